@@ -4,9 +4,8 @@
 (implicit_parameter) @typed @typed.name
 
 ; Fields and locals; `var` has the type of its value, also in a `using`.
-(variable_declaration type: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type)] @typed.type
+(variable_declaration type: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type) (predefined_type)] @typed.type
   (variable_declarator name: (identifier) @typed.name)) @typed
-(variable_declaration type: (predefined_type) (variable_declarator name: (identifier) @typed.name)) @typed
 (variable_declaration type: (implicit_type) (variable_declarator name: (identifier) @typed.name . (_) @typed.value)) @typed
 (variable_declaration type: (implicit_type) (variable_declarator (tuple_pattern name: (_) @typed.name))) @typed
 ((foreach_statement type: (_) @typed.type left: (identifier) @typed.name) @typed (#not-eq? @typed.type "var"))
@@ -20,7 +19,8 @@
 (property_declaration type: (_) @typed.type name: (identifier) @typed.name) @typed
 (event_declaration type: (_) @typed.type name: (identifier) @typed.name) @typed
 
-(method_declaration returns: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type)] @typed.return) @typed
+((method_declaration returns: [(identifier) (generic_name) (qualified_name) (nullable_type) (array_type) (predefined_type)] @typed.return) @typed
+  (#not-eq? @typed.return "void"))
 (local_function_statement type: (_) @typed.return) @typed
 
 ; A type parameter has the members of its constraint.

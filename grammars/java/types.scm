@@ -1,17 +1,17 @@
-; Primitives have no members and hide no definition: only names of other types are kept.
-(formal_parameter type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type)] @typed.type
+; Primitives have no members, but tell overloads apart.
+(formal_parameter type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.type
   name: (identifier) @typed.name) @typed
 (spread_parameter (variable_declarator name: (_) @typed.name)) @typed
 (catch_formal_parameter (catch_type . (_) @typed.type .) name: (_) @typed.name) @typed
 (inferred_parameters (identifier) @typed.name) @typed
 (lambda_expression parameters: (identifier) @typed.name) @typed
 
-(field_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type)] @typed.type
+(field_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.type
   declarator: (_ name: (identifier) @typed.name)) @typed
-(constant_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type)] @typed.type
+(constant_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.type
   declarator: (_ name: (identifier) @typed.name)) @typed
 
-((local_variable_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type)] @typed.type
+((local_variable_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.type
   declarator: (_ name: (identifier) @typed.name)) @typed (#not-eq? @typed.type "var"))
 ; What a variable is given may say more than its type: `List<T> all = new Stack<>()`.
 ((local_variable_declaration type: (type_identifier) @_declared
@@ -21,7 +21,7 @@
   declarator: (_ name: (identifier) @typed.name value: (_) @typed.value)) @typed (#eq? @_var "var"))
 ((resource type: (_) @typed.type name: (identifier) @typed.name) @typed (#not-eq? @typed.type "var"))
 ((resource type: (_) @_var name: (identifier) @typed.name value: (_) @typed.value) @typed (#eq? @_var "var"))
-((enhanced_for_statement type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type)] @typed.type
+((enhanced_for_statement type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.type
   name: (identifier) @typed.name) @typed (#not-eq? @typed.type "var"))
 ((enhanced_for_statement type: (type_identifier) @_var name: (identifier) @typed.name value: (_) @typed.each) @typed
   (#eq? @_var "var"))
@@ -30,7 +30,7 @@
 (type_pattern (_) @typed.type . (identifier) @typed.name) @typed
 ((record_pattern_component (_) @typed.type . (identifier) @typed.name) @typed (#not-eq? @typed.type "var"))
 
-(method_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type)] @typed.return) @typed
+(method_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.return) @typed
 
 ; A type parameter has the members of its bound.
 (type_parameter (type_identifier) @typed.alias (type_bound . (_) @typed.type)) @typed

@@ -67,6 +67,7 @@ class CallSite(NamedTuple):
     line: int
     caller: int
     arguments: int
+    passed: str
 
 
 class BaseName(NamedTuple):

@@ -54,6 +54,8 @@ MODULE_OBJECTS = _languages("module_objects")
 INSIDE_METHODS = _languages("inside_methods")
 #: Functions of one type may share a name and differ in their parameters.
 OVERLOADS = _languages("overloads")
+#: A type has the overloads of its bases besides its own.
+INHERITED_OVERLOADS = frozenset({"java", "csharp", "kotlin"})
 #: The number of arguments is a part of a function's name: definitions with the same number are clauses of one function.
 BY_ARITY = _languages("by_arity")
 #: A class that lists constructor parameters in its head is a constructor itself, beside others.

@@ -206,7 +206,7 @@ class MemoryTables:
         self._names, self._parents, self._owners = array("i"), array("i"), array("i")
         self._arities, self._static = array("i"), array("B")
         self._kinds = array("B")
-        self._calls = array("i")  # five numbers each: name, receiver, line, caller, arguments
+        self._calls = array("i")  # six numbers each: name, receiver, line, caller, arguments, what is passed
         self._imports = array("i")  # four numbers each: module, name, alias, line
         self._bases = array("i")  # three numbers each: symbol, name, line
         self._types = array("i")  # four numbers each: scope, name, text, within
@@ -229,12 +229,15 @@ class MemoryTables:
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
         """Take the next file from what was extracted of it."""
         head = FileHead(path, extract.language, test, extract.package)
-        calls = [(c.name, c.receiver, c.line, c.caller, c.arguments) for c in extract.calls]
+        calls = [(c.name, c.receiver, c.line, c.caller, c.arguments, c.passed) for c in extract.calls]
         declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in QUALIFIED else ()
         self.add(facts_of(head, self.first_symbol[-1], extract), calls, declared)
 
     def add(
-        self, facts: FileFacts, calls: Iterable[tuple[str, str, int, int, int]], declared: set[str] | tuple[str, ...]
+        self,
+        facts: FileFacts,
+        calls: Iterable[tuple[str, str, int, int, int, str]],
+        declared: set[str] | tuple[str, ...],
     ) -> None:
         """Take the next file.
 
@@ -253,8 +256,8 @@ class MemoryTables:
         self._owners.extend(map(text, facts.owners))
         self._arities.extend(facts.arities)
         self._static.extend(facts.static)
-        for name, receiver, line, caller, arguments in calls:
-            self._calls.extend((text(name), text(receiver), line, caller, arguments))
+        for name, receiver, line, caller, arguments, passed in calls:
+            self._calls.extend((text(name), text(receiver), line, caller, arguments, text(passed)))
             if receiver:
                 self.sites[own, name] += 1
         for item in facts.imports:
@@ -274,7 +277,7 @@ class MemoryTables:
         for qualified in declared:
             self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
         for part, column, width in (
-            ("symbols", self._names, 1), ("calls", self._calls, 5), ("imports", self._imports, 4),
+            ("symbols", self._names, 1), ("calls", self._calls, 6), ("imports", self._imports, 4),
             ("bases", self._bases, 3), ("types", self._types, 4), ("stored", self._stored, 4),
             ("lambdas", self._lambdas, 3),
         ):  # fmt: skip
@@ -351,13 +354,14 @@ class MemoryTables:
 
     def calls(self, file: int) -> Sequence[CallSite]:
         text = self._text
-        numbers = self._rows("calls", self._calls, file, 5)
+        numbers = self._rows("calls", self._calls, file, 6)
         columns = (
-            map(text.__getitem__, numbers[0::5]),
-            map(text.__getitem__, numbers[1::5]),
-            numbers[2::5],
-            numbers[3::5],
-            numbers[4::5],
+            map(text.__getitem__, numbers[0::6]),
+            map(text.__getitem__, numbers[1::6]),
+            numbers[2::6],
+            numbers[3::6],
+            numbers[4::6],
+            map(text.__getitem__, numbers[5::6]),
         )
         return list(map(CallSite._make, zip(*columns, strict=True)))
 

@@ -57,6 +57,7 @@ class Call(NamedTuple):
     line: int
     caller: int
     arguments: int = -1  # their number; -1 if unknown, -2 (`arity.NAMED`) for a bare name, perhaps of a macro
+    passed: str = ""  # the arguments, as in `source.extract.arguments`; "" if they are not known
 
 
 class Import(NamedTuple):

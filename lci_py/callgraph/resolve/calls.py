@@ -45,6 +45,7 @@ class FileLinker:
         self._callees = Callees(look_ups, self._evaluator)
         self._stored = StoredFunctions(look_ups, self._callees.known)
         self._values = StoredValues(look_ups, self._evaluator, self._callees.known)
+        self._overloads = overloads.Overloads(look_ups, self._evaluator, self._callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
         """A file's edges, each once with the step that was found first, and the keys of its look-ups."""
@@ -53,8 +54,9 @@ class FileLinker:
         self._callees.start()
         self._stored.start(file)
         self._values.start(file)
+        self._overloads.start(file)
         stored = self._stored, self._values
-        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, stored, file)
+        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, stored, self._overloads, file)
         edges: dict[tuple[int, int, int, int], int] = {}
         for item, targets in calls.imports:
             for target in targets:
@@ -72,12 +74,14 @@ class FileLinker:
     def _add_calls(self, file: int, calls: _CallResolver, edges: dict[tuple[int, int, int, int], int]) -> None:
         facts = calls.facts
         known: dict[tuple[str, str, int, int], Targets] = {}
-        for name, receiver, line, caller, arguments in self._look.tables.calls(file):
+        for name, receiver, line, caller, arguments, passed in self._look.tables.calls(file):
             asked = (name, receiver, caller, arguments)
             targets = known.get(asked)
             if targets is None:
                 around = caller if caller >= -1 else facts.lambdas[-2 - caller].symbol
                 targets = known[asked] = calls.resolve(name, receiver, around, arguments)
+            if passed and targets:
+                targets = self._overloads.by_types(targets, passed, caller)
             if not targets:
                 continue
             source = facts.first + caller
@@ -94,12 +98,13 @@ class _CallResolver:
 
     def __init__(
         self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees,
-        stored: tuple[StoredFunctions, StoredValues], file: int,
+        stored: tuple[StoredFunctions, StoredValues], of_types: overloads.Overloads, file: int,
     ) -> None:  # fmt: skip
         self._look = look_ups
         self._evaluate = evaluator
         self._callees = callees
         self._stored, self._values = stored
+        self._by_types = of_types
         self.file = file
         self.known = callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
@@ -145,6 +150,8 @@ class _CallResolver:
     def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
         if arguments == NAMED:
             return overloads.named(targets, self.known, of_macro=of_macro)
+        if self._language in language_rules.INHERITED_OVERLOADS:
+            targets = self._by_types.inherited(targets, arguments)
         return overloads.fitting(targets, arguments, self.known, self._look.arity)
 
     def _named(self, name: str, receiver: str, caller: int) -> Targets:

@@ -115,7 +115,7 @@ def _rest(tokens: list[str], at: int, steps: list[Step]) -> tuple[list[Step], in
             end = _closing(tokens, at)
             if end < 0:
                 return (steps, at) if token == "<" else None
-            if token in "({":
+            if token == "(" or (token == "{" and tokens[at - 1] != ")"):  # `f() {…}`: a lambda, or the body of a class
                 steps.append(Step("call", ""))
             elif token == "[":
                 steps.append(Step("item", ""))

@@ -1,15 +1,31 @@
-"""Chooses among several definitions of one name those that take as many arguments as a call has."""
+"""Chooses among several definitions of one name those that a call can mean by its arguments: their number, then their
+types, as far as these are declared or literal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE
+from lci_py.callgraph.resolve.static_types import (
+    BOXED,
+    CONVERTED,
+    EXACT,
+    MAYBE,
+    NO,
+    StaticType,
+    StaticTypes,
+    TypesOfArguments,
+)
+from lci_py.source.extract.arguments import SEPARATOR, TAKEN
 from lci_py.source.syntax.arity import lacks_only_defaults, takes
+from lci_py.types.search import TYPE_KINDS
 
 if TYPE_CHECKING:
     from lci_py.callgraph.lookup_tables import Definition
+    from lci_py.callgraph.lookups import LookUps
+    from lci_py.callgraph.resolve.evaluate import Evaluator
 
 #: (symbol, step) pairs.
 Targets = tuple[tuple[int, int], ...]
@@ -59,3 +75,240 @@ def named(targets: Targets, known: dict[int, Definition], *, of_macro: bool) -> 
     """
     kinds = ("macro", "function") if of_macro else ("macro",)
     return tuple(target for target in targets if target[0] in known and known[target[0]].kind in kinds)
+
+
+class _Candidate(NamedTuple):
+    """One of several definitions: the types of what it takes for each argument.
+
+    Attributes:
+        target: Symbol and step.
+        types: Per argument; None if they are not known.
+        phase: 0: as they are; 1: in a box, or as another number; 2: as some of any number; +3 with defaults.
+        sure: Whether it is known to take the arguments.
+    """
+
+    target: tuple[int, int]
+    types: tuple[StaticType | None, ...] | None
+    phase: int
+    sure: bool
+
+
+class Overloads:
+    """Tells overloads apart by the types of arguments, for one file after another."""
+
+    def __init__(self, look_ups: LookUps, evaluator: Evaluator, known: dict[int, Definition]) -> None:
+        self._look = look_ups
+        self._types = TypesOfArguments(look_ups, evaluator)
+        self._members = evaluator.members
+        self._known = known
+        self._file = -1
+        self._language = ""
+        self._given: dict[tuple[int, str], StaticTypes] = {}
+        self._meant: dict[tuple[Targets, tuple[StaticTypes, ...]], Targets] = {}
+        self._derived: dict[int, bool] = {}
+        self._taken: dict[int, list[str] | None] = {}
+        self._named: dict[tuple[int, str], StaticType | None] = {}
+
+    def start(self, file: int) -> None:
+        """Begin with a file."""
+        self._file = file
+        self._language = self._look.files.heads[file].language
+        self._types.start()
+        self._given.clear()
+        self._taken.clear()
+        self._named.clear()
+        self._meant.clear()
+        self._derived.clear()
+
+    def inherited(self, targets: Targets, arguments: int) -> Targets:
+        """The targets; if the type that has the only ones cannot take so many arguments, those of its bases that do."""
+        if arguments < 0 or not targets or not self._is_of_derived(targets[0][0]):
+            return targets
+        plain = [target for target in targets if target[1] & ~AMBIGUOUS != OVERRIDE and target[0] in self._known]
+        if not plain or any(takes(self._look.arity(self._known[symbol]), arguments) for symbol, _ in plain):
+            return targets
+        found = next(self._of_bases(plain[0][0], arguments), None)
+        if not found:
+            return targets
+        mark = AMBIGUOUS if len(found) > 1 else 0
+        return tuple((symbol, plain[0][1] & ~AMBIGUOUS | mark) for symbol in found)
+
+    def _of_bases(self, method: int, arguments: int) -> Iterator[list[int]]:
+        """The methods of the same name in each base of a method's type that take so many arguments."""
+        at = self._known[method]
+        facts = self._look.tables.facts(at.file)
+        place = at.symbol - facts.first
+        if at.kind != "method" or facts.parents[place] < 0 or at.around not in TYPE_KINDS:
+            return
+        owner = self._look.definition(at.file, facts.parents[place])
+        for base in self._members.lineage(owner)[1:]:
+            own = base.symbol - self._look.tables.facts(base.file).first
+            found = self._look.all_inside(base.file, own, facts.names[place])
+            found = [item for item in found if takes(self._look.arity(item), arguments)]
+            if found:
+                self._known.update((item.symbol, item) for item in found)
+                yield [item.symbol for item in found]
+
+    def by_types(self, targets: Targets, passed: str, place: int) -> Targets:
+        """Those of the targets that a call can mean which passes such arguments at a place of the file.
+
+        Args:
+            targets: Definitions that take as many arguments.
+            passed: As in `Call`.
+            place: Of the symbol around the call, or -1.
+        """
+        if len(targets) == 1 and not self._is_of_derived(targets[0][0]):
+            return targets
+        given = tuple(self._argument(place, text) for text in passed.split(SEPARATOR))
+        asked = targets, given
+        found = self._meant.get(asked)
+        if found is None:
+            found = self._meant[asked] = self._for_types(targets, given)
+        return found
+
+    def _for_types(self, targets: Targets, given: Sequence[StaticTypes]) -> Targets:
+        groups: dict[tuple[bool, int, int], list[tuple[int, int]]] = {}
+        for symbol, step in targets:
+            at = self._known.get(symbol)
+            if at is None:
+                return targets
+            facts = self._look.tables.facts(at.file)
+            around = at.symbol - facts.first
+            if at.kind not in TYPE_KINDS:
+                around = facts.parents[around]
+            groups.setdefault((step & ~AMBIGUOUS == OVERRIDE, at.file, around), []).append((symbol, step))
+        kept: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
+        for (overriding, _, _), group in groups.items():
+            chosen = self._chosen(group, given)
+            if not chosen and not overriding and self._language in language_rules.INHERITED_OVERLOADS:
+                chosen = self._inherited(group[0], given)
+            kept[overriding] += chosen or (() if overriding else group)
+        found: list[tuple[int, int]] = []
+        for group in kept.values():
+            found += [(group[0][0], group[0][1] & ~AMBIGUOUS)] if len(group) == 1 else group
+        return tuple(found)
+
+    def _inherited(self, target: tuple[int, int], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
+        """What the bases of a method's type have for arguments that the method does not take."""
+        for found in self._of_bases(target[0], len(given)):
+            chosen = self._chosen([(symbol, target[1] | AMBIGUOUS) for symbol in found], given)
+            if chosen:
+                return chosen
+        return []
+
+    def _is_of_derived(self, symbol: int) -> bool:
+        """Whether a target is a method of a type with bases."""
+        known = self._derived.get(symbol)
+        if known is None:
+            known = self._derived[symbol] = self._has_bases(symbol)
+        return known
+
+    def _has_bases(self, symbol: int) -> bool:
+        at = self._known.get(symbol)
+        if at is None or at.kind != "method" or at.around not in TYPE_KINDS:
+            return False
+        facts = self._look.tables.facts(at.file)
+        return bool(self._look.bases(self._look.definition(at.file, facts.parents[at.symbol - facts.first])))
+
+    def _argument(self, place: int, text: str) -> StaticTypes:
+        if (place, text) not in self._given:
+            self._given[place, text] = self._types.argument(self._file, place, text)
+        return self._given[place, text]
+
+    def _chosen(self, group: Sequence[tuple[int, int]], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
+        takes_all = [(target, self._parameters(target[0])) for target in group]
+        of_all = [_per_argument(texts, len(given)) for _, texts in takes_all]
+        same = [
+            len({texts[place] if texts is not None else None for texts in of_all}) == 1 for place in range(len(given))
+        ]
+        candidates = [
+            found
+            for target, texts in takes_all
+            for found in (self._candidate(target, texts, given, same),)
+            if found is not None
+        ]
+        sure = [one for one in candidates if one.sure]
+        return [one.target for one in candidates if not any(self._beats(other, one) for other in sure)]
+
+    def _parameters(self, symbol: int) -> list[str] | None:
+        """What a definition takes, "T..." for any number; None if that is not known."""
+        if symbol in self._taken:
+            return self._taken[symbol]
+        at = self._known[symbol]
+        place = symbol - self._look.tables.facts(at.file).first
+        rows = self._look.typed(at.file, place, TAKEN)
+        found = rows[0].text.split(SEPARATOR) if rows else [] if self._look.arity(at) == 0 else None
+        self._taken[symbol] = found
+        return found
+
+    def _candidate(
+        self, target: tuple[int, int], texts: list[str] | None, given: Sequence[StaticTypes], same: list[bool]
+    ) -> _Candidate | None:
+        """A definition as a candidate; None if it does not take the arguments."""
+        wanted = _per_argument(texts, len(given))
+        if texts is None or wanted is None:
+            return _Candidate(target, None, 0, False)
+        symbol = target[0]
+        defaults = 3 * ((len(texts) > len(given) and not texts[-1].endswith("...")) or len(texts) > len(given) + 1)
+        types = tuple(self._wanted(symbol, text) for text in wanted)
+        if texts and texts[-1].endswith("..."):
+            whole = types
+            if len(texts) == len(given):  # an array may be passed as it is
+                array = self._wanted(symbol, f"{texts[-1][:-3]}[]")
+                whole = (*types[:-1], array)
+                last = self._types.fits(given[-1], array, self._language)
+                if last in (EXACT, BOXED):
+                    return self._judged(target, whole, given, same, defaults)
+            return self._judged(target, types, given, same, defaults, least=2)
+        return self._judged(target, types, given, same, defaults)
+
+    def _judged(
+        self, target: tuple[int, int], types: tuple[StaticType | None, ...], given: Sequence[StaticTypes],
+        same: list[bool], phase: int, least: int = 0,
+    ) -> _Candidate | None:  # fmt: skip
+        sure, most = True, least
+        for argument, type_, equal in zip(given, types, same, strict=True):
+            fit = self._types.fits(argument, type_, self._language)
+            if fit == NO:
+                return None
+            if fit == BOXED:
+                most = max(most, 1)
+            elif fit == CONVERTED:
+                most, sure = max(most, 1), False
+            elif fit == MAYBE and not equal:
+                sure = False
+        return _Candidate(target, types, phase + most, sure)
+
+    def _wanted(self, symbol: int, text: str) -> StaticType | None:
+        if (symbol, text) not in self._named:
+            at = self._known[symbol]
+            place = symbol - self._look.tables.facts(at.file).first
+            self._named[symbol, text] = self._types.named(at.file, place, text)
+        return self._named[symbol, text]
+
+    def _beats(self, one: _Candidate, other: _Candidate) -> bool:
+        """Whether a definition that takes the arguments is preferred to another one."""
+        if one is other or other.types is None or one.types is None:
+            return False
+        if one.phase != other.phase:
+            return one.phase < other.phase
+        return self._is_more_special(one, other) and not self._is_more_special(other, one)
+
+    def _is_more_special(self, one: _Candidate, other: _Candidate) -> bool:
+        pairs = zip(one.types or (), other.types or (), strict=True)
+        return all(self._is_part(a, b) for a, b in pairs)
+
+    def _is_part(self, one: StaticType | None, other: StaticType | None) -> bool:
+        if one is None or other is None:
+            return one is other
+        same = one.name == other.name and one.arrays == other.arrays
+        return same or self._types.fits_one(one, other, self._language) == EXACT
+
+
+def _per_argument(texts: list[str] | None, arguments: int) -> list[str] | None:
+    """What is taken for each of so many arguments."""
+    if texts is None:
+        return None
+    if texts and texts[-1].endswith("..."):
+        texts = texts[:-1] + [texts[-1][:-3]] * max(arguments - len(texts) + 1, 0)
+    return texts[:arguments] if len(texts) >= arguments else None

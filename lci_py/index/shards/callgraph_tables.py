@@ -210,14 +210,15 @@ class SqlTables:
     def calls(self, file: int) -> Sequence[CallSite]:
         segment, number, first, count = self._places[file]
         sql = (
-            "SELECT n.text, r.text, c.line, c.caller, c.arguments FROM calls c JOIN texts n ON n.id = c.name "
-            "JOIN texts r ON r.id = c.receiver WHERE c.id BETWEEN ? AND ? AND c.file = ? ORDER BY c.id"
+            "SELECT n.text, r.text, c.line, c.caller, c.arguments, p.text FROM calls c JOIN texts n ON n.id = c.name "
+            "JOIN texts r ON r.id = c.receiver JOIN texts p ON p.id = c.passed "
+            "WHERE c.id BETWEEN ? AND ? AND c.file = ? ORDER BY c.id"
         )
         rows = self._select(segment, sql, (first, first + count - 1, number))
         known, anonymous = len(self.facts(file).kinds), len(self.facts(file).lambdas)
         _check(len(rows) == count)
-        for name, receiver, line, caller, arguments in rows:
-            _check(type(name) is type(receiver) is str and _is_line(line))
+        for name, receiver, line, caller, arguments, passed in rows:
+            _check(type(name) is type(receiver) is type(passed) is str and _is_line(line))
             _check(type(arguments) is int and -2 <= arguments < 1 << 31)
             _check(type(caller) is int and -1 - anonymous <= caller < known)
         return [CallSite(*row) for row in rows]

@@ -32,7 +32,7 @@ CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGE
 CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER, end_line INTEGER, digest BLOB);
 CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER);
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
-  receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL);
+  receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL, passed INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, owner TEXT NOT NULL, slot TEXT NOT NULL,
   value TEXT NOT NULL, within INTEGER NOT NULL);
@@ -156,9 +156,11 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
         for file, record in enumerate(rows.records):
             for call in record.extract.calls:
                 name = texts.setdefault(call.name, len(texts))
-                yield file, call.caller, name, texts.setdefault(call.receiver, len(texts)), call.line, call.arguments
+                receiver = texts.setdefault(call.receiver, len(texts))
+                passed = texts.setdefault(call.passed, len(texts))
+                yield file, call.caller, name, receiver, call.line, call.arguments, passed
 
-    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
+    db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
 
 

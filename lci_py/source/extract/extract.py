@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
+from lci_py.source.extract.arguments import arguments, taken
 from lci_py.source.extract.cargo import crate_of
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.marks import marks_of
@@ -20,7 +21,6 @@ from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
 from lci_py.source.extract.type_hints import Narrowed, bound_names, outline, tests_of, types_of
 from lci_py.source.stated_values import claims_of
-from lci_py.source.syntax.arity import arguments_of
 from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
 from lci_py.source.syntax.languages import TEXT, decodable, is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
@@ -73,14 +73,18 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         else captured_functions(captured, finder, symbols)
     )
     given = flow.given if flow is not None else None
+    bases = tuple(_bases(captured, finder, symbols))
     return Extract(
         language=language,
         package=captured.package,
         symbols=tuple(symbols),
         calls=tuple(calls),
         imports=imports,
-        bases=tuple(_bases(captured, finder, symbols)),
-        types=tuple(types_of(captured, finder, symbols, calls, given, stored)),
+        bases=bases,
+        types=(
+            *types_of(captured, finder, symbols, calls, given, stored),
+            *taken(language, reader.nodes, symbols, {base.symbol for base in bases}),
+        ),
         stored=tuple(stored),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
         claims=tuple(claims_of(language, path, source, symbols)),
@@ -176,8 +180,8 @@ def _calls(
             place, start = anonymous.at(at)
             if place >= 0 and start > starts.get(caller, -1):
                 caller = -2 - place
-        count = arguments_of(language, captures["call"][0], node)
-        calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller, count)
+        count, given = arguments(language, captured, captures["call"][0], node)
+        calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller, count, given)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)

@@ -156,6 +156,7 @@ def types_of(
     asked = {call.name for call in calls if not call.receiver}
     asked.update(first_name(call.receiver) for call in calls if call.receiver)
     asked.update(first_name(part.lstrip("=")) for item in stored for part in item.value.split("<"))
+    given_on = {first_name(one) for call in calls if call.passed for one in call.passed.split(";")}
     if given is not None:
         return _types_given(captured, symbols, asked, given)
     found: dict[Typed, None] = {}
@@ -167,10 +168,11 @@ def types_of(
     kept = []
     for item in reversed(found):
         local = item.name and item.scope >= 0 and symbols[item.scope].kind in FUNCTION_KINDS
-        if local and item.name not in asked:
+        if local and item.name not in asked and item.name not in given_on:
             continue
         if item.text.startswith(_ASSIGNED):
-            if not local or (item.scope, item.name) not in declared:
+            # What a declared name is given says nothing of overloads: these depend on what is declared.
+            if not local or item.name not in asked or (item.scope, item.name) not in declared:
                 continue  # a field, or a variable of an outer scope
             item = item._replace(text=item.text[1:])
         if not local and not item.text:

@@ -1,0 +1,374 @@
+"""The types of arguments, as they are declared or literal, and which of them a parameter takes.
+
+Sources:
+    Java: JLS 21, 15.12.2, in three phases: subtypes and wider numbers; boxed values; any number of arguments. C# and
+    Kotlin choose in nearly the same way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.evaluate import Evaluator
+from lci_py.callgraph.resolve.expression_steps import steps_of, types_in
+from lci_py.callgraph.resolve.library_types import (
+    BOXES,
+    CSHARP,
+    FINAL,
+    FUNCTIONAL,
+    KOTLIN,
+    NUMBERS,
+    OF_ARRAYS,
+    OF_NUMBERS,
+    OF_OBJECTS,
+    OF_STRINGS,
+    OF_TEXTS,
+    PRIMITIVES,
+    SUPERTYPES,
+    TOP,
+    WHOLE,
+    WIDER,
+)
+from lci_py.callgraph.resolve.values import CLASS, EXTERNAL, FUNCTION, INSTANCE, Value, Values
+from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, UNKNOWN
+from lci_py.types.search import FUNCTION_KINDS
+from lci_py.types.source import Typed
+
+#: How many names an argument is followed through.
+_DEPTH = 8
+#: How many types it may have.
+_MOST = 6
+
+
+class StaticType(NamedTuple):
+    """A type. `null`, and functions (`->2`, `::`), have names that no type has.
+
+    Attributes:
+        name: Without what it is of.
+        arrays: How many times it is an array of that.
+        at: Its definition, if that is known.
+        file, place, written: Else where it is named, and how: most types are told apart by their names alone.
+    """
+
+    name: str
+    arrays: int = 0
+    at: Definition | None = None
+    file: int = -1
+    place: int = -1
+    written: str = ""
+
+
+#: How well an argument fits a parameter. `MAYBE`: that is not known; `CONVERTED`: at most by a conversion of its own.
+NO, EXACT, BOXED, MAYBE, CONVERTED = range(5)
+
+_VARIABLE = re.compile(r"(?:[A-Z]\d?|T[A-Z]\w*)\Z")
+
+
+#: A name that is bound more than once may have any of several types. None of them: nothing is known.
+StaticTypes = tuple[StaticType, ...]
+
+
+class TypesOfArguments:
+    """The types of expressions and parameters in the files of a repository."""
+
+    def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
+        self._look = look_ups
+        self._evaluate = evaluator
+        self._known: dict[tuple[int, int, str], Definition | None] = {}
+
+    def start(self) -> None:
+        """Begin with a file."""
+        self._known.clear()
+
+    def argument(self, file: int, place: int, text: str) -> StaticTypes:
+        """The types that an argument (`source.extract.arguments`) may have at a place; none if they are not known."""
+        if text == UNKNOWN:
+            return ()
+        if text.startswith((LAMBDA, REFERENCE)):
+            return (StaticType(text),)
+        if text.startswith(KNOWN):
+            return _known(self.named(file, place, text[len(KNOWN) :]))
+        return self._expression(file, place, text, _DEPTH)
+
+    def named(self, file: int, place: int, text: str) -> StaticType | None:
+        """The type that a declaration names at a place of a file."""
+        if text == "String" or text in NUMBERS:
+            return StaticType(text)
+        text = text.lstrip("@").removesuffix("?")
+        arrays = 0
+        while text.endswith(("[]", "...")):
+            text, arrays = text[: -2 if text.endswith("[]") else -3].removesuffix("?"), arrays + 1
+        if text.startswith(LAMBDA) or text == "null":
+            return StaticType(text, arrays)
+        found = types_in(text)
+        if len(found) != 1 or not found[0].name:
+            return None
+        item = found[0]
+        arrays += item.item and not arrays
+        last = self._plain(file, item.name.rpartition(".")[2])
+        if last in NUMBERS or last in TOP or last == "String":
+            return StaticType(last, arrays)
+        type_ = StaticType(last, arrays, None, file, place, item.name)
+        if _VARIABLE.match(last):  # a type parameter, which may have a bound
+            at = self.definition(type_)
+            return StaticType(self._name_of(at) if at is not None else "Object", arrays, at)
+        return type_
+
+    def definition(self, type_: StaticType) -> Definition | None:
+        """The definition of a type in the repository."""
+        if type_.at is not None or type_.file < 0:
+            return type_.at
+        key = type_.file, type_.place, type_.written
+        if key not in self._known:
+            values = self._evaluate.types.named(*key)
+            known = [value.at for value in values if value.kind == CLASS]
+            self._known[key] = known[0] if len(known) == 1 else None
+        return self._known[key]
+
+    def _name_of(self, at: Definition) -> str:
+        facts = self._look.tables.facts(at.file)
+        return facts.names[at.symbol - facts.first]
+
+    def _plain(self, file: int, name: str) -> str:
+        """One name for the types that languages name in other ways."""
+        language = self._look.files.heads[file].language
+        if language == "kotlin":
+            return KOTLIN.get(name, name)
+        if language == "csharp":
+            return PRIMITIVES.get(name) or CSHARP.get(name, name)
+        return name
+
+    def _expression(self, file: int, place: int, text: str, depth: int) -> StaticTypes:
+        steps = steps_of(text)
+        if depth <= 0 or not steps:
+            return ()
+        last = steps[-1]
+        if last.kind == "cast":
+            return _known(self.named(file, place, last.name))
+        if len(steps) == 1 and last.kind == "name":
+            return self._of_name(file, place, last.name, depth) or self._of_values(file, place, text)
+        if last.kind == "attr" and text.endswith(last.name):
+            prefix = text[: -len(last.name)].rstrip("?!.:")
+            return self._of_field(file, place, prefix, last.name, depth) or self._of_values(file, place, text)
+        if last.kind == "call" and len(steps) > 1 and steps[-2].kind == "attr" and text.endswith("()"):
+            name = steps[-2].name
+            prefix = text[:-2].removesuffix(name).rstrip("?!.:")
+            known = self._of_values(file, place, text)
+            return self._result(file, place, text, depth) or known or self._of_method(file, place, prefix, name, depth)
+        if last.kind == "call":
+            return self._result(file, place, text, depth) or self._of_values(file, place, text)
+        if last.kind == "item" and text.endswith("[]"):
+            whole = self._expression(file, place, text[:-2], depth - 1)
+            if whole and all(one.arrays for one in whole):
+                return tuple(one._replace(arrays=one.arrays - 1) for one in whole)
+        return self._of_values(file, place, text)
+
+    def _of_name(self, file: int, place: int, name: str, depth: int) -> StaticTypes:
+        facts = self._look.tables.facts(file)
+        scope = place
+        while scope >= 0:
+            kind = facts.kinds[scope]
+            rows = self._look.typed(file, scope, name) if kind in FUNCTION_KINDS else ()
+            if rows:
+                return self._of_rows(file, rows, depth)
+            if kind not in FUNCTION_KINDS and kind not in ("namespace", "module", "package"):
+                owner = self._look.definition(file, scope)
+                for current in self._evaluate.members.lineage(owner):
+                    at = current.symbol - self._look.tables.facts(current.file).first
+                    rows = self._look.typed(current.file, at, name)
+                    if rows:
+                        return self._of_rows(current.file, rows, depth)
+            scope = facts.parents[scope]
+        return ()
+
+    def _of_rows(self, file: int, rows: Sequence[Typed], depth: int) -> StaticTypes:
+        found: dict[StaticType, None] = {}
+        for row in [row for row in rows if row.text[:1] not in ("=", "~", "")] or rows:
+            if row.text.startswith("="):
+                types = self._expression(file, row.within, row.text[1:], depth - 1)
+            else:
+                types = _known(self.named(file, row.within, row.text) if row.text[:1] not in ("~", "") else None)
+            if not types:
+                return ()
+            found.update(dict.fromkeys(types))
+        return tuple(found) if len(found) <= _MOST else ()
+
+    def _of_field(self, file: int, place: int, prefix: str, name: str, depth: int) -> StaticTypes:
+        if prefix in BOXES and not name.islower():  # Double.NaN, Long.MAX_VALUE
+            return (StaticType(BOXES[prefix]),)
+        for value in self._evaluate.expression(file, place, prefix, depth):
+            if value.kind not in (INSTANCE, CLASS) or value.at is None:
+                continue
+            for current in self._evaluate.members.lineage(value.at):
+                at = current.symbol - self._look.tables.facts(current.file).first
+                rows = self._look.typed(current.file, at, name)
+                if rows:
+                    return self._of_rows(current.file, rows, depth)
+            if value.kind == CLASS and value.at.kind == "enum" and name != "length":
+                return (StaticType(self._name_of(value.at), 0, value.at),)
+        return ()
+
+    def _result(self, file: int, place: int, text: str, depth: int) -> StaticTypes:
+        """What a call returns."""
+        steps = steps_of(text)
+        if len(steps) == 2:
+            values = self._evaluate.names.name(file, place, steps[0].name, depth, True)
+        else:
+            values = self._evaluate.expression(file, place, text.removesuffix("()"), depth)
+        found: dict[StaticType, None] = {}
+        for value in values:
+            types: StaticTypes = ()
+            if value.kind == CLASS and value.at is not None:
+                types = (StaticType(self._name_of(value.at), 0, value.at),)
+            elif value.kind == FUNCTION and value.at is not None:
+                types = self._results_of(value, depth)
+            if not types:
+                return ()
+            found.update(dict.fromkeys(types))
+        return tuple(found) if len(found) <= _MOST else ()
+
+    def _results_of(self, value: Value, depth: int) -> StaticTypes:
+        at = value.at
+        assert at is not None
+        facts = self._look.tables.facts(at.file)
+        place = at.symbol - facts.first
+        if value.text or at.kind == "constructor":  # its result depends on the type arguments of its object
+            return self._of_all(self._evaluate.result(value, depth))
+        parent = facts.parents[place]
+        group = self._look.all_inside(at.file, parent, facts.names[place]) if parent >= 0 else [at]
+        found: dict[StaticType, None] = {}
+        for one in group or [at]:
+            types = self._of_rows(at.file, self._look.typed(at.file, one.symbol - facts.first, ""), depth)
+            if not types:
+                return ()
+            found.update(dict.fromkeys(types))
+        return tuple(found)
+
+    def _of_method(self, file: int, place: int, prefix: str, name: str, depth: int) -> StaticTypes:
+        """What a method of the libraries returns."""
+        known = OF_OBJECTS.get(name)
+        if known is None and name in OF_STRINGS:
+            text = (StaticType("String"),)
+            if text == (text if prefix in ("String", "string") else self._expression(file, place, prefix, depth - 1)):
+                known = OF_STRINGS[name]
+        return _known(self.named(file, place, known)) if known else ()
+
+    def _of_values(self, file: int, place: int, text: str) -> StaticTypes:
+        """The types of the objects that an expression stands for."""
+        return self._of_all(self._evaluate.expression(file, place, text, _DEPTH))
+
+    def _of_all(self, values: Values) -> StaticTypes:
+        found: dict[StaticType, None] = {}
+        for value in values:
+            if value.kind == INSTANCE and value.at is not None:
+                found[StaticType(self._name_of(value.at), 0, value.at)] = None
+                continue
+            last = value.text.rpartition(".")[2] if value.kind == EXTERNAL else ""
+            if not last[:1].isupper() and last not in PRIMITIVES:
+                return ()
+            found[StaticType(last)] = None
+        return tuple(found) if len(found) <= _MOST else ()
+
+    # --- fitting --------------------------------------------------------------------------------------------------
+
+    def fits(self, given: StaticTypes, wanted: StaticType | None, language: str) -> int:
+        """How well an argument fits a parameter: one of `NO`, `EXACT`, `BOXED`, `MAYBE`."""
+        if not given or wanted is None:
+            return MAYBE
+        found = {self.fits_one(one, wanted, language) for one in given}
+        return MAYBE if NO in found and len(found) > 1 else max(found)
+
+    def fits_one(self, given: StaticType, wanted: StaticType, language: str) -> int:
+        """The same for one type."""
+        primitive = wanted.name in NUMBERS
+        if given.name.startswith((LAMBDA, REFERENCE)):
+            return self._takes_function(given, wanted, primitive, language)
+        if given.name == "null":
+            return NO if primitive and not wanted.arrays else EXACT
+        if wanted.name in TOP and not wanted.arrays:
+            simple = given.name in NUMBERS
+            return BOXED if simple and not given.arrays and language != "kotlin" else EXACT
+        if given.arrays or wanted.arrays:
+            return self._fits_array(given, wanted, language)
+        return self._fits_value(given, wanted, primitive, language)
+
+    def _fits_array(self, given: StaticType, wanted: StaticType, language: str) -> int:
+        if given.arrays and wanted.arrays:
+            inner = given._replace(arrays=given.arrays - 1), wanted._replace(arrays=wanted.arrays - 1)
+            simple = any(one.name in NUMBERS and not one.arrays for one in inner)
+            return (EXACT if inner[0] == inner[1] else NO) if simple else self.fits_one(*inner, language)
+        return EXACT if given.arrays and wanted.name in OF_ARRAYS else NO
+
+    def _fits_value(self, given: StaticType, wanted: StaticType, primitive: bool, language: str) -> int:
+        name = given.name
+        if name == wanted.name:
+            return EXACT
+        if name in NUMBERS:
+            if wanted.name in WIDER.get(name, ()) and language != "kotlin":
+                return EXACT
+            if primitive:
+                return BOXED if language != "java" and name == "int" and wanted.name in WHOLE else NO
+            if BOXES.get(wanted.name) == name or wanted.name in OF_NUMBERS:
+                return BOXED
+            return self._converted(wanted, language)
+        if primitive:
+            inner = BOXES.get(name, "")
+            return BOXED if inner and (inner == wanted.name or wanted.name in WIDER.get(inner, ())) else NO
+        if name == "String":
+            return EXACT if wanted.name in OF_TEXTS else self._converted(wanted, language)
+        if name in BOXES:
+            return EXACT if wanted.name in OF_NUMBERS else NO
+        if wanted.name in FINAL or (name == "Object" and language == "java"):
+            return NO
+        at = self.definition(given)
+        if at is not None:
+            return self._derived(at, wanted)
+        if name in SUPERTYPES:
+            if wanted.name in SUPERTYPES[name]:
+                return EXACT
+            if wanted.name in SUPERTYPES:
+                return NO
+        return MAYBE if self.definition(wanted) is None else NO
+
+    def _converted(self, wanted: StaticType, language: str) -> int:
+        """C#: a type of one's own may say that it is made of other ones."""
+        known = wanted.name in SUPERTYPES or wanted.name in FINAL
+        return NO if known or language != "csharp" else CONVERTED
+
+    def _derived(self, at: Definition, wanted: StaticType) -> int:
+        """How well an object of a type of the repository fits."""
+        outside: set[str] = set()
+        for one in self._evaluate.members.lineage(at):
+            if self._name_of(one) == wanted.name:
+                return EXACT
+            outside.update(name.rpartition(".")[2].partition("<")[0] for name in self._look.bases(one))
+            outside.difference_update(self._name_of(base) for base in self._evaluate.members.bases(one))
+        if wanted.name in outside or any(wanted.name in SUPERTYPES.get(name, ()) for name in outside):
+            return EXACT
+        if at.kind == "enum":
+            return EXACT if wanted.name in ("Enum", "Comparable", "Serializable") else NO
+        if all(name in SUPERTYPES for name in outside):
+            return NO
+        return MAYBE if self.definition(wanted) is None else NO
+
+    def _takes_function(self, given: StaticType, wanted: StaticType, primitive: bool, language: str) -> int:
+        if primitive or wanted.arrays:
+            return NO
+        if wanted.name.startswith(LAMBDA):
+            same = given.name in (wanted.name, LAMBDA, REFERENCE) or wanted.name == LAMBDA
+            return EXACT if same else NO
+        count, known = given.name.removeprefix(LAMBDA), FUNCTIONAL.get(wanted.name)
+        if known is not None:
+            return NO if count.isdigit() and int(count) != known else EXACT
+        if wanted.name in FINAL or wanted.name in TOP or wanted.name in SUPERTYPES:
+            return NO if language == "java" else MAYBE
+        at = self.definition(wanted)
+        return NO if at is not None and at.kind in ("class", "enum", "struct", "object") else EXACT
+
+
+def _known(found: StaticType | None) -> StaticTypes:
+    return () if found is None else (found,)

@@ -1,0 +1,333 @@
+"""What calls pass and what functions take, as short texts: by these, overloads of one name are told apart."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lci_py.source.extract.type_hints import outline
+from lci_py.source.syntax.arity import arguments_of
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Typed
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.captures import Captured
+    from lci_py.types.source import Symbol
+
+#: The name of a `Typed` that says what a function takes.
+TAKEN = "()"
+#: Between two types, or two arguments.
+SEPARATOR = ";"
+#: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
+#: nothing is known. Anything else is an expression, as `outline` leaves it.
+KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
+_LANGUAGES = frozenset({"java", "csharp", "kotlin"})
+_MOST = 12
+_SPACE = re.compile(r"\s+")
+_LAST = re.compile(r"[\w$]+\Z")
+
+# A name in a chain without arguments, a whole number, a text, a character, and what stands after it.
+_PLAIN = re.compile(
+    rb"""\s*(?:(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?)|(?P<number>\d+[lL]?)|(?P<text>"(?:[^"\\\n$]|\\.)*")"""
+    rb"""|(?P<char>'(?:[^'\\]|\\.)[^']*'))\s*(?:,|\)\Z)"""
+)
+_WORDS = {"null": "#null", "true": "#boolean", "false": "#boolean", "default": "?", "default()": "?"}
+
+_LITERALS = {
+    "null_literal": "null", "character_literal": "char", "true": "boolean", "false": "boolean",
+    "boolean_literal": "boolean", "string_literal": "String", "text_block": "String", "template_expression": "String",
+    "verbatim_string_literal": "String", "raw_string_literal": "String", "multiline_string_literal": "String",
+    "interpolated_string_expression": "String", "class_literal": "Class", "typeof_expression": "Type",
+    "instanceof_expression": "boolean", "is_pattern_expression": "boolean", "is_expression": "boolean",
+    "in_expression": "boolean",
+}  # fmt: skip
+_INTEGERS = frozenset({
+    "decimal_integer_literal", "hex_integer_literal", "octal_integer_literal", "binary_integer_literal",
+    "integer_literal", "number_literal",
+})  # fmt: skip
+_FLOATS = frozenset({"decimal_floating_point_literal", "hex_floating_point_literal", "real_literal", "float_literal"})
+_LAMBDAS = frozenset({"lambda_expression", "lambda_literal", "anonymous_function", "anonymous_method_expression"})
+_REFERENCES = frozenset({"method_reference", "callable_reference"})
+_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!==", "in", "!in"})
+_ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
+#: Numeric types by size: an operator gives the larger one.
+_SIZES = ("int", "long", "float", "double")
+#: What is a name or leads to one: `outline` can say it.
+_EXPRESSIONS = frozenset({
+    "identifier", "simple_identifier", "method_invocation", "field_access", "this", "this_expression",
+    "object_creation_expression", "invocation_expression", "member_access_expression", "call_expression",
+    "navigation_expression", "array_access", "element_access_expression", "index_expression", "generic_name",
+})  # fmt: skip
+
+
+def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tuple[int, str]:
+    """How many arguments a call has, as `source.syntax.arity` counts them, and which; "" if that is not known."""
+    if language not in _LANGUAGES:
+        return arguments_of(language, call, callee), ""
+    group = _group(language, call)
+    if language != "kotlin" and group is not None and callee.start_byte < group.start_byte:
+        plain = _plain(captured.source[group.start_byte : group.end_byte])
+        if plain is not None:
+            return len(plain), SEPARATOR.join(plain) if plain.count(UNKNOWN) < len(plain) else ""
+    count = arguments_of(language, call, callee)
+    return count, _passed(language, captured, call, group) if count > 0 and group is not None else ""
+
+
+def _passed(language: str, captured: Captured, call: Node, group: Node) -> str:
+    found: list[str] = []
+    for child in group.named_children:
+        if "comment" in child.type:
+            continue
+        value: Node | None = child
+        if child.type in ("argument", "value_argument"):
+            # `out`, `ref` and `*` stand before the value; `name:` and `name =` say which parameter is meant.
+            if any(part.type in (":", "=") for part in child.children):
+                return ""
+            value = child.named_children[-1] if child.named_child_count else None
+            if value is not None and value.type == "declaration_expression":
+                declared = value.child_by_field_name("type")
+                plain = declared is not None and declared.type != "implicit_type"
+                found.append(KNOWN + _type(declared) if declared is not None and plain else UNKNOWN)
+                continue
+        found.append(_argument(captured, value) if value is not None else UNKNOWN)
+    if language == "kotlin" and (around := _trailing(call)) is not None:
+        found.append(_function(around))
+    if len(found) > _MOST or all(one == UNKNOWN for one in found):
+        return ""
+    return SEPARATOR.join(found)
+
+
+def _plain(text: bytes) -> list[str] | None:
+    """The arguments in parentheses, if they are names, chains of names, numbers and texts: most are."""
+    if len(text) > 200 or text[:1] != b"(":
+        return None
+    found: list[str] = []
+    at, end = 1, len(text) - 1
+    while at < end:
+        match = _PLAIN.match(text, at)
+        if match is None:
+            return None
+        kind, at = match.lastgroup or "", match.end()
+        if kind == "name":
+            name = match["name"].decode("utf-8", "replace")
+            found.append(_WORDS.get(name) or (f"{KNOWN}Class" if name.endswith(".class") else name))
+        elif kind == "number":
+            found.append(f"{KNOWN}{'long' if match['number'][-1:] in b'lL' else 'int'}")
+        else:
+            found.append(f"{KNOWN}{'String' if kind == 'text' else 'char'}")
+    return found
+
+
+def _group(language: str, call: Node) -> Node | None:
+    if language == "kotlin":
+        if call.type == "delegation_specifier" and call.named_child_count:
+            call = call.named_children[0]
+        return next((child for child in call.named_children if child.type == "value_arguments"), None)
+    found = call.child_by_field_name("arguments")
+    return found or next((child for child in call.named_children if child.type == "argument_list"), None)
+
+
+def _trailing(call: Node) -> Node | None:
+    """The lambda after the parentheses of a Kotlin call."""
+    around = call.parent
+    outer = around is not None and around.type == "call_expression" and around.named_children[0].id == call.id
+    for node in (call, around) if outer and around is not None else (call,):
+        for child in node.named_children:
+            if child.type == "annotated_lambda" and child.named_child_count:
+                return child.named_children[-1]
+    return None
+
+
+def _argument(captured: Captured, node: Node) -> str:
+    kind = node.type
+    while kind == "parenthesized_expression" and node.named_child_count:
+        node = node.named_children[0]
+        kind = node.type
+    if kind in _EXPRESSIONS:
+        text = outline(captured, node)
+        if kind == "identifier" and text in ("null", "true", "false"):
+            return f"{KNOWN}{'null' if text == 'null' else 'boolean'}"
+        return text if text and SEPARATOR not in text else UNKNOWN
+    if kind in _LAMBDAS:
+        return _function(node)
+    if kind in _REFERENCES:
+        return REFERENCE
+    found = _known(captured, node)
+    return KNOWN + found if found else UNKNOWN
+
+
+def _known(captured: Captured, node: Node) -> str:
+    """The type of a literal, or of what an operator makes of some; "" if it is not known."""
+    kind = node.type
+    literal = _LITERALS.get(kind)
+    if literal is not None:
+        return literal
+    if kind in _INTEGERS:
+        return "long" if captured.text(node)[-1:] in "lL" else "int"
+    if kind in _FLOATS:
+        return {"f": "float", "m": "decimal"}.get(captured.text(node)[-1:].lower(), "double")
+    if kind in ("cast_expression", "as_expression", "array_creation_expression"):
+        type_ = node.child_by_field_name("type") or node.child_by_field_name("right")
+        if type_ is None:
+            return ""
+        sizes = [child for child in node.children if child.type in ("dimensions", "dimensions_expr")]
+        arrays = sum(captured.text(size).count("[") if size.type == "dimensions" else 1 for size in sizes)
+        return _type(type_) + "[]" * arrays
+    if kind in ("unary_expression", "prefix_unary_expression"):
+        operand = node.named_children[-1] if node.named_child_count else None
+        sign = node.children[0].type
+        return "boolean" if sign == "!" else _known(captured, operand) if operand and sign in "+-" else ""
+    if kind == "binary_expression":
+        return _of_operator(captured, node)
+    if kind in ("ternary_expression", "conditional_expression"):
+        parts = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
+        types = {_known(captured, part) for part in parts if part is not None}
+        return types.pop() if len(types) == 1 else ""
+    if kind == "parenthesized_expression" and node.named_child_count:
+        return _known(captured, node.named_children[0])
+    return ""
+
+
+def _of_operator(captured: Captured, node: Node) -> str:
+    sign = node.child_by_field_name("operator")
+    text = captured.text(sign) if sign is not None else ""
+    if text in _COMPARISONS:
+        return "boolean"
+    sides = [node.child_by_field_name(name) for name in ("left", "right")]
+    types = [_known(captured, side) for side in sides if side is not None]
+    if text == "+" and "String" in types:
+        return "String"
+    if text in _ARITHMETIC and len(types) == 2 and all(one in _SIZES for one in types):
+        return max(types, key=_SIZES.index)
+    return ""
+
+
+def _function(node: Node) -> str:
+    """A lambda, with the number of its parameters, if it says how many."""
+    group = node.child_by_field_name("parameters")
+    if group is None:
+        group = next((child for child in node.named_children if child.type == "lambda_parameters"), None)
+    if group is None:  # Kotlin: none, or `it`
+        return FUNCTION
+    single = group.type in ("identifier", "implicit_parameter")
+    return f"{FUNCTION}{1 if single else group.named_child_count}"
+
+
+# --- parameters -------------------------------------------------------------------------------------------------------
+
+
+def taken(
+    language: str, nodes: Sequence[Node], symbols: Sequence[Symbol], derived: Container[int]
+) -> Iterator[Typed]:  # fmt: skip
+    """What functions take that have other ones of their name beside them, or in a base of their type.
+
+    Args:
+        language: Of the file.
+        nodes: The node of each symbol.
+        symbols: The file's.
+        derived: Types with bases, as indices.
+    """
+    if language not in _LANGUAGES:
+        return
+    counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
+    constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}
+    for place, symbol in enumerate(symbols):
+        if symbol.arity <= 0:
+            continue
+        kind = symbol.kind
+        if kind in FUNCTION_KINDS:
+            wanted = counts[symbol.parent, symbol.name] > 1 or symbol.parent in derived
+            wanted = wanted or (kind == "constructor" and symbols[symbol.parent].arity > 0)
+        else:  # its head lists the parameters of a constructor
+            wanted = kind in TYPE_KINDS and place in constructors
+        text = SEPARATOR.join(_taken(nodes[place], _variables(language, place, symbols, nodes))) if wanted else ""
+        if text:
+            yield Typed(place, TAKEN, text, place)
+
+
+def _variables(language: str, place: int, symbols: Sequence[Symbol], nodes: Sequence[Node]) -> dict[str, str]:
+    """The type parameters that a definition sees, and what they are at least."""
+    found: dict[str, str] = {}
+    top = {"java": "Object", "csharp": "object", "kotlin": "Any"}[language]
+    while place >= 0:
+        group = _list(nodes[place], "type_parameters", "type_parameter_list")
+        for node in group.named_children if group is not None else ():
+            if node.type == "type_parameter" and node.named_child_count:
+                name, *bound = node.named_children
+                if bound and bound[0].type == "type_bound" and bound[0].named_child_count:
+                    bound = bound[0].named_children
+                found.setdefault(_text(name), _type(bound[0]) if bound else top)
+        place = symbols[place].parent
+    return found
+
+
+def _list(node: Node, *kinds: str) -> Node | None:
+    return next((child for child in node.named_children if child.type in kinds), None)
+
+
+def _taken(node: Node, variables: dict[str, str]) -> Iterator[str]:
+    group = node.child_by_field_name("parameters")
+    if group is None:
+        group = _list(node, "function_value_parameters", "parameter_list", "formal_parameters", "primary_constructor")
+        if group is not None and group.type == "primary_constructor":
+            group = _list(group, "class_parameters")
+    many = False
+    for child in group.children if group is not None else ():
+        kind = child.type
+        if kind in ("formal_parameter", "parameter", "class_parameter"):
+            type_ = child.child_by_field_name("type")
+            if type_ is None:  # Kotlin: the name and the type
+                parts = [part for part in child.named_children if "modifier" not in part.type]
+                type_ = parts[1] if len(parts) > 1 else None
+            yield _erased(type_, variables) + ("..." if many else _dimensions(child))
+            many = False
+        elif kind == "spread_parameter":
+            parts = [part for part in child.named_children if part.type not in ("modifiers", "variable_declarator")]
+            yield _erased(parts[0] if parts else None, variables) + "..."
+        elif kind == "parameter_modifiers":
+            many = "vararg" in _text(child)
+        elif kind == "params":
+            many = True
+        elif many and kind == "array_type":
+            inner = child.child_by_field_name("type")
+            yield _erased(inner, variables) + "..."
+            many = False
+
+
+def _dimensions(parameter: Node) -> str:
+    """The brackets after the name of a parameter."""
+    group = parameter.child_by_field_name("dimensions")
+    return "[]" * _text(group).count("[") if group is not None else ""
+
+
+def _erased(node: Node | None, variables: dict[str, str]) -> str:
+    text = _type(node) if node is not None else UNKNOWN
+    name = text.rstrip("[]")
+    return variables.get(name, name) + text[len(name) :]
+
+
+def _text(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def _type(node: Node) -> str:
+    """A type without what it is of: `Map[]` of `Map<String, T>[]`."""
+    kind = node.type
+    if kind in ("array_type",):
+        inner = node.child_by_field_name("element") or node.child_by_field_name("type")
+        rank = node.child_by_field_name("dimensions") or node.child_by_field_name("rank")
+        return (_type(inner) if inner is not None else UNKNOWN) + "[]" * max(_text(rank).count("[") if rank else 1, 1)
+    if kind == "nullable_type" and node.named_child_count:
+        inner_text = _type(node.named_children[0])
+        return inner_text + "?" if inner_text.islower() else inner_text
+    if kind == "function_type":
+        group = _list(node, "function_type_parameters")
+        return f"{FUNCTION}{group.named_child_count if group is not None else ''}"
+    text = _SPACE.sub("", _text(node)) if kind != "annotated_type" else _text(node.named_children[-1])
+    text = text.partition("<")[0] if "<" in text else text
+    return text[:80] if SEPARATOR not in text else UNKNOWN
