@@ -26,6 +26,7 @@ from lci_py.callgraph.lookup_tables import (
     Definition,
     StoredTables,
     declares_crate,
+    declares_go_module,
     declares_npm_package,
     in_go_package,
     module_names,
@@ -57,6 +58,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("alone", path), (runs_alone(facts),)
     if declares_crate(head):
         yield ("crate", head.package), (path,)
+    if declares_go_module(head):
+        yield ("modules",), (head.package, path)
     if declares_npm_package(head):
         yield ("npm", head.package), (path,)
     if family in QUALIFIED:

@@ -30,6 +30,7 @@ _MOST_SPACES = 16
 #: Suffixes of files of C and C++ that are mostly not included by others.
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")
 _SEPARATOR = re.compile(r"::|[./\\]")
+_MAJOR = re.compile(r"v\d+")
 _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 
 
@@ -321,7 +322,9 @@ def bound_name(item: Import) -> str:
         return item.alias
     if item.name and item.name != "*":
         return _SEPARATOR.split(item.name)[-1]
-    return _SEPARATOR.split(_SCRIPT.sub("", item.module))[-1]
+    parts = _SEPARATOR.split(_SCRIPT.sub("", item.module))
+    # The major version at the end of a Go module's path is no part of the package's name.
+    return parts[-2] if len(parts) > 1 and "/" in item.module and _MAJOR.fullmatch(parts[-1]) else parts[-1]
 
 
 def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:

@@ -87,6 +87,11 @@ class Files:
         return self._declared_by(declares_crate)
 
     @cached_property
+    def go_modules(self) -> dict[str, list[int]]:
+        """Path of a Go module to the go.mod files that declare it."""
+        return self._declared_by(declares_go_module)
+
+    @cached_property
     def npm_packages(self) -> dict[str, list[int]]:
         """Name of a package of npm to the package.json files that declare it."""
         return self._declared_by(declares_npm_package)
@@ -130,6 +135,11 @@ def in_go_package(head: FileHead) -> bool:
 def declares_crate(head: FileHead) -> bool:
     """Whether a file is the Cargo.toml of a package."""
     return head.path.endswith("Cargo.toml") and head.language == "text" and bool(head.package)
+
+
+def declares_go_module(head: FileHead) -> bool:
+    """Whether a file is the go.mod of a module."""
+    return head.path.endswith("go.mod") and head.language == "text" and bool(head.package)
 
 
 def declares_npm_package(head: FileHead) -> bool:

@@ -9,7 +9,7 @@ docs/adr/0011-relinking.md says what a new kind of look-up needs.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -90,6 +90,7 @@ class LookUps:
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
             "go": lambda folder: self.files.go_packages.get(folder, ()),
             "crate": lambda name: self.files.crates.get(name, ()),
+            "modules": lambda: self.files.go_modules,
             "npm": lambda name: self.files.npm_packages.get(name, ()),
             "variable": lambda folder, name: self._go_variables(folder).get(name, ()),
             "alone": lambda path: runs_alone(self._facts(path)),
@@ -166,6 +167,11 @@ class LookUps:
     def crate(self, name: str) -> Sequence[int]:
         """The Cargo.toml files of the Rust crates of a name, ascending."""
         found: Sequence[int] = self._ask(("crate", name))
+        return found
+
+    def go_modules(self) -> Mapping[str, Sequence[int]]:
+        """The go.mod files of all Go modules, by the module's path; each ascending."""
+        found: Mapping[str, Sequence[int]] = self._ask(("modules",))
         return found
 
     def npm_package(self, name: str) -> Sequence[int]:

@@ -374,6 +374,16 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"p/Cargo.toml": '[package]\nname = "k"\n'},
         {"a.rs"},
     ),
+    "the path of a Go module": (
+        {
+            "go.mod": "module example.org/p\n",
+            "p.go": "package p\n\nfunc F() {}\n",
+            "in/a.go": 'package in\n\nimport "example.org/k"\n\nfunc g() { k.F() }\n',
+            "in/b.py": "f()\n",
+        },
+        {"go.mod": "module example.org/k\n"},
+        {"in/a.go"},
+    ),
     "the name of a package of npm": (
         {
             "a.js": 'import { f } from "k";\nf();\n',

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Sequence
 from posixpath import splitext
 
 from lci_py.callgraph import language_rules
@@ -109,7 +110,7 @@ class ImportResolver:
         folder = self._folders[file]
         own = self._families[file]
         if own == "go":
-            return self._go_package(tuple(module.split("/")))  # an import names a folder, never a file
+            return self._go_package(file, tuple(module.split("/")))  # an import names a folder, never a file
         if own == "javascript" and module[:1] not in (".", "/"):
             found = self._npm.find(file, module)
             if found >= 0:
@@ -223,15 +224,38 @@ class ImportResolver:
             return (beside,)  # the folder of a script comes first in `sys.path`, even if it is a package
         return (best[2],) if best else ()
 
-    def _go_package(self, wanted: tuple[str, ...]) -> tuple[int, ...]:
-        """The files of a Go package. If the import path begins with a host, any beginning of it may be the module's."""
+    def _go_package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
+        """The files of a Go package: in the module whose path the import begins with, if a go.mod says which."""
+        modules = self._look.go_modules()
+        for size in range(len(wanted), 0, -1):
+            for folder in self._module_folders(file, modules.get("/".join(wanted[:size]), ())):
+                if found := self._look.go_package(posixpath.join(folder, *wanted[size:])):
+                    return tuple(found[:MOST_PACKAGE_FILES])
+        if "." not in wanted[0] and "std" in modules:
+            for folder in self._module_folders(file, modules["std"]):
+                if found := self._look.go_package(posixpath.join(folder, *wanted)):
+                    return tuple(found[:MOST_PACKAGE_FILES])
+        around = self._module_folders(file, [one for found in modules.values() for one in found], around=True)
+        if around:  # the module is another one; perhaps a copy of it is here
+            found = self._look.go_package(posixpath.join(around[0], "vendor", *wanted))
+            return tuple(found[:MOST_PACKAGE_FILES])
         # `net/http` is the standard library's even if there is a folder `http`; `example.org/m/http` may be ours.
         cuts = range(len(wanted)) if "." in wanted[0] else range(1)
-        for cut in cuts:
-            found = self._look.go_package("/".join(wanted[cut:]))
-            if found:
-                return tuple(found[:MOST_PACKAGE_FILES])
-        return ()
+        packages = (self._look.go_package("/".join(wanted[cut:])) for cut in cuts)
+        return next((tuple(found[:MOST_PACKAGE_FILES]) for found in packages if found), ())
+
+    def _module_folders(self, file: int, manifests: Sequence[int], *, around: bool = False) -> list[str]:
+        """The folders of manifests, nearest to a file first; with `around`, only those that the file is in."""
+        own = self._folders[file].split("/")
+        found = []
+        for manifest in manifests:
+            folder = self._folders[manifest]
+            parts = folder.split("/") if folder else []
+            unlike = (at for at, (a, b) in enumerate(zip(own, parts, strict=False)) if a != b)
+            shared = next(unlike, min(len(own), len(parts)))
+            if not around or shared == len(parts):
+                found.append((-shared, len(parts), folder))
+        return [folder for _, _, folder in sorted(found)]
 
 
 def _dotted(text: str) -> str:

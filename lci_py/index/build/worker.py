@@ -18,7 +18,7 @@ from lci_py.index.store.cache import Cache
 from lci_py.source import record_codec
 from lci_py.source.conditions import path_condition
 from lci_py.source.dataflow.lower import is_followed
-from lci_py.source.extract.cargo import MANIFEST
+from lci_py.source.extract import manifests, npm
 from lci_py.source.file_record import define_data, process_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.read import read_file
@@ -30,6 +30,9 @@ from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.index.shards.branches import Defined
+
+
+_MANIFESTS = frozenset({manifests.CARGO, manifests.GO, npm.MANIFEST})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +157,10 @@ def _process_blob(place: Workplace, task: Task, data: bytes, caches: Sequence[Ca
 
 def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     """The cache key of a record: a hash of everything that extraction depends on."""
-    # Go has build constraints in file names, and a Cargo.toml names a crate; elsewhere the folders can be a build
+    # Go has build constraints in file names, and a manifest names a package; elsewhere the folders can be a build
     # condition.
     base = path.rpartition("/")[2]
-    name = base if language == "go" or base == MANIFEST else path_condition(language, path) or ""
+    name = base if language == "go" or base in _MANIFESTS else path_condition(language, path) or ""
     asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
     parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()

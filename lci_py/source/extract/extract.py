@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
 from lci_py.source.extract.arguments import arguments, taken
-from lci_py.source.extract.cargo import crate_of
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
+from lci_py.source.extract.manifests import package_of
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.npm import npm_package_of
 from lci_py.source.extract.roles import handed_on
@@ -125,7 +125,7 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
     package, entries = npm_package_of(path, source)
     return Extract(
         language,
-        package or crate_of(path, source),
+        package or package_of(path, source),
         imports=entries,
         claims=claims,
         chunks=chunks[: limits.max_file_chunks],

@@ -1,24 +1,34 @@
-"""The name of a crate: what a Cargo.toml says of it."""
+"""The names of packages that their manifests say: of the crate of a Cargo.toml, of the module of a go.mod."""
 
 from __future__ import annotations
 
 import posixpath
 import re
 
-MANIFEST = "Cargo.toml"
+CARGO, GO = "Cargo.toml", "go.mod"
 #: Bytes of a manifest that are read.
 _READ = 50_000
 _SECTION = re.compile(r"\s*\[\s*(?P<section>[\w.-]+)\s*\]")
+_MODULE = re.compile(r"""^module[ \t]+["`]?([^\s"`()]{1,300})""", re.MULTILINE)
 _NAME = re.compile(r"""\s*name\s*=\s*(?P<quote>["'])(?P<name>[\w-]{1,200})(?P=quote)""")
 
 
-def crate_of(path: str, source: bytes) -> str:
-    """The name by which code imports the library of a Cargo.toml; "" for other files and without a package."""
-    if posixpath.basename(path) != MANIFEST:
+def package_of(path: str, source: bytes) -> str:
+    """The name by which code imports the library of a Cargo.toml or the module of a go.mod; "" for other files."""
+    name = posixpath.basename(path)
+    if name not in (CARGO, GO):
         return ""
+    text = source[:_READ].decode("utf-8", "replace")
+    if name == CARGO:
+        return _crate(text)
+    found = _MODULE.search(text)
+    return found[1].strip("/") if found is not None else ""
+
+
+def _crate(text: str) -> str:
     names: dict[str, str] = {}
     section = ""
-    for line in source[:_READ].decode("utf-8", "replace").splitlines():
+    for line in text.splitlines():
         heading = _SECTION.match(line)
         if heading is not None or line.lstrip().startswith("["):
             section = heading["section"] if heading is not None else ""
