@@ -22,11 +22,13 @@ from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT
 from tests.quality.judged import Benchmark, _module
+from tests.quality.messages import messages
 
 MODES = ("multiview", "bm25", "dense")
 #: `whole` is `string` with the comments and decorators above a definition counted as its own, which the lines from `line`
 #: to `end_line` leave out: a literal may stand in them.
-KINDS = ("name", "words", "string", "whole", "doc")
+#: `message` is a literal with placeholders, of which a user pastes what the program prints: with values in their place.
+KINDS = ("name", "words", "string", "whole", "message", "doc")
 _PER_KIND = 20
 
 
@@ -93,6 +95,10 @@ def of_repository(
                 from_first = [{**each, "line": min(each["first"], each["line"])} for each in found]
                 rank = maker.rank(kind, path, line, from_first)
                 yield Item(name, "whole", query, 1 / rank if rank else 0.0, _first(found), f"{path}:{line}")
+        for query, path, line in messages(benchmark.roots[name], _PER_KIND, seed):
+            found = asked(session, query, mode)
+            rank = maker.rank("string", path, line, found)
+            yield Item(name, "message", query, 1 / rank if rank else 0.0, _first(found), f"{path}:{line}")
 
 
 def _first(found: Sequence[dict[str, Any]]) -> str:

@@ -12,7 +12,7 @@ from lci_py.source.text.words import joined, located_parts, parts, stem
 from lci_py.types.search import Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
@@ -36,12 +36,16 @@ class Wanted:
     """The words and phrases of a query, looked for in code: a word is there in another form or inside of a name, as the
     lexical index counts it."""
 
-    def __init__(self, terms: Iterable[tuple[str, float]], phrases: Iterable[str] = ()) -> None:
+    def __init__(
+        self, terms: Iterable[tuple[str, float]], phrases: Iterable[str] = (), forms: Iterable[str] = ()
+    ) -> None:
         """
         Args:
             terms: As `TextQuery` has them, with their weights.
             phrases: Quoted texts.
+            forms: Those of the terms that stand for other words of the query.
         """
+        self._forms = frozenset(forms)
         # Whole numbers: the order in which they are added must not matter.
         self._weights = {term: round(weight * 1000) for term, weight in terms}
         self._phrases = [(phrase, phrase.encode("utf-8", "surrogatepass")) for phrase in phrases]
@@ -49,9 +53,10 @@ class Wanted:
         self._needles = {(term[:-1] if term[3:].endswith("y") else term).encode() for term in self._weights}
         self._known: dict[bytes, tuple[Match, ...]] = {}
 
-    def weight(self, keys: Iterable[str]) -> int:
-        """What the words and phrases of `keys`, each once, count together."""
-        return sum(self._weights.get(key, _PHRASE) for key in keys)
+    def weight(self, keys: Set[str]) -> tuple[int, int]:
+        """What the words and phrases of `keys` count together: the query's own, and those that stand for others."""
+        own = sum(self._weights.get(key, _PHRASE) for key in keys - self._forms)
+        return own, sum(self._weights[key] for key in keys & self._forms)
 
     def found(self, lines: Sequence[bytes], phrases_from: int = 0) -> dict[int, list[Match]]:
         """Place of a line -> what it has of the query, in the order of the lines.
@@ -229,20 +234,24 @@ def _window(found: Mapping[int, Sequence[Match]], wanted: Wanted, own: int, line
     """The place of the first of `most` lines that together with a definition's own line have the most of a query.
 
     The own line is shown above, wherever they are. So the lines from there on win unless others have more; of several
-    such, those with the most lines that have something, then the first.
+    such, those with the line that has the most by itself, then those with the most lines that have something, then the
+    first. A word that stands for another one counts only between lines that are alike in the query's own.
     """
     keys = {place: {key for _, _, key in line} for place, line in found.items()}
+    weights = {place: wanted.weight(line)[0] for place, line in keys.items()}
     above = keys.get(own, set())
 
-    def score_of(places: Sequence[int]) -> tuple[int, int]:
-        return wanted.weight(above.union(*(keys[place] for place in places))), len(places)
+    def score_of(places: Sequence[int]) -> tuple[int, int, int, int]:
+        words, others = wanted.weight(above.union(*(keys[place] for place in places)))
+        return words, max((weights[place] for place in places), default=0), others, len(places)
 
     places = list(keys)
-    best, chosen = score_of([place for place in places if own <= place < own + most]), own
+    first = best = score_of([place for place in places if own <= place < own + most])
+    chosen = own
     for i, place in enumerate(places):
         here = [other for other in places[i : i + most] if other < place + most]
         score = score_of(here)
-        if score[0] > best[0] or (chosen != own and score > best):
+        if (score[0], score[2]) > (first[0], first[2]) and (chosen == own or score > best):
             # One line more above, unless it says nothing; the others below.
             room = place > 0 and here[-1] - place + 1 < most and _WORD.search(lines[place - 1])
             best, chosen = score, min(place - 1 if room else place, len(lines) - most)

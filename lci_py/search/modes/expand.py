@@ -152,7 +152,7 @@ class _Walk:
         rows = self._rows()
         around = contexts(self._snapshot, list(rows.values()))
         query = read_text(read_fields(request.query, request.filters)[0])
-        wanted = Wanted(query.terms, query.phrases)
+        wanted = Wanted(query.terms, query.phrases, query.forms)
         made = []
         for (node, row), context in zip(rows.items(), around, strict=True):
             item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None

@@ -263,7 +263,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attemp
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
         scored = _own_scores(outcome, head)
-        wanted = Wanted(attempt.query.terms, attempt.query.phrases)
+        wanted = Wanted(attempt.query.terms, attempt.query.phrases, attempt.query.forms)
 
         def shown(item: Fused) -> Result:
             others = tuple(

@@ -117,7 +117,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
         explains = of_single(snapshot, found, hits.units.tolist())
     with snapshot.trace.stage("present", len(hits)) as stage:
         rows = shown_rows(snapshot, hits.units.tolist(), found.symbols)
-        wanted = Wanted(found.query.terms, found.query.phrases)
+        wanted = Wanted(found.query.terms, found.query.phrases, found.query.forms)
         results = [
             result(snapshot, rows[hit.unit], request, hit.view, hit.score, wanted, found.places.get(hit.unit))
             for hit in hits

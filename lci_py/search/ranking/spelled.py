@@ -14,11 +14,12 @@ import numpy as np
 from lci_py.index.shards.symbols import narrowest
 from lci_py.index.shards.unit_columns import UNIT_KINDS
 from lci_py.search.ranking.signals import stem_match
+from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
     from numpy.typing import NDArray
 
@@ -45,6 +46,12 @@ _LEAST = 0.7
 #: A run that counts more than the first of these says something whatever else the query has, one that counts more than
 #: the last is as good as all of it: a pasted line has a time before the message and a place behind it.
 _LONG = range(4, 8)
+#: What a message has in the place of a placeholder: something quoted, or a word with a digit or a sign in it.
+_QUOTED = lazily(r"""(?<!\w)(?:'[^'\n]{1,200}'|`[^`\n]{1,200}`|"[^"\n]{1,200}")(?!\w)""")
+_VALUE = lazily(r"\d|[/\\=<>\[\]{}|@$%*]|\w[.:]\w")
+#: What the words of such a text count at least, what it is worth however small a part of the query it is, and the words
+#: that a placeholder may have in the source.
+_LEAST_TEXT, _PART, _PLACEHOLDER = 2.0, 0.7, 4
 #: Places whose text is read, and the part of the query's words, by rarity, that such a place has at least.
 HEAD, _ENOUGH = 24, 0.5
 #: Lines of one place that are read.
@@ -106,14 +113,16 @@ def spelled(
         return NOTHING  # it is about many things, and spells out none
     names, symbols = _named(snapshot, query, filters, allowed)
     texts: dict[int, float] = {}
-    if len(query.words) in _WORDS:
+    for text in _texts(query):
+        places = head
         lock = snapshot.view_locks["bm25"]
-        if head is None and lock.acquire(blocking=wait):
+        if places is None and lock.acquire(blocking=wait):
             try:
-                head = _likely(snapshot.lexical, query, allowed)
+                places = _likely(snapshot.lexical, text, allowed)
             finally:
                 lock.release()
-        texts = _verbatim(snapshot, query, list(head or ())[:HEAD])
+        for unit, value in _verbatim(snapshot, text, list(places or ())[: text.head]).items():
+            texts[unit] = max(texts.get(unit, 0.0), value)
     return Spelled(names, texts, symbols) if names or texts else NOTHING
 
 
@@ -186,9 +195,48 @@ _WORTH = {kind: _worth(kind) for kind in UNIT_KINDS}
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def _likely(index: LexicalIndex, query: TextQuery, allowed: NDArray[np.bool_] | None) -> list[int]:
-    """The units that have the most of the query's words in their text, by rarity, best first."""
-    kept = [word for word in query.words if word.lower() not in STOPWORDS]
+class _Text(NamedTuple):
+    """Words that may stand in the source one after the other."""
+
+    words: Sequence[str]
+    gaps: frozenset[int] = frozenset()  # places of words with a value before them, where the source has a placeholder
+    share: float = 1.0  # how much of the query they are, in (0, 1]
+    head: int = HEAD  # places to read
+
+
+def _worths(words: Iterable[str]) -> list[float]:
+    return [_STOPWORD if word.lower() in STOPWORDS or word.isdigit() else 1.0 for word in words]
+
+
+def _texts(query: TextQuery) -> Iterator[_Text]:
+    """What may stand in the source word for word: the query; if it is a message with values in it, the words between
+    them, with or without what is added before and behind: `KeyError: cannot open 'a.db': permission denied`."""
+    if len(query.words) not in _WORDS:
+        return
+    yield _Text(query.words)
+    given = query.text
+    plain = _QUOTED.sub(" 0 ", given)
+    first, last = plain.find(": "), plain.rfind(": ")
+    whole = sum(_worths(query.words))
+    seen = {query.words}
+    for part in dict.fromkeys((plain, plain[:last] if last > 0 else plain, plain[first + 1 :])):
+        words: list[str] = []
+        gaps = set()
+        for token in part.split():
+            if _VALUE.search(token):
+                gaps.add(len(words))
+            else:
+                words += WORD.findall(token)
+        worth = sum(_worths(words))
+        if len(words) >= _RUN and worth >= _LEAST_TEXT and tuple(words) not in seen:
+            seen.add(tuple(words))
+            yield _Text(words, frozenset(gaps), _PART + (1 - _PART) * min(0.99, worth / whole), 2 * HEAD)
+
+
+def _likely(index: LexicalIndex, wanted: _Text, allowed: NDArray[np.bool_] | None) -> list[int]:
+    """The units that have the most of the words in their text, by rarity, best first."""
+    part = wanted.share < 1  # of a few words, those that say nothing else must help
+    kept = [word for word in wanted.words if part or word.lower() not in STOPWORDS]
     stems = dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1)
     terms = tuple(term for text in stems if (term := index.term(text)) is not None)
     if not terms:
@@ -202,15 +250,17 @@ def _likely(index: LexicalIndex, query: TextQuery, allowed: NDArray[np.bool_] | 
     if allowed is not None:
         shares[~allowed[index.chunk_unit]] = 0
     found = np.flatnonzero(shares >= _ENOUGH)
-    found = found[np.lexsort((found, -shares[found]))][:HEAD]
+    # Many places have all of a few words: those that say little else are before others.
+    scores = index.scores("content", ((term, 1.0) for term in terms))[found] if part else np.zeros(len(found))
+    found = found[np.lexsort((found, -scores, -shares[found]))][: wanted.head]
     return list(dict.fromkeys(index.chunk_unit[found].tolist()))
 
 
-def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dict[int, float]:
-    """How much of the query stands in some units word for word. Of a type and the method in it that has the words, only
+def _verbatim(snapshot: Snapshot, wanted: _Text, units: Sequence[int]) -> dict[int, float]:
+    """How much of a text stands in some units word for word. Of a type and the method in it that has the words, only
     the method counts."""
-    words = [word.lower() for word in query.words]
-    worth = [_STOPWORD if word in STOPWORDS or word.isdigit() else 1.0 for word in words]
+    words = [word.lower() for word in wanted.words]
+    worth = _worths(words)
     places: dict[str, list[int]] = {}
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
@@ -222,10 +272,10 @@ def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dic
         text = b"\n".join(lines).decode("utf-8", "replace").lower()
         if sum(value for word, value in zip(words, worth, strict=True) if word in text) <= least:
             continue  # most places end here, which is what makes reading them cheap
-        covered, longest = _in_a_row(WORD.findall(text), places, worth)
+        covered, longest = _in_a_row(WORD.findall(text), places, worth, wanted.gaps)
         value = max((covered / sum(worth) - _LEAST) / (1 - _LEAST), min(1.0, (longest - _LONG.start) / len(_LONG)))
         if value > 0:
-            found[last - first, unit, file, first] = round(value, 9)
+            found[last - first, unit, file, first] = round(value * wanted.share, 9)
     kept: dict[tuple[int, int, int, int], float] = {}
     for place in sorted(found):  # the narrowest first
         size, _, file, first = place
@@ -238,7 +288,9 @@ def _verbatim(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dic
     return values
 
 
-def _in_a_row(text: Sequence[str], places: Mapping[str, Sequence[int]], worth: Sequence[float]) -> tuple[float, float]:
+def _in_a_row(
+    text: Sequence[str], places: Mapping[str, Sequence[int]], worth: Sequence[float], gaps: Set[int]
+) -> tuple[float, float]:
     """What those words of a query count that stand in a text with their neighbours, `_RUN` of them or more: all, and
     those of the longest run.
 
@@ -246,17 +298,24 @@ def _in_a_row(text: Sequence[str], places: Mapping[str, Sequence[int]], worth: S
         text: The words of the text.
         places: Each word of the query to where it stands there.
         worth: What each word of the query counts.
+        gaps: Places of the query before which the text may have up to `_PLACEHOLDER` other words.
     """
     covered: set[int] = set()
     longest = 0.0
-    runs: dict[int, int] = {}  # where a run ends in the query -> its length
+    runs: dict[int, tuple[int, int]] = {}  # where a run ends in the query -> its length, and other words since
     for word in text:
-        at = places.get(word)
-        if at is None:
+        at = places.get(word, ())
+        if not at and not gaps:
             runs = {}
             continue
-        runs = {place: runs.get(place - 1, 0) + 1 for place in at}
-        for place, length in runs.items():
+        waiting = {
+            place: (length, since + 1)
+            for place, (length, since) in runs.items()
+            if place + 1 in gaps and since < _PLACEHOLDER
+        }
+        runs = waiting | {place: (runs.get(place - 1, (0, 0))[0] + 1, 0) for place in at}
+        for place in at:
+            length = runs[place][0]
             if length >= _RUN:
                 own = range(place - length + 1, place + 1)
                 covered.update(own)
