@@ -44,6 +44,15 @@ def naïve_queries(text):
     return "Straße queries"  # ünd größe
 
 
+def read_frame(source):
+    count = 0
+    # A source that fails may be used again.
+    # It is read from there.
+    if source.closed:
+        raise EOFError(f"cannot read a frame from a source that fails: {source}")
+    return source.next()
+
+
 def last():
     return None
 """
@@ -83,6 +92,12 @@ def test_a_definition_that_matches_as_well_at_its_start_is_shown_from_there(open
     assert (result.snippet_line, result.match_line) == (None, result.line)
     result = found(opened, "count pool", "collect", snippet=3)
     assert result.snippet_line is None  # other lines have as much, and no more
+
+
+def test_of_lines_with_the_same_words_the_one_that_has_them_together_is_shown(opened: Engine) -> None:
+    found = opened.search(SearchRequest("read frame: source fails", "bm25", 1, snippet=2)).results[0]
+    assert found.symbol == "read_frame"
+    assert 'raise EOFError(f"cannot read a frame' in found.snippet
 
 
 def test_the_comment_above_can_match(opened: Engine) -> None:
