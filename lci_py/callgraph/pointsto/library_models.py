@@ -16,10 +16,12 @@ _SETTERS = frozenset({"set", "setdefault"})
 #: Methods that return what is at a key, or their second argument.
 _WITH_DEFAULT = frozenset({"get", "pop", "setdefault"})
 _GETTERS = frozenset(
-    """get pop popleft popitem setdefault values items copy shift at find findLast slice concat reverse sort flat
-    filter next keys entries""".split()
+    """get pop popleft popitem setdefault values copy shift at find findLast slice concat reverse sort flat
+    filter next keys""".split()
 )
-_WHOLE = frozenset("values items copy slice concat reverse sort flat filter keys entries".split())
+_WHOLE = frozenset("values copy slice concat reverse sort flat filter keys".split())
+#: Methods that return pairs of keys and values.
+_PAIRED = frozenset({"items", "entries"})
 #: Methods that return a new container with the elements at other indices.
 _MOVED = frozenset("slice concat reverse flat filter".split())
 #: Methods that call a function with the elements of the container.
@@ -53,7 +55,7 @@ KEEPERS = frozenset(
     log warn error debug info removeListener removeEventListener off clearTimeout signature getsource append add
     cast dict partial SimpleNamespace""".split()
 )
-METHODS = _PUTTERS | _SETTERS | _GETTERS | _CALLERS | _OF_PARSERS
+METHODS = _PUTTERS | _SETTERS | _GETTERS | _PAIRED | _CALLERS | _OF_PARSERS
 
 
 class Calls(Protocol):
@@ -138,7 +140,15 @@ class Library:
                 points.load(source, points.field(made, 0), 0)
         elif name in _WHOLE:
             points.give(call.result, value)
+        if name in _PAIRED:
+            outer, inner = points.made("pairs", site), points.made("pair", site)
+            values = points.field(inner, points.name("1"))
+            points.make_room(values)
+            points.copy(points.everything(value), values)
+            points.give(points.field(outer, 0), inner)
+            points.give(call.result, outer)
         if name in _GETTERS:
+            points.make_room(call.result)
             points.copy(points.everything(value), call.result)
         second = [source for position, source in call.arguments if position == 1]
         for source in second if name in _SETTERS else ():

@@ -211,6 +211,7 @@ class Solver:
         points = self.points
         each = points.site(site)
         if kind_of(value) == OBJECT:
+            points.make_room(each.result)
             points.copy(points.everything(value), each.result)
         elif kind_of(value) == INSTANCE:
             holder = points.made("iterated", value)
