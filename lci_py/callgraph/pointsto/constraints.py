@@ -24,7 +24,7 @@ _BITS = 4
 KIND = (1 << _BITS) - 1
 #: A variable that may hold more values than this says nothing: it keeps the first ones.
 MOST_VALUES = 8
-#: A variable for what is in a container may hold so many, if those beyond the others are functions: a table of commands.
+#: A variable for what is in a container may hold so many, if those beyond are functions: a table of commands.
 MOST_STORED_VALUES = 32
 #: Values that are propagated in all: a program of a million lines must not take minutes.
 MOST_STEPS = 20_000_000
