@@ -23,7 +23,7 @@ from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import expanded
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
-from lci_py.callgraph.resolve.values import BASES, CLASS, EXTERNAL, FUNCTION, INSTANCE, MODULE, Value, Values
+from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.languages import load_languages
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
@@ -232,7 +232,7 @@ class _CallResolver:
             if targets or not any(value.kind == INSTANCE for value in values):
                 return targets
             # `new Clock()`, where a property of that name and type hides the type from all but `new`
-            return self._run(self._named_like_its_type(value, name) for value in values)
+            return self._run(v._replace(kind=CLASS) for v in values if self._is_named_like_its_type(v, name))
         if self._is_local(name, caller):
             return ()
         macro = self._macro(name)
@@ -243,12 +243,11 @@ class _CallResolver:
         implicit = self._language in language_rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
 
-    def _named_like_its_type(self, value: Value, name: str) -> Value:
-        """The class of an object, if it has this name; else something external."""
+    def _is_named_like_its_type(self, value: Value, name: str) -> bool:
+        """Whether the class of an object has this name."""
         at = value.at if value.kind == INSTANCE else None
         facts = self._look.tables.facts(at.file) if at is not None else None
-        same = at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
-        return value._replace(kind=CLASS if same else EXTERNAL)
+        return at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
 
     def _macro(self, name: str) -> Targets:
         """The only macro of a name, in languages where it may stand in any file."""
