@@ -8,7 +8,7 @@ from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from lci_py.source.dataflow.constraints import FlowBuilder
     from lci_py.source.dataflow.lower import Anonymous
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def getter_reads(
-    captured: Captured, finder: Finder, symbols: Sequence[Symbol], anonymous: Anonymous | None, flow: FlowBuilder | None
+    captured: Captured, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, flow: FlowBuilder | None
 ) -> Iterator[Call]:
     """The calls that reading a property makes, in text order.
 
