@@ -43,7 +43,6 @@ BY_NAME = frozenset(".@")
 #: Families in which `LookUps.offering` answers what a star import finds.
 STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
-_MOST_FOLDERS = 100
 
 
 def offered(facts: FileFacts, package: str) -> frozenset[str] | None:
@@ -85,6 +84,7 @@ class LookUps:
         self._definitions: dict[int, Definition] = {}
         self._macros: tuple[int, dict[str, list[MacroText]]] = (-1, {})  # of the file that was asked about last
         self._variables: dict[str, dict[str, list[int]]] = {}  # of Go packages, by folder
+        self._n_variables = 0
         self._finders: dict[str, Callable[..., Any]] = {
             "path": lambda path: self.files.by_path.get(path, -1),
             "ending": lambda segment: self.files.by_ending.get(segment, ()),
@@ -408,13 +408,15 @@ class LookUps:
         """Variables at the top level of a Go package to the files that say of what type they are."""
         known = self._variables.get(folder)
         if known is None:
-            if len(self._variables) >= _MOST_FOLDERS:
+            if self._n_variables >= _MEMO:
                 self._variables.clear()
+                self._n_variables = 0
             known = self._variables[folder] = {}
             for file in self.files.go_packages.get(folder, ()):
                 for scope, name in self.tables.facts(file).typed:
                     if scope < 0:
                         known.setdefault(name, []).append(file)
+            self._n_variables += len(known) + 1
         return known
 
     def _top(self, path: str, name: str) -> Definition | None:

@@ -48,6 +48,7 @@ SETS = {
     "jcg_js": TruthSet("callgraph_jcgjs", "JCG/jcg_testcases/src/main/resources/js", pooled=None),
     "scip": TruthSet("callgraph_scip", "aiohttp", "aiohttp.scip", ("scip-python",)),
     "go": TruthSet("callgraph_go", "", "callgraph-net.txt", ("go", "callgraph")),
+    "go_module": TruthSet("callgraph_gomod", "tools", "callgraph-tools.txt", ("go", "callgraph"), pooled=1),
     "clang": TruthSet("callgraph_clang", "libuv", "libuv/build/compile_commands.json"),
 }
 

@@ -24,12 +24,17 @@ _BITS = 4
 KIND = (1 << _BITS) - 1
 #: A variable that may hold more values than this says nothing: it keeps the first ones.
 MOST_VALUES = 8
+#: A variable for what is in a container may hold so many, if those beyond are functions: a table of commands.
+MOST_STORED_VALUES = 32
 #: Values that are propagated in all: a program of a million lines must not take minutes.
 MOST_STEPS = 20_000_000
 #: A use of a node's values: its kind, and three operands.
 Use = tuple[int, int, int, int]
 COPY, LOAD, STORE, SUPER_OF, CALL, EACH, BIND = range(7)
 _OF_CALLS = frozenset({LOAD, CALL, EACH})
+_CALLED = frozenset({FUNC, CLASS, BOUND})
+#: Copies of what is in a container that may hold as much: to a variable, a result, and the variable for that.
+_HOPS = 3
 #: Values whose members are only known when calls are followed.
 _BOUND_LATER = frozenset({INSTANCE, CLASS, SUPER})
 #: So many uses of a node are kept as a tuple.
@@ -188,6 +193,7 @@ class Constraints:
         self._passed: set[int] = set()  # nodes that are arguments or are stored
         self._followed: set[int] = set()  # nodes whose values a load, a call or a loop uses
         self._copied: set[int] = set()
+        self._roomy: set[int] = set()  # nodes that hold what is in containers
         self._known: set[tuple[int, ...]] = set()
         self._queue: list[tuple[int, int]] = []  # nodes, each with a value that is new
         self._later: list[tuple[int, int]] = []  # calls, each with a value that is called
@@ -337,12 +343,12 @@ class Constraints:
         if not held:
             return
         values = self._held[target]
-        if not values:
+        if not values and (len(held) <= MOST_VALUES or target in self._roomy):
             self._held[target] = held
             if self._uses[target]:
                 for value in held:
                     self._queue.append((target, value))
-        elif len(values) < MOST_VALUES:
+        elif len(values) < MOST_VALUES or target in self._roomy:
             give = self.give
             for value in held:
                 give(target, value)
@@ -406,11 +412,29 @@ class Constraints:
     def give(self, node: int, value: int) -> None:
         """Add a value to those that a node may hold."""
         held = self._held[node]
-        if value in held or len(held) >= MOST_VALUES:
+        if value in held or (len(held) >= MOST_VALUES and self._is_full(node, value)):
             return
         self._held[node] = (*held, value)
         if self._uses[node]:
             self._queue.append((node, value))
+
+    def make_room(self, node: int) -> None:
+        """Let a node, and the variables that it is copied to at once, hold what a container may hold."""
+        roomy = self._roomy
+        pending = [(node, 0)]
+        for at, hops in pending:
+            if at not in roomy:
+                roomy.add(at)
+                if hops < _HOPS:
+                    pending += [(use, hops + 1) for use in self._uses[at] if use >= 0]
+
+    def is_roomy(self, node: int) -> bool:
+        """Whether a node holds what a container may hold."""
+        return node in self._roomy
+
+    def _is_full(self, node: int, value: int) -> bool:
+        """Whether a node that holds `MOST_VALUES` takes no further value."""
+        return node not in self._roomy or value & KIND not in _CALLED or len(self._held[node]) >= MOST_STORED_VALUES
 
     # --- propagation ----------------------------------------------------------------------------------------------
 
@@ -466,7 +490,7 @@ class Constraints:
                         values = held[use]
                         if not values:
                             held[use] = (value,)
-                        elif value in values or len(values) >= MOST_VALUES:
+                        elif value in values or (len(values) >= MOST_VALUES and self._is_full(use, value)):
                             continue
                         else:
                             held[use] = (*values, value)

@@ -10,12 +10,18 @@ from lci_py.callgraph.pointsto.members import PointsTo
 from lci_py.source.dataflow import constraints as ir
 
 #: Methods that put their arguments into a container, and those that return what is in it.
-_PUTTERS = frozenset("append add insert appendleft push unshift set extend update".split())
+_PUTTERS = frozenset("append add insert appendleft push unshift extend update".split())
+#: Methods that put their second argument into a container.
+_SETTERS = frozenset({"set", "setdefault"})
+#: Methods that return what is at a key, or their second argument.
+_WITH_DEFAULT = frozenset({"get", "pop", "setdefault"})
 _GETTERS = frozenset(
-    """get pop popleft popitem setdefault values items copy shift at find findLast slice concat reverse sort flat
-    filter next keys entries""".split()
+    """get pop popleft popitem setdefault values copy shift at find findLast slice concat reverse sort flat
+    filter next keys""".split()
 )
-_WHOLE = frozenset("values items copy slice concat reverse sort flat filter keys entries".split())
+_WHOLE = frozenset("values copy slice concat reverse sort flat filter keys".split())
+#: Methods that return pairs of keys and values.
+_PAIRED = frozenset({"items", "entries"})
 #: Methods that return a new container with the elements at other indices.
 _MOVED = frozenset("slice concat reverse flat filter".split())
 #: Methods that call a function with the elements of the container.
@@ -25,18 +31,31 @@ _CALLERS = frozenset(
 )
 #: Functions that return their argument, or a copy of that container.
 _SAME = frozenset("list tuple set frozenset sorted reversed iter dict copy deepcopy".split())
-_CONTAINERS = frozenset("Map Set WeakMap WeakSet Array".split())
+_CONTAINERS = frozenset("Set WeakSet Array".split())
+_MAPS = frozenset({"Map", "WeakMap"})
+#: Modules of Python's library, and functions of theirs, by the names under which the lowering of imports lists them.
+_MODULES = frozenset({"argparse", "collections", "copy", "functools", "types"})
+_COPIES = frozenset({"copy.copy", "copy.deepcopy", "collections.OrderedDict", "collections.deque"})
+_OF_MODULES = _COPIES | {
+    "argparse.ArgumentParser", "collections.defaultdict", "functools.partial", "types.SimpleNamespace",
+}  # fmt: skip
 BUILTINS = (
-    _SAME | _CONTAINERS | {"map", "filter", "next", "enumerate", "zip", "partial", "Object", "Promise", "Reflect"}
-)
-_GIVES_FIRST = frozenset({"partial", "Promise.resolve", "Promise.all", "Object.freeze", "Object.seal"})
+    _SAME | _CONTAINERS | _MAPS | _MODULES | _OF_MODULES
+    | {"map", "filter", "next", "enumerate", "zip", "Object", "Promise", "Reflect"}
+)  # fmt: skip
+_GIVES_FIRST = frozenset({"functools.partial", "Promise.resolve", "Promise.all", "Object.freeze", "Object.seal"})
+#: Methods of argparse's parsers that return a part of the parser: all parts share one set of defaults.
+_PARTS = frozenset("add_subparsers add_parser add_argument_group add_mutually_exclusive_group".split())
+_PARSED = frozenset({"parse_args", "parse_intermixed_args"})
+_PARSED_IN_PART = frozenset({"parse_known_args", "parse_known_intermixed_args"})
+_OF_PARSERS = _PARTS | _PARSED | _PARSED_IN_PART | {"set_defaults"}
 #: Functions that take other functions and do not call them.
 KEEPERS = frozenset(
     """wraps update_wrapper isinstance issubclass print id hash type repr str len getattr hasattr setattr callable
     log warn error debug info removeListener removeEventListener off clearTimeout signature getsource append add
-    cast""".split()
+    cast dict partial SimpleNamespace""".split()
 )
-METHODS = _PUTTERS | _GETTERS | _CALLERS
+METHODS = _PUTTERS | _SETTERS | _GETTERS | _PAIRED | _CALLERS | _OF_PARSERS
 
 
 class Calls(Protocol):
@@ -71,8 +90,13 @@ class Library:
             "Object.create": self._create,
             "Object.setPrototypeOf": self._set_prototype,
             "Object.assign": self._assign,
-            **dict.fromkeys(_SAME | _GIVES_FIRST, self._same),
+            "argparse.ArgumentParser": self._parser,
+            "collections.defaultdict": self._default_dict,
+            "types.SimpleNamespace": self._namespace,
+            **dict.fromkeys(_SAME | _GIVES_FIRST | _COPIES, self._same),
             **dict.fromkeys(_CONTAINERS, self._container),
+            **dict.fromkeys(_MAPS, self._pairs_by_key),
+            "dict": self._dict,
         }
 
     def function(self, site: int, name: str) -> None:
@@ -96,6 +120,9 @@ class Library:
         if kind_of(value) != OBJECT:
             return
         arguments = [source for position, source in call.arguments if position >= 0]
+        if name in _OF_PARSERS:
+            self._of_parser(site, call, value, name)
+            return
         if name in _PUTTERS:
             key_node = points.field(value, 0)
             for source in arguments:
@@ -113,8 +140,39 @@ class Library:
                 points.load(source, points.field(made, 0), 0)
         elif name in _WHOLE:
             points.give(call.result, value)
+        if name in _PAIRED:
+            outer, inner = points.made("pairs", site), points.made("pair", site)
+            values = points.field(inner, points.name("1"))
+            points.make_room(values)
+            points.copy(points.everything(value), values)
+            points.give(points.field(outer, 0), inner)
+            points.give(call.result, outer)
         if name in _GETTERS:
+            points.make_room(call.result)
             points.copy(points.everything(value), call.result)
+        second = [source for position, source in call.arguments if position == 1]
+        for source in second if name in _SETTERS else ():
+            points.copy(source, points.field(value, 0))
+        for source in second if name in _WITH_DEFAULT else ():
+            points.copy(source, call.result)
+
+    def _of_parser(self, site: int, call: Site, value: int, name: str) -> None:
+        """argparse: what a parser returns holds the defaults of all its parts."""
+        points = self._points
+        if name == "set_defaults":
+            self._put_named(call, value)
+        elif name in _PARSED_IN_PART:
+            made = points.made("parsed", site)
+            points.give(points.field(made, points.name("0")), value)
+            points.give(call.result, made)
+        else:
+            points.give(call.result, value)
+
+    def _put_named(self, call: Site, value: int) -> None:
+        """Store the arguments that are passed by name as attributes of an object."""
+        for position, source in call.arguments:
+            if position < 0:
+                self._points.copy(source, self._points.field(value, ~position))
 
     def _of_function(self, site: int, value: int, name: str) -> None:
         """`f.call(this, ...)`, `f.apply(this, [...])`, `f.bind(this)`."""
@@ -161,6 +219,46 @@ class Library:
             points.give(call.result, made)
         if name in ("then", "reduce", "reduceRight", "catch"):
             points.copy(result, call.result)
+
+    def _parser(self, site: int, call: Site, arguments: list[int]) -> None:
+        self._points.give(call.result, self._points.made("parser", site))
+
+    def _namespace(self, site: int, call: Site, arguments: list[int]) -> None:
+        made = self._points.made("namespace", site)
+        self._put_named(call, made)
+        self._points.give(call.result, made)
+
+    def _dict(self, site: int, call: Site, arguments: list[int]) -> None:
+        """`dict(a=f)`: keys are texts; `dict(x)` is a copy of x."""
+        points = self._points
+        named = [(~position, source) for position, source in call.arguments if position < 0]
+        made = points.made("dict", site) if named else 0
+        for key, source in named:
+            for quote in "\"'":
+                points.copy(source, points.field(made, points.name(f"{quote}{points.text(key)}{quote}")))
+        if made:
+            points.give(call.result, made)
+        self._same(site, call, arguments)
+
+    def _default_dict(self, site: int, call: Site, arguments: list[int]) -> None:
+        """`defaultdict(list)`: what is at a key may be a new container."""
+        points = self._points
+        made = points.made("container", site)
+        points.give(points.field(made, 0), points.made("default", site))
+        points.give(call.result, made)
+
+    def _pairs_by_key(self, site: int, call: Site, arguments: list[int]) -> None:
+        """`new Map([[k, v]])`: `get` returns values, a loop goes over pairs."""
+        points = self._points
+        made, pair = points.made("container", site), points.made("pair", site)
+        values, second = points.field(made, 0), points.name("1")
+        points.give(values, pair)
+        points.copy(values, points.field(pair, second))
+        given = points.node()
+        for source in arguments[:1]:
+            points.load(source, given, 0)
+        points.load(given, values, second)
+        points.give(call.result, made)
 
     def _same(self, site: int, call: Site, arguments: list[int]) -> None:
         for source in arguments[:1]:

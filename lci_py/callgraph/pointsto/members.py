@@ -83,6 +83,8 @@ class PointsTo(Constraints):
                 for node in self._awaited.pop((obj, key), ()):
                     self.copy(found, node)
             elif kind == OBJECT:
+                if key == 0:
+                    self.make_room(found)
                 self._keys.setdefault(obj, []).append((key, found))
                 if obj in self._all:
                     self.copy(found, self._all[obj])
@@ -95,6 +97,7 @@ class PointsTo(Constraints):
         found = self._all.get(obj)
         if found is None:
             found = self._all[obj] = self.node()
+            self.make_room(found)
             for _, node in self._keys.get(obj, ()):
                 self.copy(node, found)
         return found
@@ -135,6 +138,7 @@ class PointsTo(Constraints):
 
     def _of_object(self, value: int, target: int, key: int, on: int) -> None:
         if key == 0:
+            self.make_room(target)
             self.copy(self.everything(value), target)
             return
         if on and on != value:
@@ -143,9 +147,13 @@ class PointsTo(Constraints):
         found = self._resolved.get((value, key))
         if found is None:
             found = self._resolved[value, key] = self.node()
+            if self.is_roomy(self.field(value, key)):
+                self.make_room(found)
             self._member_of(value, found, key, value, self.bind_new)
             if key in self._methods and not self.is_plain(value):
                 self.give(found, self.pair(METHOD, value, key))
+        if self.is_roomy(found):
+            self.make_room(target)
         self.copy(found, target)
 
     def _member_of(self, value: int, target: int, key: int, on: int, bind: Bind) -> None:

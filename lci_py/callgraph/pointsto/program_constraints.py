@@ -212,6 +212,9 @@ def _settle(
         chosen = rows[kinds == kind]
         columns = [chosen[:, place] for place in _PLACES[kind]]
         uses.append(np.stack([np.full(len(chosen), use), *columns]))
+        if kind == ir.PUT:  # what is stored under any key: `table[name] = f`
+            for node in np.unique(chosen[chosen[:, 2] == 0, 3]).tolist():
+                to.make_room(node)
         if use == STORE:
             passed.append(chosen[:, 3])
     loads = uses[-len(_USES) :][1][[3, 2]]

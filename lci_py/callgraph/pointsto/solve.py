@@ -88,7 +88,10 @@ class Solver:
                 self.link(site, number_of(value), 0)
         elif kind == BOUND:
             function, obj = points.parts(value)
-            self.link(site, number_of(function), obj)
+            if flags & ir.CONSTRUCT and points.functions[number_of(function)].has_this:  # `new shapes.Circle()`
+                self._construct_function(site, function)
+            else:
+                self.link(site, number_of(function), obj)
         elif kind == CLASS:
             self._construct(site, value)
         elif kind == INSTANCE:
@@ -208,6 +211,7 @@ class Solver:
         points = self.points
         each = points.site(site)
         if kind_of(value) == OBJECT:
+            points.make_room(each.result)
             points.copy(points.everything(value), each.result)
         elif kind_of(value) == INSTANCE:
             holder = points.made("iterated", value)
@@ -249,7 +253,8 @@ class Solver:
                 continue
             if any(self._is_of_object(value) for value in points.values(callee)):
                 continue
-            if callee < len(points.last_names) and points.text(int(points.last_names[callee])) in KEEPERS:
+            name = points.text(int(points.last_names[callee])) if callee < len(points.last_names) else ""
+            if name.rpartition(".")[2] in KEEPERS:
                 continue
             self._targets.update((origin, -1, number_of(value)) for value in functions)
 

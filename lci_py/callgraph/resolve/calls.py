@@ -239,7 +239,7 @@ class _CallResolver:
             if targets or not any(value.kind == INSTANCE for value in values):
                 return targets
             # `new Clock()`, where a property of that name and type hides the type from all but `new`
-            return self._run(self._evaluate.members.named_like_its_type(value, name) for value in values)
+            return self._run(v._replace(kind=CLASS) for v in values if self._is_named_like_its_type(v, name))
         if self._is_local(name, caller):
             return ()
         macro = self._macro(name)
@@ -249,6 +249,12 @@ class _CallResolver:
             return ()
         implicit = self._language in language_rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
+
+    def _is_named_like_its_type(self, value: Value, name: str) -> bool:
+        """Whether the class of an object has this name."""
+        at = value.at if value.kind == INSTANCE else None
+        facts = self._look.tables.facts(at.file) if at is not None else None
+        return at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
 
     def _macro(self, name: str) -> Targets:
         """The only macro of a name, in languages where it may stand in any file."""

@@ -769,13 +769,6 @@ class Members:
             known = self._bases[owner.symbol] = tuple(found)
         return known
 
-    def named_like_its_type(self, value: Value, name: str) -> Value:
-        """The class of an object, if it has this name; else something external."""
-        at = value.at if value.kind == INSTANCE else None
-        facts = self._look.tables.facts(at.file) if at is not None else None
-        same = at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
-        return value._replace(kind=CLASS) if same else value._replace(kind=EXTERNAL)
-
     def constructed(self, value: Value) -> Value:
         """The class whose constructor an object calls as `this(...)` or `super(...)`."""
         if value.kind == BASES and value.at is not None:

@@ -210,6 +210,9 @@ class FlowBuilder:
         self.given: list[Given] | None = None  # only in languages whose type hints come from here, not from a query
         #: First byte, end, text of an expression, types: what a test says of it in these bytes.
         self.narrowed: list[tuple[int, int, str, str]] = []
+        #: In a JavaScript file with getters: their names, and object and name of each property that is read.
+        self.getters: set[str] = set()
+        self.reads: list[tuple[Node, Node]] = []
         self.module = Scope(None, -1)
         self._scopes = [self.module]
         self._strings: dict[str, int] = {"": 0}

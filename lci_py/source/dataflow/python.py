@@ -12,6 +12,7 @@ from lci_py.source.dataflow.constraints import (
     DECORATOR,
     EACH_OF,
     ENTERED,
+    FREE,
     FUNC,
     GENERATOR,
     IMPORT,
@@ -63,6 +64,8 @@ _ITERATED = _HINTS | {"subscript"}
 _PASSING = frozenset({"reversed", "sorted", "list", "tuple", "set", "frozenset", "iter"})
 #: Statements that leave a block.
 _LEAVING = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
+#: Modules of the library that hold functions as values, or pass them on: `callgraph.pointsto.library_models` knows how.
+_MODELLED = frozenset({"argparse", "collections", "copy", "functools", "types"})
 _FEW = 4
 _QUOTES = b"\"'"
 
@@ -358,6 +361,8 @@ class PythonFlow:
             target = self.flow.bind(self._scope, bound)
             if place >= 0:
                 self.flow.row(IMPORT, target, place, head)
+            if (module or name) in _MODELLED:
+                self.flow.row(FREE, target, self.flow.string(f"{module}.{name}" if module else name))
 
     def _for(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")

@@ -12,6 +12,7 @@ from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
 from lci_py.source.extract.arguments import arguments, taken
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
+from lci_py.source.extract.getters import getter_reads
 from lci_py.source.extract.manifests import package_of
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.npm import npm_package_of
@@ -78,7 +79,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         language=language,
         package=captured.package,
         symbols=tuple(symbols),
-        calls=tuple(calls),
+        calls=(*calls, *getter_reads(captured, finder, symbols, anonymous, flow)),
         imports=imports,
         bases=bases,
         types=(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.callgraph.pointsto.constraints import MOST_VALUES
+from lci_py.callgraph.pointsto.constraints import MOST_STORED_VALUES, MOST_VALUES
 from lci_py.callgraph.pointsto.propagate import Nodes, followed_edges
 from lci_py.callgraph.pointsto.solve import Solver
 from lci_py.callgraph.program import FlowFile, check_constraints, check_sizes, of_file
@@ -101,14 +101,46 @@ def test_parts_that_do_not_fit_together_are_refused(change: object) -> None:
         _solved(_item(change(_flow())))
 
 
+FUNCTIONS = MOST_STORED_VALUES + 5
+
+
+def _called(text: str) -> int:
+    """How many of many functions `run` may call."""
+    text = "".join(f"def f{n}(): pass\n" for n in range(FUNCTIONS)) + text
+    caller = [symbol.name for symbol in extracted("a.py", text).symbols].index("run")
+    return int((full({"a.py": text}).source == caller).sum())
+
+
 def test_a_variable_that_may_be_anything_says_nothing_more() -> None:
     """Beyond so many values the first ones are kept, and no more are followed: propagation stays linear."""
-    functions = "".join(f"def f{n}(): pass\n" for n in range(MOST_VALUES + 5))
-    table = "table = [" + ", ".join(f"f{n}" for n in range(MOST_VALUES + 5)) + "]\n"
-    text = f"{functions}{table}def run(x):\n    table[x]()\n"
-    caller = [symbol.name for symbol in extracted("a.py", text).symbols].index("run")
-    links = full({"a.py": text})
-    assert int((links.source == caller).sum()) == MOST_VALUES
+    assert _called("".join(f"run(f{n})\n" for n in range(FUNCTIONS)) + "def run(x):\n    x()\n") == MOST_VALUES
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "    table[x]()\n",
+        "    found = table.get(x)\n    found()\n",
+        "    for each in table.values():\n        each()\n",
+        "    for _, each in table.items():\n        each()\n",
+    ],
+)
+@pytest.mark.parametrize(
+    "table",
+    [
+        "table = {" + ", ".join(f"'k{n}': f{n}" for n in range(FUNCTIONS)) + "}\n",
+        "table = {}\ndef add(name, f):\n    table[name] = f\n"
+        + "".join(f"add('k{n}', f{n})\n" for n in range(FUNCTIONS)),
+    ],
+    ids=["a literal", "a registry"],
+)
+def test_a_table_of_functions_holds_more(table: str, use: str) -> None:
+    assert _called(f"{table}def run(x):\n{use}") == MOST_STORED_VALUES
+
+
+def test_what_comes_from_a_table_fills_no_other_variable() -> None:
+    table = "table = {" + ", ".join(f"'k{n}': f{n}" for n in range(FUNCTIONS)) + "}\n"
+    assert _called(f"{table}class A: pass\na = A()\na.one = table[a]\ndef run(x):\n    a.one()\n") == MOST_VALUES
 
 
 def test_tests_are_not_followed() -> None:

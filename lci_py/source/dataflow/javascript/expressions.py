@@ -73,6 +73,10 @@ class Expressions(Lowering):
         if obj is None or name is None:
             return 0
         text, kind = self._text(name), obj.type
+        if self._has_getters and kind in ("this", "identifier"):
+            parent = node.parent
+            if parent is None or parent.child_by_field_name("function") != node:  # a call of a method reads none
+                self.flow.reads.append((obj, name))
         if kind == "identifier" and text == "exports" and self._is_exports(node):
             return self._exported()
         module = self._required(obj) if kind == "call_expression" else None

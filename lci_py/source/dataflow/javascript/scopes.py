@@ -86,6 +86,7 @@ class Lowering:
         self._versions: list[tuple[Scope, str, int]] = []
         self._branches = 0  # how many statements around, in the function, may not run or run again
         self._fixed = False  # what is bound now is never assigned again
+        self._has_getters = b"get " in source
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")

@@ -194,6 +194,8 @@ class JavaScriptFlow(Modules):
         if frame.node:  # a method that does not use `this` need not be bound to its object
             self.flow.functions[function] = self.flow.functions[function]._replace(owner=owner)
         value = self.flow.value(FUNC, function)
+        if flags & PROPERTY and owner >= 0:
+            self.flow.getters.add(self._text(name))
         if setter:
             return value  # reading the property does not return its setter
         if owner >= 0:
