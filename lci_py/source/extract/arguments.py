@@ -75,12 +75,12 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
         if plain is not None:
             return len(plain), SEPARATOR.join(plain) if plain.count(UNKNOWN) < len(plain) else ""
     count = arguments_of(language, call, callee)
-    return count, _passed(language, captured, call, group) if count > 0 and group is not None else ""
+    return count, _passed(language, captured, call, group) if count > 0 else ""
 
 
-def _passed(language: str, captured: Captured, call: Node, group: Node) -> str:
+def _passed(language: str, captured: Captured, call: Node, group: Node | None) -> str:
     found: list[str] = []
-    for child in group.named_children:
+    for child in group.named_children if group is not None else ():
         if "comment" in child.type:
             continue
         value: Node | None = child
