@@ -21,6 +21,7 @@ from lci_py.callgraph.lookup_tables import (
     module_names,
 )
 from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
+from lci_py.types.search import IMPLICIT
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
@@ -125,7 +126,7 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
         for file in files:
             family = tables.files.families[file]
             for call in tables.calls(file):
-                if call.receiver:
+                if call.receiver and call.arguments != IMPLICIT:
                     change[family, call.name] += sign
     return Counter({name: count for name, count in change.items() if count})
 

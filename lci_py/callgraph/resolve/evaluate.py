@@ -215,8 +215,17 @@ class Evaluator:
             for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator"):
                 for found in self.members.attribute(value, method, depth - 1):
                     results = self._results((found,), depth - 1)
+                    following = [step for one in results for step in self._next(one, depth - 1)]
+                    if following:
+                        return self._results(distinct(following), depth - 1)
                     return distinct(item for result in results for item in self._items(result, depth - 1)) or results
         return ()
+
+    def _next(self, iterator: Value, depth: int) -> Values:
+        if iterator.kind != INSTANCE:
+            return ()
+        members = self.members.attribute
+        return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
 
     def _place_of(self, value: Value, number: int, depth: int) -> Values:
         """One place of a tuple; any element of another container."""
