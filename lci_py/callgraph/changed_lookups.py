@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph.file_facts import DECLARED, EXPANDING, is_of_local, is_shared, is_top, is_type, macro_texts
+from lci_py.callgraph.language_rules import METHOD_SETS
 from lci_py.callgraph.lookup_tables import (
     QUALIFIED,
     Definition,
@@ -84,6 +85,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         if around:
             parent = facts.parents[place]
             yield ("member", path, facts.names[parent], name), (ids[parent], *token)
+            if language in METHOD_SETS:
+                yield ("methods", path, facts.names[parent]), (ids[parent], name)
         if is_top(kind, around, language):
             yield ("top", path, name), token
             yield ("folder", family, folder, name), token

@@ -66,6 +66,8 @@ SECONDARY_CONSTRUCTORS = {"kotlin": "constructor"}
 TAGGED_TYPES = _languages("tagged_types")
 #: A call of a method on a declared type may run an override in a derived type.
 VIRTUAL = _languages("virtual")
+#: A type implements an interface if it has all methods of it, and does not say so.
+METHOD_SETS = frozenset({"go"})
 #: A capitalised name is looked up in the module around and then in those further out, in whichever file they are.
 MODULE_SCOPE = _languages("module_scope")
 #: Variables begin with a sign that is not a part of their name.

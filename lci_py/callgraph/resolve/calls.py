@@ -242,6 +242,8 @@ class _CallResolver:
             return self._only(name, methods=True, free=True)
         if self._language in language_rules.VIRTUAL:
             targets = self._callees.with_overriding(targets, values, name)
+        elif self._language in language_rules.METHOD_SETS:
+            targets = self._callees.with_implementing(targets, values, name)
         return targets
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
