@@ -117,6 +117,16 @@ SUPERS = frozenset({"super", "super()", "parent", "base", "Base"})
 OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "@This()"})
 #: Functions that are stored in fields and variables are followed by `StoredFunctions`.
 STORING = _languages("storing")
+#: Functions are stored in tables, by name.
+TABLES = frozenset({"lua"})
+#: Methods that call a stored function.
+CALLING = {
+    "java": frozenset(
+        """accept apply run get call test compare applyAsInt applyAsLong applyAsDouble getAsInt getAsLong getAsDouble
+        getAsBoolean""".split()
+    ),
+    "ruby": frozenset({"call"}),
+}
 #: Wrappers: what is called on such a type is mostly a member of the type between its brackets.
 TRANSPARENT = frozenset(
     """Optional Awaitable Coroutine Final ClassVar Annotated Required NotRequired Type type Box Rc Arc Pin Ref RefMut
