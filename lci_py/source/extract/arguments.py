@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured
     from lci_py.types.source import Symbol
 
-#: The name of a `Typed` that says what a function takes.
-TAKEN = "()"
+#: The name of a `Typed` that says what a function takes, and of one with the names of a type's parameters.
+TAKEN, PARAMETERS = "()", "<>"
 #: Between two types, or two arguments.
 SEPARATOR = ";"
 #: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
@@ -29,7 +29,9 @@ KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
 _LANGUAGES = frozenset({"java", "csharp", "kotlin"})
 _MOST = 12
 _SPACE = re.compile(r"\s+")
-_LAST = re.compile(r"[\w$]+\Z")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+#: Languages whose types say their parameters in brackets after the name.
+_GENERIC = frozenset({"java", "csharp", "kotlin", "typescript", "tsx"})
 
 # A name in a chain without arguments, a whole number, a text, a character, and what stands after it.
 _PLAIN = re.compile(
@@ -216,6 +218,19 @@ def _function(node: Node) -> str:
         return FUNCTION
     single = group.type in ("identifier", "implicit_parameter")
     return f"{FUNCTION}{1 if single else group.named_child_count}"
+
+
+def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
+    """The names of the type parameters of the types of a file."""
+    if language not in _GENERIC:
+        return
+    for place, symbol in enumerate(symbols):
+        group = _list(nodes[place], "type_parameters", "type_parameter_list") if symbol.kind in TYPE_KINDS else None
+        if group is not None:
+            names = [_NAME.search(_text(child)) for child in group.named_children if "parameter" in child.type]
+            found = [name.group() for name in names if name is not None]
+            if found and len(found) == len(names):
+                yield Typed(place, PARAMETERS, ",".join(found), place)
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
-from lci_py.source.extract.arguments import arguments, taken
+from lci_py.source.extract.arguments import arguments, taken, type_parameters
 from lci_py.source.extract.cargo import crate_of
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.implicit_calls import accessors, implicit_calls
@@ -86,6 +86,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         types=(
             *types_of(captured, finder, symbols, calls, given, stored),
             *(accessors(flow) if flow is not None else ()),
+            *type_parameters(language, reader.nodes, symbols),
             *taken(language, reader.nodes, symbols, {base.symbol for base in bases}),
         ),
         stored=tuple(stored),
