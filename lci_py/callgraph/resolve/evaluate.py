@@ -794,7 +794,7 @@ class Types:
 
     @cached_property
     def arguments(self) -> TypeArguments:
-        return TypeArguments(self._look, self)
+        return TypeArguments(self._look, self.declared)
 
     def rows(self, file: int, rows: Iterable[Typed], depth: int) -> Values:
         """The values of a name, given its type hints. Declared types count more than assigned values."""

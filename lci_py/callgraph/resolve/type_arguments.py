@@ -15,8 +15,9 @@ from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE, MANY, Value, Val
 from lci_py.source.extract.arguments import PARAMETERS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lci_py.callgraph.lookups import LookUps
-    from lci_py.callgraph.resolve.evaluate import Types
     from lci_py.types.source import Typed
 
 
@@ -28,9 +29,14 @@ def with_arguments(value: Value, file: int, place: int, arguments: tuple[str, ..
 class TypeArguments:
     """Puts type arguments in the place of type parameters."""
 
-    def __init__(self, look_ups: LookUps, types: Types) -> None:
+    def __init__(self, look_ups: LookUps, declared: Callable[[int, int, str, int], Values]) -> None:
+        """
+        Args:
+            look_ups: Where to ask of other files.
+            declared: `Types.declared` of an evaluator.
+        """
         self._look = look_ups
-        self._types = types
+        self._declared = declared
 
     def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
         """The values of a member of an object with type arguments, given those without."""
@@ -81,17 +87,17 @@ class TypeArguments:
         if item.name in known:
             if item.item:
                 return (Value(MANY, None, TYPE, value.files, known[item.name], value.place),)
-            return self._types.declared(value.files[0], value.place, known[item.name], depth - 1)
+            return self._declared(value.files[0], value.place, known[item.name], depth - 1)
         inner = [known.get(argument, "") for argument in item.arguments]
         if not any(inner):
             return ()
         last = item.name.rpartition(".")[2]
         if last in language_rules.TRANSPARENT:
-            return self._types.declared(value.files[0], value.place, inner[0], depth - 1)
+            return self._declared(value.files[0], value.place, inner[0], depth - 1)
         if last in language_rules.CONTAINERS and inner[-1]:
             return (Value(MANY, None, TYPE, value.files, inner[-1], value.place),)
         if not all(inner):
             return ()
         assert value.at is not None
-        made = self._types.declared(value.at.file, row.within, item.name, depth - 1)
+        made = self._declared(value.at.file, row.within, item.name, depth - 1)
         return tuple(with_arguments(v, value.files[0], value.place, tuple(inner)) for v in made if v.kind == INSTANCE)
