@@ -15,6 +15,8 @@ from lci_py.source.syntax.arity import UNKNOWN, takes
 
 #: Methods that run when an object itself is called.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
+#: Who implements an interface with more methods than this is not asked.
+_MOST_METHODS = 64
 #: If a type has more derived types than this, overrides in them are left out.
 _MOST_HEIRS = 12
 
@@ -178,6 +180,8 @@ class Callees:
         return list(found)
 
     def _with_methods(self, names: list[str]) -> list[Definition]:
+        if len(names) > _MOST_METHODS:
+            return []
         heads = self._look.files.heads
         tests = heads[self._look.own].test
         family = heads[self._look.own].family
