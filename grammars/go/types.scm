@@ -42,3 +42,6 @@
 (type_spec name: (_) @typed.alias type: [(type_identifier) (qualified_type) (generic_type) (pointer_type) (slice_type)
   (array_type) (map_type) (channel_type)] @typed.type) @typed
 (type_parameter_declaration name: (_) @typed.alias type: (_) @typed.type) @typed
+; In a case, the name has the type of the case.
+(type_switch_statement alias: (_ (identifier) @narrowed.name)
+  (type_case type: (_) @narrowed.type (statement_list) @narrowed.body)) @narrowed

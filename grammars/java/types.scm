@@ -34,3 +34,20 @@
 
 ; A type parameter has the members of its bound.
 (type_parameter (type_identifier) @typed.alias (type_bound . (_) @typed.type)) @typed
+
+; What a test says that names no new variable: `if (x instanceof T)`, `x.getClass() == T.class`, `T.class.isInstance(x)`.
+(if_statement condition: (_ (instanceof_expression left: (identifier) @narrowed.name right: (_) @narrowed.type !name))
+  consequence: (_) @narrowed.body) @narrowed
+(if_statement condition: (_ (binary_expression
+    left: (instanceof_expression left: (identifier) @narrowed.name right: (_) @narrowed.type !name)
+    operator: "&&"
+    right: (_) @narrowed.body))
+  consequence: (_) @narrowed.body) @narrowed
+((if_statement condition: (_ (binary_expression
+    left: (method_invocation object: (identifier) @narrowed.name name: (identifier) @_get)
+    operator: "=="
+    right: (class_literal (_) @narrowed.type)))
+  consequence: (_) @narrowed.body) @narrowed (#eq? @_get "getClass"))
+((if_statement condition: (_ (method_invocation
+    object: (class_literal (_) @narrowed.type) name: (identifier) @_is arguments: (_ . (identifier) @narrowed.name .)))
+  consequence: (_) @narrowed.body) @narrowed (#eq? @_is "isInstance"))

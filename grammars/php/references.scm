@@ -22,3 +22,9 @@
 (enum_declaration (class_interface_clause (_) @base))
 (declaration_list (use_declaration [(name) (qualified_name)] @base))
 (enum_declaration_list (use_declaration [(name) (qualified_name)] @base))
+; ($this->h)($x), call_user_func($this->h, $x)
+(function_call_expression function: (parenthesized_expression
+  (member_access_expression object: (_) @receiver name: (name) @callee))) @call
+((function_call_expression function: (name) @_caller arguments: (_ . (argument
+  (member_access_expression object: (_) @receiver name: (name) @callee)))) @call
+  (#any-of? @_caller "call_user_func" "call_user_func_array"))

@@ -21,6 +21,7 @@ from lci_py.callgraph.file_facts import (
     macro_texts,
     runs_alone,
 )
+from lci_py.callgraph.language_rules import METHOD_SETS
 from lci_py.callgraph.lookup_tables import (
     QUALIFIED,
     Definition,
@@ -32,6 +33,7 @@ from lci_py.callgraph.lookup_tables import (
     module_names,
 )
 from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
+from lci_py.types.search import IMPLICIT
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
@@ -103,6 +105,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         if around:
             parent = facts.parents[place]
             yield ("member", path, facts.names[parent], name), (ids[parent], *token)
+            if language in METHOD_SETS:
+                yield ("methods", path, facts.names[parent]), (ids[parent], name)
         if is_top(kind, around, language):
             yield ("top", path, name), token
             yield ("folder", family, folder, name), token
@@ -145,7 +149,7 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
         for file in files:
             family = tables.files.families[file]
             for call in tables.calls(file):
-                if call.receiver:
+                if call.receiver and call.arguments != IMPLICIT:
                     change[family, call.name] += sign
     return Counter({name: count for name, count in change.items() if count})
 

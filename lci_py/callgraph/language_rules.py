@@ -66,6 +66,8 @@ SECONDARY_CONSTRUCTORS = {"kotlin": "constructor"}
 TAGGED_TYPES = _languages("tagged_types")
 #: A call of a method on a declared type may run an override in a derived type.
 VIRTUAL = _languages("virtual")
+#: A type implements an interface if it has all methods of it, and does not say so.
+METHOD_SETS = frozenset({"go"})
 #: A capitalised name is looked up in the module around and then in those further out, in whichever file they are.
 MODULE_SCOPE = _languages("module_scope")
 #: Variables begin with a sign that is not a part of their name.
@@ -135,6 +137,16 @@ SUPERS = frozenset({"super", "super()", "parent", "base", "Base"})
 OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "@This()"})
 #: Functions that are stored in fields and variables are followed by `StoredFunctions`.
 STORING = _languages("storing")
+#: Functions are stored in tables, by name.
+TABLES = frozenset({"lua"})
+#: Methods that call a stored function.
+CALLING = {
+    "java": frozenset(
+        """accept apply run get call test compare applyAsInt applyAsLong applyAsDouble getAsInt getAsLong getAsDouble
+        getAsBoolean""".split()
+    ),
+    "ruby": frozenset({"call"}),
+}
 #: Wrappers: what is called on such a type is mostly a member of the type between its brackets.
 TRANSPARENT = frozenset(
     """Optional Awaitable Coroutine Final ClassVar Annotated Required NotRequired Type type Box Rc Arc Pin Ref RefMut

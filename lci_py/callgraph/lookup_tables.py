@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
-from lci_py.types.search import CALLABLE, KINDS
+from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
 from lci_py.types.source import Import, Lambda, Stored, Typed
 
 if TYPE_CHECKING:
@@ -268,7 +268,7 @@ class MemoryTables:
         self._static.extend(facts.static)
         for name, receiver, line, caller, arguments, passed in calls:
             self._calls.extend((text(name), text(receiver), line, caller, arguments, text(passed)))
-            if receiver:
+            if receiver and arguments != IMPLICIT:
                 self.sites[own, name] += 1
         for item in facts.imports:
             self._imports.extend((text(item.module), text(item.name), text(item.alias), item.line))

@@ -102,6 +102,7 @@ class LookUps:
             "member": self._members,
             "bases": self._bases,
             "typed": self._typed,
+            "methods": self._methods,
             "takes": self._takes,
             "expansion": self._expansion,
             "stars": lambda path: self._facts(path).stars,
@@ -270,6 +271,15 @@ class LookUps:
         place = owner.symbol - self.tables.facts(owner.file).first
         adopted = self.adopted
         return self.all_inside(owner.file, place, name) or [item for item in (adopted(owner, name),) if item]
+
+    def methods(self, owner: Definition) -> list[str]:
+        """The names of the methods inside a type, in text order."""
+        facts = self.tables.facts(owner.file)
+        place = owner.symbol - facts.first
+        if owner.file == self.own:
+            return _methods(facts, place)
+        asked: list[tuple[int, str]] = self._ask(("methods", facts.head.path, facts.names[place]))
+        return [name for other, name in asked if other == place]
 
     def adopted(self, owner: Definition, name: str) -> Definition | None:
         """A method of a type that stands outside it.
@@ -441,6 +451,11 @@ class LookUps:
             if (facts.names[item.scope] if item.scope >= 0 else "") == scope
         ]
 
+    def _methods(self, path: str, owner: str) -> list[tuple[int, str]]:
+        facts = self._facts(path)
+        places = [place for place in facts.members if facts.names[place] == owner]
+        return [(place, name) for place in places for name in _methods(facts, place)]
+
     def _takes(self, path: str, name: str) -> list[tuple[int, int]]:
         facts = self._facts(path)
         return [(place, facts.arities[place]) for place in facts.callables if facts.names[place] == name]
@@ -507,6 +522,10 @@ class LookUps:
     def _orphan(self, family: str, folder: str, owner: str, name: str) -> list[Definition]:
         named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
         return [found for found in named if found.owner == owner][:MOST_NAMED]
+
+
+def _methods(facts: FileFacts, place: int) -> list[str]:
+    return list(facts.members.get(place, ()))
 
 
 def _single(found: list[Definition]) -> Definition | None:

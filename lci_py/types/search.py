@@ -29,6 +29,8 @@ TYPE_KINDS = frozenset({"class", "struct", "union", "interface", "trait", "objec
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 #: Kinds of definitions that calls, imports, receivers and base classes can name.
 CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace", "type"}
+#: As the number of a call's arguments: the language calls where no call is written (`with x`, a property that is read).
+IMPLICIT = -3
 #: Kinds of definitions that can have a value.
 VALUED_KINDS = ("constant", "variable", "field", "property", "enum_member", "macro")
 #: The kind shown for code or text outside every definition.

@@ -56,7 +56,7 @@ class Call(NamedTuple):
     receiver: str  # source text before the name: "self", "os.path"; "" for a bare call
     line: int
     caller: int
-    arguments: int = -1  # their number; -1 if unknown, -2 (`arity.NAMED`) for a bare name, perhaps of a macro
+    arguments: int = -1  # their number; -1 if unknown, -2 for a bare name, -3 if it is not written (`arity`)
     passed: str = ""  # the arguments, as in `source.extract.arguments`; "" if they are not known
 
 

@@ -477,6 +477,35 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"A.java": JAVA + "class A { static void f(int x, int y) {} static void f(int x) {} }\n"},
         {"B.java"},
     ),
+    "what type an overload takes": (
+        {
+            "A.java": JAVA + "class A { static void f(int x) {} static void f(long x) {} }\n",
+            "B.java": JAVA + "class B { void g() { A.f(1); } }\n",
+            "C.java": JAVA + "class C {}\n",
+            "D.java": JAVA + "class D { void g() { A.h(1); } }\n",
+        },
+        {"A.java": JAVA + "class A { static void f(C x) {} static void f(long x) {} }\n"},
+        {"B.java"},
+    ),
+    "the methods of a Go interface": (
+        {
+            "p/a.go": GO + "type I interface { f() }\n",
+            "p/b.go": GO + "func g(i I) { i.f() }\n",
+            "p/c.go": GO + "type S struct{}\nfunc (s S) f() {}\n",
+            "p/d.go": GO + "type T struct{}\nfunc (t T) f() {}\nfunc (t T) h() {}\n",
+        },
+        {"p/a.go": GO + "type I interface { f(); h() }\n"},
+        {"p/b.go"},
+    ),
+    "whether a method is a property": (
+        {
+            "a.py": "class A:\n    @property\n    def f(self): pass\n",
+            "b.py": "from a import A\ndef g(a: A):\n    return a.f\n",
+            "c.py": "def h(): pass\n",
+        },
+        {"a.py": "class A:\n    @other\n    def f(self): pass\n"},
+        {"b.py"},
+    ),
     "the language of an import's file": (
         {"bin/tool": "#!/usr/bin/env python3\n", "a.py": "import tool\n", "b.py": "import c\n", "c.py": ""},
         {"bin/tool": "#!/bin/bash\n"},

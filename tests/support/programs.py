@@ -21,6 +21,8 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "def {g}(x: {T}) -> {U}:\n    x.{f}(v)\n    return x.v()\n", "for x in v:\n    x()\n    x.{f}({g})\n",
             "class {T}({U}):\n    def __init__(self, x):\n        super().__init__(x)\n        self.v = x\n        self.v()\n",
             "@{f}\ndef {g}():\n    yield {f}\n",
+            "class {T}({U}):\n    @property\n    def {f}(self) -> {U}: return self.{g}\n    def __add__(self, x): return self\n",
+            "def {f}(x: {T}, y: {U}):\n    with x: return (x + y) < y.{g}.{f}\n",
         ),
     ),
     "bash": (
@@ -38,6 +40,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "func {f}() {{ {g}(); p.{g}(); {T}.{f}() }}\n", "type {T} interface {{ {f}() }}\n",
             "type {T} struct {{ {f} func(); h {U} }}\nvar x = {T}{{{f}: {g}}}\n", "var {f} = []func(){{{g}, {h}}}\n",
             "func (t *{T}) {f}(u {U}) {{ u.h.{g} = t.{h}; t.{g}(); t.h.{f}(); {h}[0]() }}\n",
+            "type {T} interface {{ {f}(); {g}() }}\nfunc {h}(x {T}) {{ x.{f}() }}\n",
         ),
     ),
     "java": (
@@ -49,6 +52,8 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "class {T} extends {U} {{ void {f}() {{ {g}(); this.{f}(); {U}.{g}(); x.{f}(); }} }}\n",
             "class {T} {{ void {f}() {{ {g}(1); x.{g}(); }} static void {f}(int x) {{}} void {g}(int... x) {{}} }}\n",
             "interface {T} {{ void {f}(); }}\n", "class {T} {{ {T}() {{ {f}(); }} class {U} {{ void {g}() {{}} }} }}\n",
+            "class {T} extends {U} {{ void {f}({U} x) {{}} void {f}(int x) {{}} void {g}({T} t) {{ t.{f}(t); t.{f}(1); }} }}\n",
+            "class {T} {{ Runnable {h} = this::{f}; void {g}({U} x) {{ x.{h}.run(); {h}.run(); }} }}\n",
         ),
     ),
     "csharp": (
@@ -130,6 +135,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "use {m}\\{T};\n", "use {m}\\{f};\n", "function {f}() {{ {g}(); }}\n",
             "class {T} extends {U} {{ function {f}() {{ $this->{g}(); {U}::{f}(); $x->{g}(); }} }}\n",
             "trait {T} {{ function {f}() {{ $this->{g}(); }} }}\n", "$x->{f}();\n" * 7,
+            "class {T} extends {U} {{ function {f}() {{ $this->h = [$this, '{g}']; ($this->h)(1); }} }}\n",
         ),
     ),
     "rust": (
@@ -157,6 +163,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "local {T} = {{}}\nfunction {T}.{f}() {g}(); {U}.{g}() end\nreturn {T}\n",
             "local {T} = setmetatable({{}}, {{ __index = {U} }})\nfunction {T}:{f}() self:{g}() end\n",
             "local function {f}({g}) {g}(); {T}.{f}() end\n", "return setmetatable({{}}, {T})\n",
+            "{T}.{f} = {g}\nlocal {U} = {{ {g} = {T}.{f} }}\n",
         ),
     ),
     "elixir": (

@@ -15,6 +15,8 @@ from lci_py.source.syntax.arity import UNKNOWN, takes
 
 #: Methods that run when an object itself is called.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
+#: Who implements an interface with more methods than this is not asked.
+_MOST_METHODS = 64
 #: If a type has more derived types than this, overrides in them are left out.
 _MOST_HEIRS = 12
 
@@ -30,12 +32,14 @@ class Callees:
         self._look = look_ups
         self._members = evaluator.members
         self.known: dict[int, Definition] = {}
+        self._interfaces: dict[int, list[Definition]] = {}
         self._memo: dict[tuple[Value, int], tuple[tuple[Definition, int], ...]] = {}
 
     def start(self) -> None:
         """Begin with a file."""
         self.known.clear()
         self._memo.clear()
+        self._interfaces.clear()
 
     def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
         """What runs if any of some values is called.
@@ -143,6 +147,62 @@ class Callees:
                         more.append(member.symbol)
         mark = AMBIGUOUS if len(more) > 1 else 0
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
+
+    def with_implementing(self, targets: Targets, values: Values, name: str) -> Targets:
+        """Add the methods of the types that have all methods of a receiver's interface."""
+        found = dict(targets)
+        more: list[int] = []
+        for value in values:
+            if value.kind != INSTANCE or value.at is None or value.at.kind != "interface":
+                continue
+            implementing = self._implementing(value.at)
+            for owner in implementing if len(implementing) <= _MOST_HEIRS else ():
+                member = self._look.member(owner, name)
+                if member is not None and member.symbol not in found:
+                    self.known[member.symbol] = member
+                    more.append(member.symbol)
+        mark = AMBIGUOUS if len(more) > 1 else 0
+        return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
+
+    def _implementing(self, interface: Definition) -> list[Definition]:
+        """The types that have all methods of an interface; no stand-ins of tests, unless a test asks."""
+        known = self._interfaces.get(interface.symbol)
+        if known is None:
+            known = self._interfaces[interface.symbol] = self._with_methods(self._method_set(interface))
+        return known
+
+    def _method_set(self, interface: Definition) -> list[str]:
+        """The names of an interface's methods, and of those it embeds."""
+        found: dict[str, None] = {}
+        for one in self._members.lineage(interface):
+            if one.kind == "interface":
+                found.update(dict.fromkeys(self._look.methods(one)))
+        return list(found)
+
+    def _with_methods(self, names: list[str]) -> list[Definition]:
+        if len(names) > _MOST_METHODS:
+            return []
+        heads = self._look.files.heads
+        tests = heads[self._look.own].test
+        family = heads[self._look.own].family
+        methods: list[Definition] = []
+        for name in names:  # the first one that not too many types have
+            methods = [item for item in self._look.all_named(family, name) if item.around != "interface"]
+            if methods:
+                break
+        found: dict[int, Definition] = {}
+        for method in methods:
+            facts = self._look.tables.facts(method.file)
+            around = facts.parents[method.symbol - facts.first]
+            if method.owner:
+                owner = self._look.near_type(method.file, method.owner)
+            else:
+                owner = self._look.definition(method.file, around) if around >= 0 else None
+            if owner is None or (heads[owner.file].test and not tests):
+                continue
+            if all(self._members.member(owner, name, 6) for name in names):
+                found[owner.symbol] = owner
+        return list(found.values())
 
     def _heirs(self, owner: Definition) -> list[Definition]:
         """All types derived from one, directly or not."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from posixpath import commonpath, splitext
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, Edge, lambda_node
+from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, SELF, TYPE, Edge, lambda_node
 from lci_py.callgraph.file_facts import EXPANDING
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
@@ -24,9 +24,10 @@ from lci_py.callgraph.resolve.macro_calls import expanded
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
+from lci_py.source.extract.implicit_calls import ACCESSOR
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.languages import load_languages
-from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
 
 
 class FileLinker:
@@ -79,7 +80,10 @@ class FileLinker:
             targets = known.get(asked)
             if targets is None:
                 around = caller if caller >= -1 else facts.lambdas[-2 - caller].symbol
-                targets = known[asked] = calls.resolve(name, receiver, around, arguments)
+                if arguments == IMPLICIT:
+                    targets = known[asked] = calls.implicit(name, receiver, around)
+                else:
+                    targets = known[asked] = calls.resolve(name, receiver, around, arguments)
             if passed and targets:
                 targets = self._overloads.by_types(targets, passed, caller)
             if not targets:
@@ -134,6 +138,44 @@ class _CallResolver:
             through = self._stored.of_macro(caller, name)
             return (*targets, *expanded(self._look, self, caller, targets), *through)
         return targets
+
+    def implicit(self, name: str, receiver: str, caller: int) -> Targets:
+        """What the language calls on an object where no call is written (`source.extract.implicit_calls`)."""
+        found: list[Value] = []
+        values = self._evaluate.expression(self.file, caller, receiver)
+        properties = [
+            result for value in values if value.kind == FUNCTION for result in self._evaluate.result(value, 8)
+        ]
+        for value in (*values, *properties):
+            if value.kind != INSTANCE or value.at is None:
+                continue
+            if not name.startswith("__"):
+                found += self._accessors(value, name)
+                continue
+            methods = self._evaluate.members.attribute(value, name, 8)
+            if not methods and name.startswith("__i") and name not in ("__iter__", "__int__"):  # a += b
+                methods = self._evaluate.members.attribute(value, f"__{name[3:]}", 8)
+            found += [method for method in methods if method.kind == FUNCTION]
+        if name.startswith("__"):
+            return self._run(found)
+        targets = {value.at.symbol: value.step for value in found if value.at is not None}
+        self.known.update((value.at.symbol, value.at) for value in found if value.at is not None)
+        mark = AMBIGUOUS if len(targets) > 1 else 0
+        return tuple((symbol, step | mark) for symbol, step in targets.items())
+
+    def _accessors(self, value: Value, name: str) -> list[Value]:
+        """The getter of a property of an object; the setter if `=` stands after the name."""
+        assert value.at is not None
+        bare, wanted = name.removesuffix("="), "setter" if name.endswith("=") else "property"
+        for owner in self._evaluate.members.lineage(value.at):
+            first = self._look.tables.facts(owner.file).first
+            found = self._look.all_inside(owner.file, owner.symbol - first, bare)
+            for item in found:
+                if any(row.text == wanted for row in self._look.typed(item.file, item.symbol - first, ACCESSOR)):
+                    return [Value(FUNCTION, item, SELF if value.step == SELF else TYPE)]
+            if found:
+                break
+        return []
 
     def _has_macro(self, targets: Targets) -> bool:
         return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
@@ -200,6 +242,8 @@ class _CallResolver:
             return self._only(name, methods=True, free=True)
         if self._language in language_rules.VIRTUAL:
             targets = self._callees.with_overriding(targets, values, name)
+        elif self._language in language_rules.METHOD_SETS:
+            targets = self._callees.with_implementing(targets, values, name)
         return targets
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:

@@ -8,7 +8,7 @@ starts. All that it learns of other files comes from `LookUps`, which records th
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from functools import cached_property
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
@@ -19,6 +19,7 @@ from lci_py.callgraph.resolve.expression_steps import Step, TypeText, places_in,
 from lci_py.callgraph.resolve.go_packages import in_package
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
+from lci_py.callgraph.resolve.type_arguments import TypeArguments, with_arguments
 from lci_py.callgraph.resolve.values import (
     BASES,
     CLASS,
@@ -30,6 +31,7 @@ from lci_py.callgraph.resolve.values import (
     MANY,
     MODULE,
     MOST_VALUES,
+    Star,
     Value,
     Values,
     distinct,
@@ -206,7 +208,8 @@ class Evaluator:
         if at.kind == "constructor":
             around = facts.parents[place]
             return (Value(INSTANCE, self._look.definition(at.file, around), TYPE),) if around >= 0 else ()
-        return self.types.rows(at.file, self._look.typed(at.file, place, ""), depth - 1)
+        found = self.types.rows(at.file, self._look.typed(at.file, place, ""), depth - 1)
+        return self.types.arguments.of_result(value, found, depth) if value.text[:1] == "<" else found
 
     def _items(self, value: Value, depth: int) -> Values:
         if value.kind == MANY:
@@ -216,8 +219,17 @@ class Evaluator:
             for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator"):
                 for found in self.members.attribute(value, method, depth - 1):
                     results = self._results((found,), depth - 1)
+                    following = [step for one in results for step in self._next(one, depth - 1)]
+                    if following:
+                        return self._results(distinct(following), depth - 1)
                     return distinct(item for result in results for item in self._items(result, depth - 1)) or results
         return ()
+
+    def _next(self, iterator: Value, depth: int) -> Values:
+        if iterator.kind != INSTANCE:
+            return ()
+        members = self.members.attribute
+        return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
 
     def _place_of(self, value: Value, number: int, depth: int) -> Values:
         """One place of a tuple; any element of another container."""
@@ -239,15 +251,6 @@ class Evaluator:
         return distinct(found)
 
 
-class _Star(NamedTuple):
-    """An import that binds every name of a module."""
-
-    item: Import
-    targets: tuple[int, ...]
-    package: str  # as `ImportResolver.star_package` gives it
-    open_files: Collection[int]  # of the package
-
-
 class Names:
     """Evaluates bare names. A part of an `Evaluator`, whose other parts it calls."""
 
@@ -261,7 +264,7 @@ class Names:
         self._languages: dict[str, language_rules.NameRules] = {}
         self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
         self._memo_modules: dict[tuple[int, str, int, bool], Values] = {}
-        self._memo_stars: dict[int, list[_Star]] = {}
+        self._memo_stars: dict[int, list[Star]] = {}
 
     def start(self) -> None:
         """Begin with a file."""
@@ -494,7 +497,7 @@ class Names:
                         return with_step(values, IMPORT)
         return ()
 
-    def _stars_of(self, file: int) -> list[_Star]:
+    def _stars_of(self, file: int) -> list[Star]:
         known = self._memo_stars.get(file)
         if known is None:
             known = self._memo_stars[file] = []
@@ -504,7 +507,7 @@ class Names:
                     package = self._import.star_package(file, item)
                     family = self._look.files.families[file]
                     known.append(
-                        _Star(item, targets, package, self._look.open_files(family, package) if package else ())
+                        Star(item, targets, package, self._look.open_files(family, package) if package else ())
                     )
         return known
 
@@ -629,6 +632,8 @@ class Members:
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self.of_type(value, name, depth) or self._of_class(value, name)
+        if value.text[:1] == "<":
+            found = self._all.types.arguments.of_member(value, name, found, depth)
         if value.kind == INSTANCE and step != SELF:
             step = TYPE
         return tuple([v if v.kind == INSTANCE or v.step == step else v._replace(step=step) for v in found])
@@ -784,6 +789,10 @@ class Types:
         self._all = evaluator
         self._look = look_ups
 
+    @cached_property
+    def arguments(self) -> TypeArguments:
+        return TypeArguments(self._look, self.declared)
+
     def rows(self, file: int, rows: Iterable[Typed], depth: int) -> Values:
         """The values of a name, given its type hints. Declared types count more than assigned values."""
         if depth <= 0:
@@ -842,7 +851,9 @@ class Types:
         if item.arguments and last in language_rules.CONTAINERS and all(value.kind == EXTERNAL for value in known):
             known = ()
         for value in known:
-            yield Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value
+            found = Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value
+            whole = item.arguments and found.kind == INSTANCE
+            yield with_arguments(found, file, place, item.arguments) if whole else found
         if item.arguments and not known:
             text = item.arguments[0 if last in language_rules.FIRST_ARGUMENT else -1]
             if last in language_rules.TUPLES:

@@ -107,6 +107,11 @@ def _rest(tokens: list[str], at: int, steps: list[Step]) -> tuple[list[Step], in
             if at < len(tokens) and tokens[at] == "await":
                 at += 1
                 continue
+            if at < len(tokens) and tokens[at] == "(" and _closing(tokens, at) > 0:  # Go's `x.(T)`
+                end = _closing(tokens, at)
+                steps = [Step("cast", "".join(tokens[at + 1 : end]))]
+                at = end + 1
+                continue
             if at >= len(tokens) or not (_NAME.match(tokens[at]) or tokens[at].isdigit()):
                 return (steps, at) if at >= len(tokens) else None
             steps.append(Step("attr", tokens[at]))

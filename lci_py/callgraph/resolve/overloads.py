@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from lci_py.callgraph.lookups import LookUps
     from lci_py.callgraph.resolve.evaluate import Evaluator
 
+#: Of more overloads than this, types are not compared: each is compared with each.
+_MOST = 64
 #: (symbol, step) pairs.
 Targets = tuple[tuple[int, int], ...]
 
@@ -216,6 +218,8 @@ class Overloads:
         return self._given[place, text]
 
     def _chosen(self, group: Sequence[tuple[int, int]], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
+        if len(group) > _MOST:
+            return list(group)
         takes_all = [(target, self._parameters(target[0])) for target in group]
         of_all = [_per_argument(texts, len(given)) for _, texts in takes_all]
         same = [

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, FIELD
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
@@ -53,11 +54,38 @@ class StoredValues:
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions that a field of an object may hold, if the type of the object is known."""
+        language = self._look.files.heads[self._file].language
+        if language in language_rules.TABLES:
+            return self._of_entry(caller, receiver, name)
         found: dict[int, Definition] = {}
+        if name in language_rules.CALLING.get(language, ()):  # `this.handler.accept(x)`: what the field holds
+            if (caller, "-", receiver) in self._look.tables.facts(self._file).of_locals:
+                return self.of_name(caller, receiver, local=True)
+            steps = steps_of(receiver)
+            if not steps or any(step.kind not in ("name", "attr") for step in steps):
+                return ()
+            name = steps[-1].name
+            own = "self" if name[:1] == "@" else "this"
+            receiver = receiver.removesuffix(name).rstrip(".") if len(steps) > 1 else own
         for value in self._evaluate.expression(self._file, caller, receiver):
             if value.kind == INSTANCE and value.at is not None:
                 found.update(self._of_field(value.at, name))
         return self._targets(found)
+
+    def _of_entry(self, caller: int, table: str, name: str) -> Targets:
+        """The function that an entry of a table holds: of one of the file, or of one that another file gives."""
+        found = dict(self._of_variable(self._file, f"{table}.{name}"))
+        for value in self._evaluate.expression(self._file, caller, table) if not found else ():
+            if value.at is not None and value.at.file != self._file:
+                facts = self._look.tables.facts(value.at.file)
+                found.update(self._of_variable(value.at.file, f"{facts.names[value.at.symbol - facts.first]}.{name}"))
+        return self._targets(found)
+
+    def _of_variable(self, of: int, name: str) -> Iterator[tuple[int, Definition]]:
+        head = self._look.files.heads[self._file]
+        for file, item in self._look.stored(head.family, name, "=", tests=head.test):
+            if file == of:
+                yield from self._functions(file, item.within, item.value)
 
     def of_name(self, caller: int, name: str, *, local: bool) -> Targets:
         """The functions that a variable may hold, or the table that it is taken from."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from lci_py.callgraph.file_facts import is_type
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.types.search import TYPE_KINDS
+from lci_py.types.source import Import
 
 #: How many names are followed one after the other.
 DEPTH = 14
@@ -24,7 +25,8 @@ class Value(NamedTuple):
     Attributes:
         kind: INSTANCE: an object of the type `at`. CLASS: the type, module or namespace `at`. FUNCTION: the function
             `at`. MODULE: the files `files`. EXTERNAL: something from outside with the dotted name `text`. MANY: a
-            container of elements of the type `text`, as written at `place` of the first file. BASES: an object of the
+            container of elements of the type `text`, as written at `place` of the first file; of an
+            INSTANCE and a FUNCTION as in `type_arguments`. BASES: an object of the
             type `at`, as one of its bases.
         step: The rule it rests on, an index of `edges.STEPS`.
     """
@@ -38,6 +40,15 @@ class Value(NamedTuple):
 
 
 Values = tuple[Value, ...]
+
+
+class Star(NamedTuple):
+    """An import that binds every name of a module."""
+
+    item: Import
+    targets: tuple[int, ...]
+    package: str  # as `ImportResolver.star_package` gives it
+    open_files: Collection[int]  # of the package
 
 
 def is_own(found: Definition, family: str) -> bool:

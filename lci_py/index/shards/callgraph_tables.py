@@ -15,7 +15,7 @@ from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts,
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
 from lci_py.errors import DamagedIndexError
 from lci_py.source.syntax.arity import LARGEST
-from lci_py.types.search import CALLABLE, KINDS
+from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
 from lci_py.types.source import Import, Lambda, Stored, Typed
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class SqlTables:
         _check(len(rows) == count)
         for name, receiver, line, caller, arguments, passed in rows:
             _check(type(name) is type(receiver) is type(passed) is str and _is_line(line))
-            _check(type(arguments) is int and -2 <= arguments < 1 << 31)
+            _check(type(arguments) is int and IMPLICIT <= arguments < 1 << 31)
             _check(type(caller) is int and -1 - anonymous <= caller < known)
         return [CallSite(*row) for row in rows]
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks, path_test, where
 from lci_py.source.text.words import joined
-from lci_py.types.search import FUNCTION_KINDS
+from lci_py.types.search import FUNCTION_KINDS, IMPLICIT
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import SymbolicIndex
@@ -64,7 +64,7 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
     sql = (
         "SELECT n.text, r.text, c.line, c.caller FROM files f JOIN calls c ON c.id >= f.first_call "
         "AND c.id < f.first_call + f.calls AND c.file = f.id JOIN texts n ON n.id = c.name "
-        "JOIN texts r ON r.id = c.receiver WHERE f.id IN ({}) ORDER BY c.id"
+        f"JOIN texts r ON r.id = c.receiver WHERE c.arguments <> {IMPLICIT} AND f.id IN ({{}}) ORDER BY c.id"
     )
     found = [
         CallText(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))
@@ -78,7 +78,7 @@ def calls_named(index: SymbolicIndex, name: str) -> list[tuple[int, int, int]]:
     """File, caller (as in `CallText`) and line of every call of a name, whatever it is called on."""
     sql = (
         "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
-        "ON f.id = c.file WHERE n.text = ? AND {live}"
+        f"ON f.id = c.file WHERE n.text = ? AND c.arguments <> {IMPLICIT} AND {{live}}"
     )
     found = []
     for segment in index.segments:

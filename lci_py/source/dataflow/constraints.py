@@ -199,6 +199,20 @@ class Scope:
     outer: dict[str, Scope] = field(default_factory=dict)  # names that belong to another scope (global)
 
 
+class Implicit(NamedTuple):
+    """Something that the language may call where no call is written, and on what.
+
+    Attributes:
+        name: A method (`__enter__`), an attribute that is read, or, with `=` after it, one that is given a value.
+        receiver: The object.
+        suffix: What is called on it before.
+    """
+
+    name: str
+    receiver: Node
+    suffix: str = ""
+
+
 class FlowBuilder:
     """Collects the constraints of a file, in whichever language it is."""
 
@@ -208,6 +222,8 @@ class FlowBuilder:
         self.spans: list[tuple[int, int]] = []  # per anonymous function, its bytes
         self.classes: list[int] = []
         self.given: list[Given] | None = None  # only in languages whose type hints come from here, not from a query
+        self.implicit: list[Implicit] = []
+        self.accessors: list[tuple[int, str]] = []  # symbol, and "property" or "setter"
         #: First byte, end, text of an expression, types: what a test says of it in these bytes.
         self.narrowed: list[tuple[int, int, str, str]] = []
         #: In a JavaScript file with getters: their names, and object and name of each property that is read.

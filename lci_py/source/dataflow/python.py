@@ -38,8 +38,10 @@ from lci_py.source.dataflow.constraints import (
     VALUE_OF,
     FlowBuilder,
     Given,
+    Implicit,
     Scope,
 )
+from lci_py.source.dataflow.python_implicit import ASKED, CALLING, asynchronous, compared, of_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -123,6 +125,7 @@ class PythonFlow:
             **dict.fromkeys(_COMPREHENSIONS, self._comprehension),
             **dict.fromkeys(("conditional_expression", "boolean_operator"), self._either),
             "binary_operator": self._operator,
+            "comparison_operator": self._comparison,
             **dict.fromkeys(("parenthesized_expression", "await"), self._inner),
             "named_expression": self._named,
             "yield": self._yield,
@@ -159,6 +162,17 @@ class PythonFlow:
 
     def _text(self, node: Node) -> str:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+    def _calls_on(self, receiver: Node | None, *names: str, suffix: str = "") -> None:
+        """Keep what the language calls on an object."""
+        if receiver is not None and receiver.type in ASKED:
+            self.flow.implicit += [Implicit(name, receiver, suffix) for name in names]
+
+    def _iterates(self, node: Node, right: Node | None) -> None:
+        """`for … in right`, also in a comprehension."""
+        later = asynchronous(node)
+        self._calls_on(right, f"__{later}iter__")
+        self._calls_on(right, f"__{later}next__", suffix=f".__{later}iter__()")
 
     def _block(self, node: Node) -> None:
         visits = self._visits
@@ -214,6 +228,10 @@ class PythonFlow:
             inner = _first(decorator)
             known = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
             flags |= known
+            accessor = "property" if known == PROPERTY else "setter"
+            symbol = self._places.get(name.start_byte, -1)
+            if symbol >= 0 and inner is not None and (known == PROPERTY or self._text(inner).endswith(".setter")):
+                flow.accessors.append((symbol, accessor))
             if not known and inner is not None:
                 wraps.append((self._value(inner), inner.start_point[0] + 1))
         make = self._class_body if node.type == "class_definition" else self._function_body
@@ -367,6 +385,7 @@ class PythonFlow:
     def _for(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         self._each_of(left, right)
+        self._iterates(node, right)
         item = self.flow.each(self._scope, self._value(right), node.start_point[0] + 1)
         self._assign(left, item)
         for name in ("body", "alternative"):
@@ -381,7 +400,10 @@ class PythonFlow:
         line, named = node.start_point[0] + 1, value.type == "as_pattern"
         if named:
             self._know_alias(value, ENTERED)
-        source = self._value(_first(value) if named else value)
+        entered = _first(value) if named else value
+        later = asynchronous(node.parent.parent) if node.parent is not None else ""
+        self._calls_on(entered, f"__{later}enter__", f"__{later}exit__")
+        source = self._value(entered)
         found = self.flow.call(self._scope, self.flow.load(source, "__enter__"), line, []) if source else 0
         if source:
             self.flow.call(self._scope, self.flow.load(source, "__exit__"), line, [])
@@ -491,10 +513,13 @@ class PythonFlow:
                 flow.row(MEMBER, self._scope.owner, flow.string(text), value)
         elif left.type == "attribute":
             name = left.child_by_field_name("attribute")
+            if name is not None:
+                self._calls_on(left.child_by_field_name("object"), f"{self._text(name)}=")
             obj = self._value(left.child_by_field_name("object"))
             if name is not None and obj and value:
                 flow.row(STORE, obj, flow.string(self._text(name)), value)
         elif left.type == "subscript":
+            self._calls_on(left.child_by_field_name("value"), "__setitem__")
             obj = self._value(left.child_by_field_name("value"))
             key = left.child_by_field_name("subscript")
             self._value(key)
@@ -507,6 +532,8 @@ class PythonFlow:
             self._assign(_first(left), value)
 
     def _augmented(self, node: Node) -> int:
+        for name in of_operator(node, "__i"):
+            self._calls_on(node.child_by_field_name("left"), name)
         value = self._value(node.child_by_field_name("right"))
         self._assign(node.child_by_field_name("left"), value)
         return value
@@ -529,7 +556,10 @@ class PythonFlow:
         return scope.names.get(name) or self.flow.use(scope, name)
 
     def _attribute(self, node: Node) -> int:
-        return self._member(node, node.child_by_field_name("attribute"))
+        name = node.child_by_field_name("attribute")
+        if name is not None:
+            self._calls_on(node.child_by_field_name("object"), self._text(name))
+        return self._member(node, name)
 
     def _member(self, node: Node, name: Node | None) -> int:
         obj = self._value(node.child_by_field_name("object"))
@@ -549,6 +579,8 @@ class PythonFlow:
             callee = self._value(callee_node)
         listed = node.child_by_field_name("arguments")
         arguments = self._arguments(listed) if listed is not None else []
+        if callee_node.type == "identifier" and listed is not None and (name := self._text(callee_node)) in CALLING:
+            self._calls_on(_first(listed), f"__{name}__")
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
@@ -575,6 +607,7 @@ class PythonFlow:
         return arguments
 
     def _subscript(self, node: Node) -> int:
+        self._calls_on(node.child_by_field_name("value"), "__getitem__")
         obj = self._value(node.child_by_field_name("value"))
         key = node.child_by_field_name("subscript")
         self._value(key)
@@ -624,6 +657,7 @@ class PythonFlow:
             if child.type == "for_in_clause":
                 left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
                 self._each_of(left, right)
+                self._iterates(child, right)
                 item = self.flow.each(self._scope, self._value(right), child.start_point[0] + 1)
                 self._assign(left, item)
             elif child.type == "if_clause":
@@ -659,11 +693,19 @@ class PythonFlow:
                 operands.append(right)
             if left is None:
                 break
+            for name in of_operator(node, "__"):
+                self._calls_on(left, name)
             node = left
         else:
             operands.append(node)
         for operand in reversed(operands):
             self._visit(operand)
+        return 0
+
+    def _comparison(self, node: Node) -> int:
+        for name, operand in compared(node):
+            self._calls_on(operand, name)
+        self._block(node)
         return 0
 
     def _inner(self, node: Node) -> int:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured
     from lci_py.types.source import Symbol
 
-#: The name of a `Typed` that says what a function takes.
-TAKEN = "()"
+#: The name of a `Typed` that says what a function takes, and of one with the names of a type's parameters.
+TAKEN, PARAMETERS = "()", "<>"
 #: Between two types, or two arguments.
 SEPARATOR = ";"
 #: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
@@ -28,8 +28,12 @@ SEPARATOR = ";"
 KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
 _LANGUAGES = frozenset({"java", "csharp", "kotlin"})
 _MOST = 12
+#: How deep expressions and types in each other are looked at.
+_NESTED = 8
 _SPACE = re.compile(r"\s+")
-_LAST = re.compile(r"[\w$]+\Z")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+#: Languages whose types say their parameters in brackets after the name.
+_GENERIC = frozenset({"java", "csharp", "kotlin", "typescript", "tsx"})
 
 # A name in a chain without arguments, a whole number, a text, a character, and what stands after it.
 _PLAIN = re.compile(
@@ -75,12 +79,12 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
         if plain is not None:
             return len(plain), SEPARATOR.join(plain) if plain.count(UNKNOWN) < len(plain) else ""
     count = arguments_of(language, call, callee)
-    return count, _passed(language, captured, call, group) if count > 0 and group is not None else ""
+    return count, _passed(language, captured, call, group) if count > 0 else ""
 
 
-def _passed(language: str, captured: Captured, call: Node, group: Node) -> str:
+def _passed(language: str, captured: Captured, call: Node, group: Node | None) -> str:
     found: list[str] = []
-    for child in group.named_children:
+    for child in group.named_children if group is not None else ():
         if "comment" in child.type:
             continue
         value: Node | None = child
@@ -161,9 +165,11 @@ def _argument(captured: Captured, node: Node) -> str:
     return KNOWN + found if found else UNKNOWN
 
 
-def _known(captured: Captured, node: Node) -> str:
+def _known(captured: Captured, node: Node, depth: int = _NESTED) -> str:
     """The type of a literal, or of what an operator makes of some; "" if it is not known."""
     kind = node.type
+    if depth <= 0:
+        return ""
     literal = _LITERALS.get(kind)
     if literal is not None:
         return literal
@@ -181,30 +187,39 @@ def _known(captured: Captured, node: Node) -> str:
     if kind in ("unary_expression", "prefix_unary_expression"):
         operand = node.named_children[-1] if node.named_child_count else None
         sign = node.children[0].type
-        return "boolean" if sign == "!" else _known(captured, operand) if operand and sign in "+-" else ""
+        return "boolean" if sign == "!" else _known(captured, operand, depth - 1) if operand and sign in "+-" else ""
     if kind == "binary_expression":
-        return _of_operator(captured, node)
+        return _of_operator(captured, node, depth)
     if kind in ("ternary_expression", "conditional_expression"):
         parts = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
-        types = {_known(captured, part) for part in parts if part is not None}
+        types = {_known(captured, part, depth - 1) for part in parts if part is not None}
         return types.pop() if len(types) == 1 else ""
     if kind == "parenthesized_expression" and node.named_child_count:
-        return _known(captured, node.named_children[0])
+        return _known(captured, node.named_children[0], depth - 1)
     return ""
 
 
-def _of_operator(captured: Captured, node: Node) -> str:
+def _of_operator(captured: Captured, node: Node, depth: int) -> str:
     sign = node.child_by_field_name("operator")
-    text = captured.text(sign) if sign is not None else ""
-    if text in _COMPARISONS:
+    if sign is not None and captured.text(sign) in _COMPARISONS:
         return "boolean"
-    sides = [node.child_by_field_name(name) for name in ("left", "right")]
-    types = [_known(captured, side) for side in sides if side is not None]
-    if text == "+" and "String" in types:
+    types: list[str] = []
+    # Along the left side without recursion: a sum of a thousand strings is nested a thousand deep.
+    current: Node | None = node
+    while current is not None and current.type == "binary_expression":
+        sign, right = current.child_by_field_name("operator"), current.child_by_field_name("right")
+        text = captured.text(sign) if sign is not None else ""
+        type_ = _known(captured, right, depth - 1) if right is not None else ""
+        if text not in _ARITHMETIC:
+            return ""
+        if text == "+" and type_ == "String":
+            return "String"
+        types.append(type_)
+        current = current.child_by_field_name("left")
+    types.append(_known(captured, current, depth - 1) if current is not None else "")
+    if types[-1] == "String":
         return "String"
-    if text in _ARITHMETIC and len(types) == 2 and all(one in _SIZES for one in types):
-        return max(types, key=_SIZES.index)
-    return ""
+    return max(types, key=_SIZES.index) if all(one in _SIZES for one in types) else ""
 
 
 def _function(node: Node) -> str:
@@ -216,6 +231,19 @@ def _function(node: Node) -> str:
         return FUNCTION
     single = group.type in ("identifier", "implicit_parameter")
     return f"{FUNCTION}{1 if single else group.named_child_count}"
+
+
+def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
+    """The names of the type parameters of the types of a file."""
+    if language not in _GENERIC:
+        return
+    for place, symbol in enumerate(symbols):
+        group = _list(nodes[place], "type_parameters", "type_parameter_list") if symbol.kind in TYPE_KINDS else None
+        if group is not None:
+            names = [_NAME.search(_text(child)) for child in group.named_children if "parameter" in child.type]
+            found = [name.group() for name in names if name is not None]
+            if found and len(found) == len(names):
+                yield Typed(place, PARAMETERS, ",".join(found), place)
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -315,15 +343,19 @@ def _text(node: Node) -> str:
     return (node.text or b"").decode("utf-8", "replace")
 
 
-def _type(node: Node) -> str:
+def _type(node: Node, depth: int = _NESTED) -> str:
     """A type without what it is of: `Map[]` of `Map<String, T>[]`."""
     kind = node.type
+    if depth <= 0:
+        return UNKNOWN
     if kind in ("array_type",):
         inner = node.child_by_field_name("element") or node.child_by_field_name("type")
         rank = node.child_by_field_name("dimensions") or node.child_by_field_name("rank")
-        return (_type(inner) if inner is not None else UNKNOWN) + "[]" * max(_text(rank).count("[") if rank else 1, 1)
+        return (_type(inner, depth - 1) if inner is not None else UNKNOWN) + "[]" * max(
+            _text(rank).count("[") if rank else 1, 1
+        )
     if kind == "nullable_type" and node.named_child_count:
-        inner_text = _type(node.named_children[0])
+        inner_text = _type(node.named_children[0], depth - 1)
         return inner_text + "?" if inner_text.islower() else inner_text
     if kind == "function_type":
         group = _list(node, "function_type_parameters")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
-from lci_py.source.extract.arguments import arguments, taken
+from lci_py.source.extract.arguments import arguments, taken, type_parameters
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.getters import getter_reads
+from lci_py.source.extract.implicit_calls import accessors, implicit_calls
 from lci_py.source.extract.manifests import package_of
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.npm import npm_package_of
@@ -28,11 +29,11 @@ from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
 from lci_py.source.syntax.macro_calls import called_in
 from lci_py.source.syntax.macro_uses import path_before, used_in
 from lci_py.source.syntax.selectors import receiver_of
-from lci_py.types.search import TYPE_KINDS
+from lci_py.types.search import IMPLICIT, TYPE_KINDS
 from lci_py.types.source import Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from tree_sitter import Node, Tree
 
@@ -68,6 +69,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     symbols = reader.with_tables(symbols)
     narrowed = Narrowed([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
+    if flow is not None and flow.implicit:
+        calls += _implicit(captured, finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
     stored = (
         stored_functions(captured, finder, calls)
         if language in ("c", "cpp")
@@ -84,6 +87,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         bases=bases,
         types=(
             *types_of(captured, finder, symbols, calls, given, stored),
+            *(accessors(flow) if flow is not None else ()),
+            *type_parameters(language, reader.nodes, symbols),
             *taken(language, reader.nodes, symbols, {base.symbol for base in bases}),
         ),
         stored=tuple(stored),
@@ -176,11 +181,7 @@ def _calls(
             owner = path_before(captured.source, receiver[0].start_byte) + owner
         if narrowed and owner:
             owner = narrowed.receiver(owner, at)
-        caller = finder.caller(at, symbols, of_variables=of_variables)
-        if anonymous is not None:
-            place, start = anonymous.at(at)
-            if place >= 0 and start > starts.get(caller, -1):
-                caller = -2 - place
+        caller = _caller(at, finder, symbols, anonymous, starts, of_variables=of_variables)
         count, given = arguments(language, captured, captures["call"][0], node)
         calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller, count, given)
     bound = bound_names(captured, finder, symbols) if bare else set()
@@ -191,6 +192,31 @@ def _calls(
         if not _is_bound(finder.symbol(at), name, symbols, bound):
             calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols, of_variables=of_variables))
     return [*calls.values(), *_expansions(captured, finder)]
+
+
+def _implicit(
+    captured: Captured, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None,
+    found: Iterable[tuple[str, str, Node]],
+) -> list[Call]:  # fmt: skip
+    starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
+    calls: dict[Call, None] = {}
+    for name, receiver, node in found:
+        caller = _caller(node.start_byte, finder, symbols, anonymous, starts, of_variables=False)
+        calls[Call(name, receiver, node.start_point[0] + 1, caller, IMPLICIT)] = None
+    return list(calls)
+
+
+def _caller(
+    at: int, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, starts: dict[int, int], *,
+    of_variables: bool,
+) -> int:  # fmt: skip
+    """What a call at a byte is in, as in `Call`."""
+    caller = finder.caller(at, symbols, of_variables=of_variables)
+    if anonymous is not None:
+        place, start = anonymous.at(at)
+        if place >= 0 and start > starts.get(caller, -1):
+            return -2 - place
+    return caller
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:

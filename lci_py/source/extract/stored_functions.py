@@ -153,9 +153,16 @@ def captured_functions(captured: Captured, finder: Finder, symbols: list[Symbol]
     found: dict[Stored, None] = {}
     for captures in captured.stored:
         field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
-        for node in captures["stored.value"]:
+        method = captures.get("stored.method")
+        for node in captures.get("stored.value") or method or ():
             within = finder.caller(node.start_byte, symbols, of_variables=False)
             value = outline(captured, node)
+            if method:  # the name of a method, of an object or of one's own
+                value = f"{'self' if node is method[0] else value}.{captured.text(method[0]).lstrip(':')}"
+            if field and "stored.variable" in captures:  # an entry of a table
+                name = captured.text(captures["stored.variable"][0])
+                found[Stored(f"{name}.{captured.text(field[0])}", VARIABLE, value, within)] = None
+                continue
             if not field:
                 name = captured.text(captures["stored.variable"][0])
                 whole = captures["stored"][0].type
@@ -170,8 +177,9 @@ def captured_functions(captured: Captured, finder: Finder, symbols: list[Symbol]
                 last = _LAST.search(type_)
                 if last is not None:
                     found[Stored(last.group(1), slot, f"{type_}<{value}", within)] = None
-            elif of:
-                found[Stored("", slot, f"={outline(captured, of[0])}<{value}", within)] = None
+            else:
+                own = outline(captured, of[0]) if of else "self" if slot[1:2] == "@" else "this"
+                found[Stored("", slot, f"={own}<{value}", within)] = None
     return list(found)
 
 

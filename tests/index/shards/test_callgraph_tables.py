@@ -43,7 +43,7 @@ def test_numbers_of_arguments_are_kept(shard: sqlite3.Connection) -> None:
     "change",
     [
         "symbols SET arity = 65536", "symbols SET arity = -2", "symbols SET arity = 'x'", "symbols SET arity = 1.5",
-        "calls SET arguments = -3", "calls SET arguments = 1 << 31", "calls SET arguments = 'x'",
+        "calls SET arguments = -4", "calls SET arguments = 1 << 31", "calls SET arguments = 'x'",
     ],
 )  # fmt: skip
 def test_impossible_numbers_of_arguments_are_damage(shard: sqlite3.Connection, change: str) -> None:

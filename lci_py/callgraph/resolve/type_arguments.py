@@ -1,0 +1,103 @@
+"""What `T` is in the members of a `Box<T>`, for an object that is declared as `Box<Foo>`: one level of type arguments.
+
+An INSTANCE of a declared type with arguments, and a FUNCTION that is a member of one, have them as their text: `<Foo>`,
+as written at the place of the first file.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.callgraph import language_rules
+from lci_py.callgraph.edges import TYPE
+from lci_py.callgraph.resolve.expression_steps import places_in, types_in
+from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE, MANY, Value, Values
+from lci_py.source.extract.arguments import PARAMETERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.callgraph.lookups import LookUps
+    from lci_py.types.source import Typed
+
+
+def with_arguments(value: Value, file: int, place: int, arguments: tuple[str, ...]) -> Value:
+    """An object of a declared type, with what the declaration says in brackets."""
+    return value._replace(files=(file,), text=f"<{','.join(arguments)}>", place=place)
+
+
+class TypeArguments:
+    """Puts type arguments in the place of type parameters."""
+
+    def __init__(self, look_ups: LookUps, declared: Callable[[int, int, str, int], Values]) -> None:
+        """
+        Args:
+            look_ups: Where to ask of other files.
+            declared: `Types.declared` of an evaluator.
+        """
+        self._look = look_ups
+        self._declared = declared
+
+    def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
+        """The values of a member of an object with type arguments, given those without."""
+        if value.at is None or value.kind != INSTANCE or not self._parameters(value):
+            return found
+        place = value.at.symbol - self._look.tables.facts(value.at.file).first
+        for row in self._look.typed(value.at.file, place, name):
+            known = self._put(value, row, depth)
+            if known:
+                return known
+        return tuple(
+            v._replace(text=value.text, files=value.files, place=value.place)
+            if v.kind == FUNCTION and v.at is not None and not v.text and v.at.file == value.at.file
+            else v
+            for v in found
+        )
+
+    def of_result(self, value: Value, rows: Values, depth: int) -> Values:
+        """What a method of an object with type arguments returns, given that without."""
+        at = value.at
+        assert at is not None
+        facts = self._look.tables.facts(at.file)
+        place = at.symbol - facts.first
+        if facts.parents[place] < 0:
+            return rows
+        owner = value._replace(kind=INSTANCE, at=self._look.definition(at.file, facts.parents[place]))
+        for row in self._look.typed(at.file, place, ""):
+            known = self._put(owner, row, depth)
+            if known:
+                return known
+        return rows
+
+    def _parameters(self, value: Value) -> dict[str, str]:
+        """The type parameters of an object's type, and what each of them is."""
+        assert value.at is not None
+        place = value.at.symbol - self._look.tables.facts(value.at.file).first
+        rows = self._look.typed(value.at.file, place, PARAMETERS)
+        names = rows[0].text.split(",") if rows else []
+        given = places_in(value.text[1:-1])
+        return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
+
+    def _put(self, value: Value, row: Typed, depth: int) -> Values:
+        """What a declaration in the type of an object says of a type parameter; nothing if it names none."""
+        types = types_in(row.text) if row.text[:1] not in ("=", "~", "") else ()
+        if len(types) != 1 or depth <= 0:
+            return ()
+        item, known = types[0], self._parameters(value)
+        if item.name in known:
+            if item.item:
+                return (Value(MANY, None, TYPE, value.files, known[item.name], value.place),)
+            return self._declared(value.files[0], value.place, known[item.name], depth - 1)
+        inner = [known.get(argument, "") for argument in item.arguments]
+        if not any(inner):
+            return ()
+        last = item.name.rpartition(".")[2]
+        if last in language_rules.TRANSPARENT:
+            return self._declared(value.files[0], value.place, inner[0], depth - 1)
+        if last in language_rules.CONTAINERS and inner[-1]:
+            return (Value(MANY, None, TYPE, value.files, inner[-1], value.place),)
+        if not all(inner):
+            return ()
+        assert value.at is not None
+        made = self._declared(value.at.file, row.within, item.name, depth - 1)
+        return tuple(with_arguments(v, value.files[0], value.place, tuple(inner)) for v in made if v.kind == INSTANCE)

@@ -1,0 +1,52 @@
+"""Which methods Python calls where no call is written.
+
+Source:
+    The Python language reference, 3.3 ("Special method names"). Of an operator, the method of the left operand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+#: Kinds of expressions of which it may be known what is called on them.
+ASKED = frozenset({"identifier", "attribute", "call", "subscript"})
+#: Functions that call a method of their first argument: `len(x)` calls `x.__len__()`.
+CALLING = frozenset("len iter next reversed str repr abs hash bool int float bytes".split())
+_OPERATORS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
+    "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
+    "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne",
+}  # fmt: skip
+
+
+def of_operator(node: Node, prefix: str) -> Iterator[str]:
+    """The method of an operator node; `prefix` is `__`, or `__i` for an assignment."""
+    operator = node.child_by_field_name("operator")
+    name = _OPERATORS.get(operator.type.removesuffix("=")) if operator is not None else None
+    if name is not None:
+        yield f"{prefix}{name}__"
+
+
+def compared(node: Node) -> Iterator[tuple[str, Node]]:
+    """The methods of a chain of comparisons, and what each is called on: `x in y` calls `y.__contains__`."""
+    before: Node | None = None
+    name = ""
+    for child in node.children:
+        if not child.is_named:
+            known = _OPERATORS.get(child.type)
+            name = f"__{known}__" if known else "__contains__" if child.type in ("in", "not in") else ""
+            continue
+        operand = child if name == "__contains__" else before
+        if name and operand is not None:
+            yield name, operand
+        before, name = child, ""
+
+
+def asynchronous(node: Node | None) -> str:
+    """The letter in the names of methods that an asynchronous statement calls (`__aiter__`)."""
+    return "a" if node is not None and node.children[0].type == "async" else ""

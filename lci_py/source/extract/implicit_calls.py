@@ -1,0 +1,80 @@
+"""Calls that the language makes where none is written: `with x`, `for a in x`, `a + b`, a property that is read.
+
+There may be as many of these as of written ones, and nearly all are of types from outside. So only those are kept whose
+object has a type hint in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF
+from lci_py.source.extract.type_hints import outline
+from lci_py.types.source import Typed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.dataflow.constraints import FlowBuilder
+    from lci_py.source.extract.type_hints import Narrowed
+    from lci_py.source.syntax.captures import Captured
+    from lci_py.types.source import Symbol
+
+#: The name of a `Typed` that says whether a method is the getter or the setter of a property.
+ACCESSOR = "@"
+_OWN = re.compile(r"(?:self|cls)(?:\.(\w+))?")
+_FIRST = re.compile(r"[A-Za-z_]\w*")
+
+
+def implicit_calls(
+    captured: Captured, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: Narrowed
+) -> Iterator[tuple[str, str, Node]]:
+    """Names of methods, or of attributes that may be properties; what they are called on, as text and as a node.
+
+    Args:
+        captured: The query matches of a file.
+        flow: What was found in it.
+        symbols: Its definitions.
+        narrowed: What tests say of names.
+    """
+    given = [item for item in flow.given or () if item.node is not None]
+    hinted = {item.name for item in given if item.role == LOCAL and (item.what == TYPE_OF or _is_call(item.node))}
+    fields = {item.name for item in given if item.role == MEMBER_OF}
+    properties = {symbols[symbol].name for symbol, _ in flow.accessors}
+    plain = {symbol.name for symbol in symbols} - properties
+    for name, receiver, suffix in flow.implicit:
+        start = receiver.start_byte
+        match = _FIRST.match(captured.source[start : start + 60].decode("utf-8", "replace"))
+        if match is None:
+            continue
+        first = match.group()
+        own = first in ("self", "cls")
+        if not own and first not in hinted and not narrowed:
+            continue
+        attribute = name.removesuffix("=")
+        if attribute in plain and not name.startswith("__"):
+            continue  # no property of the file; a method that is taken as a value
+        text = outline(captured, receiver)
+        if own:
+            found = _OWN.match(text)
+            inner = found.group(1) if found is not None else None
+            if inner is None and not name.startswith("__") and attribute not in properties:
+                continue
+            if inner is not None and inner not in fields and inner not in properties:
+                continue
+        known = narrowed.receiver(text, start) if narrowed else text
+        if own or first in hinted or known != text:
+            yield name, known + suffix, receiver
+
+
+def accessors(flow: FlowBuilder) -> Iterator[Typed]:
+    """Which methods are getters and setters of properties."""
+    for symbol, what in flow.accessors:
+        yield Typed(symbol, ACCESSOR, what, symbol)
+
+
+def _is_call(node: Node | None) -> bool:
+    return node is not None and node.type == "call"
