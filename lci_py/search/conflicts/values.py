@@ -240,19 +240,24 @@ def for_results(snapshot: Snapshot, query: str, results: Sequence[Result]) -> tu
     return tuple(entry for rows in stated_values_of(snapshot.symbols, keys).values() for entry in disagreements(rows))
 
 
-def all_of(snapshot: Snapshot, filters: Filters, name: str = "") -> tuple[dict[str, Any], ...]:
+def all_of(
+    snapshot: Snapshot, filters: Filters, name: str = "", is_new: Callable[[StatedValue], bool] | None = None
+) -> tuple[dict[str, Any], ...]:
     """All disagreements of a repository of which one place passes the filters, by the name they are about.
 
     Args:
         snapshot: The open index.
         filters: What one of the places has to be.
         name: A name, qualified name or glob, `FILE::` before it; "" for any.
+        is_new: What one of the places has to be as well; None if it does not matter.
     """
     passes, named = _test(filters), _named(name)
     found = []
     for rows in stated_values_of(snapshot.symbols, disputable_keys(snapshot.symbols)).values():
         cited = {_cited(row): row for row in rows}
         for entry in disagreements(rows):
+            if is_new is not None and not any(is_new(row) for row in rows if _cited(row) in entry["sources"]):
+                continue
             if any(passes(cited[source]) and named(cited[source]) for source in entry["sources"]):
                 found.append(entry)
     return tuple(found)

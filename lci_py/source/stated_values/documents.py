@@ -197,12 +197,12 @@ def _sentence(line: str, number_: int, term: _Term) -> Iterator[Claim]:
     (one,) = said
     known = [span for span in spans if span.name and not one.value.start() <= span.start < one.value.end()]
     before = [span for span in known if span.end <= one.start]
+    inside = [span for span in known if one.start <= span.start < one.end]  # "Without `--jobs`, two are built."
     name = _member(line, one, known) or _subject(line, one.start, before)
     if not name and not before:
-        name = _of_term(line, one.start, number_, term)
         # "The level is `info` unless you pass `--level`."
-        if not name and len({span.name for span in known}) == 1:
-            name = known[0].name
+        only = known[0].name if len({span.name for span in known}) == 1 else ""
+        name = only if inside else _of_term(line, one.start, number_, term) or only
     if name:
         yield from _claim(name, one, line, number_)
 

@@ -60,9 +60,9 @@ _BOUND = re.compile(
 )
 _HISTORY = re.compile(
     r"\b(?:was|were|used to|previously|formerly|(?:before|until|prior to) (?:v?\d|version)|earlier|older?|legacy"
-    r"|change[ds]|instead of|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise|depend\w*"
-    r"|deprecated|removed|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*"
-    r"|suggest\w*|(?-i:If|When|Unless|For|On) .{0,60}(?:,|then) .{0,40}default|on (?:windows|linux|mac\w*|unix|ios|android)"
+    r"|change[ds]|instead of|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise"
+    r"|depend\w*|deprecated|removed|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*"
+    r"|suggest\w*|(?-i:If|When|Unless|For|On) .{0,60}(?:,|then) .{0,40}default|on (?:windows|linux|mac\w*|unix|ios)"
     r"|(?:as of|since|from|starting (?:in|with)|in|with) (?:version |release )?v?\d{1,4}\.\d[\d.]{0,10})\b",
     re.IGNORECASE,
 )
