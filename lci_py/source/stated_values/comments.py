@@ -99,14 +99,13 @@ def _pair(number: int, name: str, said: tuple[str, int], given: tuple[str, int])
 
 def _comment(language: str, lines: Sequence[str], symbol: Symbol) -> _Numbered:
     """The lines of a definition's comment or docstring, without the marks of comments."""
-    if language == "python":
-        head = symbol.doc.split("\n", 1)[0].strip().rstrip("…")
-        start = next((i for i in range(symbol.line - 1, min(symbol.end_line, len(lines))) if head in lines[i]), -1)
-        if start < 0:
-            return []
-        found = [(start + 1, lines[start])]
+    head = symbol.doc.split("\n", 1)[0].strip().rstrip("…")
+    below = range(symbol.line - 1, min(symbol.end_line, len(lines)) if language == "python" else 0)
+    start = next((place for place in below if head in lines[place]), -1)
+    if start >= 0:
+        found = [(start + 1, lines[start][lines[start].find(head) :])]
         for place in range(start + 1, min(symbol.end_line, start + _MAX_LINES)):
-            if '"""' in found[-1][1][len(head) :] or "'''" in found[-1][1][len(head) :]:
+            if '"""' in found[-1][1] or "'''" in found[-1][1]:
                 break
             found.append((place + 1, lines[place]))
         return found

@@ -25,7 +25,8 @@ _SPAN = re.compile(
     r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./#-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
 )
 _CONTENT = re.compile(
-    rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--?[A-Za-z][\w.-]*)(?:[ =].{{0,40}})?$|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
+    rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w.-]*|-[A-Za-z][\w.-]{{3,}})(?:[ =].{{0,40}})?$"
+    rf"|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
 )
 #: "default value of `x` is 60", "the default for `x` is 60".
 _OF = re.compile(
@@ -71,7 +72,7 @@ class _Term(NamedTuple):
 
 def statements(source: bytes) -> Iterator[Claim]:
     """The defaults that a document states."""
-    if not any(sign in source for sign in SIGNS):
+    if not any(sign in source for sign in (*SIGNS, b":: ")):
         return
     lines = source.decode("utf-8", "replace").split("\n")
     near = _near(lines)
