@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: After a revision: compare with where the branches parted, as `git diff REV...` does.
 _PARTED = "..."
+#: git's name for a tree without files: what there was before the first commit.
+_NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 #: What tells one definition from another, wherever it is: qualified name, kind, condition.
 _Definition = tuple[str, str, str | None]
 #: What tells one stated value from another: name, value, how.
@@ -59,6 +61,8 @@ def since(snapshot: Snapshot, revision: str) -> Since:
     parted = revision.endswith(_PARTED)
     commit = commit_of(root, revision.removesuffix(_PARTED) or "HEAD")
     commit = merge_base(root, commit) if commit is not None and parted else commit
+    if commit is None and revision == "HEAD":
+        commit = _NOTHING
     if commit is None:
         raise UsageError(
             f"{revision} is no commit" if not parted else f"{revision}: no commit that both have",

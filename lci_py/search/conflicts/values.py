@@ -152,18 +152,26 @@ def _ends(owner: str, scope: str, file: str) -> bool:
 def _is_evidence(name: str, row: StatedValue) -> bool:
     """Whether a place in code can contradict a document alone. A member or parameter that only has the name of a
     setting may be another thing: it can but confirm what the document says."""
-    if row.how in ("default", "option") or is_capital(row.name) or (name != last_part(name) and _is_member(name, row)):
+    if row.how in ("default", "option") or is_capital(row.name):
+        return True
+    # A property of an object may be anybody's: `output.format` is one of the program and one of its bundler.
+    if name != last_part(name) and row.kind != "property" and _is_member(name, row):
         return True
     return row.how == "code" and is_configuration(row.file, row.qualified_name.rpartition(".")[0])
 
 
 def _holding_default_of(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
-    """DEFAULT_MAX_SIZE holds the default of `--max-size` and `max_size`, and so may MAX_SIZE."""
+    """DEFAULT_MAX_SIZE holds the default of `--max-size` and `max_size`, and so may a number called MAX_SIZE."""
     if len(parts(name)) < 2:
         return []
     plain = joined(name.lstrip("-").replace("-", ""))
-    names = (f"default{plain}", f"{plain}default", plain)
-    return [row for row in code if row.how == "code" and joined(row.name) in names and is_capital(row.name)]
+    names = (f"default{plain}", f"{plain}default")
+    constants = [row for row in code if row.how == "code" and is_capital(row.name)]
+    return [
+        row
+        for row in constants
+        if joined(row.name) in names or (joined(row.name) == plain and (_is_number(row.value) or is_computed(row)))
+    ]
 
 
 def _nearest(document: StatedValue, rows: list[StatedValue]) -> list[StatedValue]:

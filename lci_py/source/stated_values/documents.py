@@ -102,10 +102,13 @@ def statements(source: bytes) -> Iterator[Claim]:
             column = None
             lead = line if "(" in line and line.count("`") == 2 else ""
             literal = len(line) - len(text) if "::" in line and _LITERAL_BLOCK.match(line) else -1
+            below = lines[number_] if number_ < len(lines) else ""
             if text[0] in "#.":
                 scope = _scope(line, scope)
+            elif _UNDERLINE.match(below):
+                scope = _named_in(line)
             if near[number_ - 1]:
-                term = _term(line, number_, lines[number_] if number_ < len(lines) else "", term)
+                term = _term(line, number_, below, term)
                 if _SIGN.search(line):
                     yield from _signature(line, number_)
                     for claim in _sentence(line, number_, term):

@@ -16,6 +16,8 @@ _ELSEWHERE = lazily(
     r"|locales?|i18n|l10n|translations?|versioned_\w+|v?\d+(?:\.[\dx]+)*)/",
     re.IGNORECASE,
 )
+#: Settings of other programs.
+_BUNDLER = lazily(r"\.config\.[cm]?[jt]s$")
 _DOCS = lazily(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
 #: Folders whose documents are pages of the program itself, such as templates of a web site.
 _PAGES = lazily(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
@@ -66,7 +68,7 @@ def place_kind(path: str, language: str) -> str:
 def is_elsewhere(path: str) -> bool:
     """Whether a file says nothing about this project: it is an example, foreign code, history or a translation."""
     folder, _, base = path.rpartition("/")
-    return bool(_ELSEWHERE.search(f"{folder}/")) or "example" in base.lower().partition(".")[0]
+    return bool(_ELSEWHERE.search(f"{folder}/") or _BUNDLER.search(base)) or "example" in base.lower().partition(".")[0]
 
 
 def is_template(path: str) -> bool:
