@@ -1,7 +1,7 @@
 """Whether `lci conflicts` finds the disagreements between sources that are planted in small projects.
 
-Each folder of `data/planted` is a project; its `planted.json` names the two places of every disagreement. A listed
-disagreement that is not planted counts as false, unless `also` names one of its places.
+Each folder of `data/planted` is a project; its `planted.json` names the two places of every disagreement. What is
+listed and was not planted is printed, to be read.
 
     python -m tests.quality.conflicts_stated
 """
