@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.fake import VALIDATOR
+
 FILES = {
     "a.py": "MAX_SIZE = 60\n\n\ndef old(x):\n    return 1\n\n\ndef old(x):\n    return 2\n\n\ndef fresh(x):\n    return 1\n",
     "b.py": "import sys\n\nif sys.platform == 'win32':\n    def f(): return 1\nelse:\n    def f(): return 2\n",
@@ -101,6 +103,7 @@ def test_text_and_json_name_the_commit(root: Path, lci: Callable[..., Any]) -> N
     commit = git(root, "rev-parse", "HEAD")
     (root / "a.py").write_text(FILES["a.py"] + "\n\ndef fresh(y):\n    return 3\n")
     done = lci("conflicts", "--diff", "HEAD", "--json", "--refresh", "always", "--root", str(root))
+    VALIDATOR.validate(done.json())
     assert done.json()["diff"] == {"revision": "HEAD", "commit": commit}
     text = lci("conflicts", "--diff", "HEAD", "--root", str(root)).out
     assert f"1 new conflict: 1 duplicate · since HEAD ({commit[:10]})" in text
