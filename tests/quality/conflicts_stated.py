@@ -45,8 +45,11 @@ def main() -> None:
         found = set()
         for entry in listed(project):
             places = [str(place) for place in entry["sources"]]
-            files = {place.rpartition(":")[0] for place in places}
-            hits = {(says, file) for says, file in wanted if says in places and file in files}
+            hits = set()
+            for says, file in wanted:
+                others = {place.rpartition(":")[0] for place in places if place != says} or {file}
+                if says in places and others == {file}:
+                    hits.add((says, file))
             found |= hits
             if not hits:
                 false_all += 1

@@ -220,12 +220,14 @@ def _entry(name: str, code: Side, said: Side) -> dict[str, Any]:
     places = [*code.rows[:_MAX_PLACES], *said.rows[:_MAX_PLACES]]
     first, second = code.rows[0], said.rows[0]
     verb = "has" if second.how in ("config", "commented") else "says"
+    where = f"its comment in {_cited(second)}" if second.how == "comment" else _cited(second)
+    where = "the same line" if _cited(first) == _cited(second) else where
     noun = f"the default of {name}" if is_flag(name) or "code" not in (first.how, second.how) else name
     return {
         "conflict_type": _mismatch(code.value, said.value),
         "sources": list(dict.fromkeys(_cited(row) for row in places)),
         "recommended_resolution": "prefer-authoritative",
-        "reasoning": f"{noun} is {code.value} in {_cited(first)} but {_cited(second)} {verb} {said.value}.",
+        "reasoning": f"{noun} is {code.value} in {_cited(first)} but {where} {verb} {said.value}.",
     }
 
 

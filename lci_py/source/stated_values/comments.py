@@ -37,6 +37,8 @@ _OTHER = re.compile(
 )
 _MARKS = re.compile(r"^(\s*)(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+)|\*+/\s*$")
 _QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`")
+#: Of a field of a settings class.
+_DESCRIBED = re.compile(r"\bField\(.*\b(?:description|help)=[\"'](.{1,200})[\"']")
 _MAX_LINES = 400  # of one comment
 
 #: The lines of a text with their numbers.
@@ -62,9 +64,10 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
         members.setdefault(symbol.parent, []).append(number)
     apart: dict[str, list[tuple[str, int]]] | None = None
     for number, symbol in enumerate(symbols):
-        if not symbol.doc:
+        described = _DESCRIBED.search(symbol.signature) if symbol.kind in VALUED_KINDS else None
+        if not symbol.doc and described is None:
             continue
-        comment = _comment(language, lines, symbol)
+        comment = _comment(language, lines, symbol) if described is None else [(symbol.line, described[1])]
         known: Mapping[str, tuple[str, int]] = {}
         if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro":
             known = _parameters(language, lines, symbol)

@@ -143,7 +143,12 @@ def test_templates_of_the_environment_are_listed_although_hidden(tmp_path: Path)
         (tmp_path / name).write_text("A=1\n")
     (tmp_path / ".gitignore").write_text(".env.dist\n")
     assert paths(tmp_path) == [".env.example"]
-    assert skipped(tmp_path) == {".env": "hidden", ".env.dist": "ignored", ".env.local": "hidden", ".gitignore": "hidden"}
+    assert skipped(tmp_path) == {
+        ".env": "hidden",
+        ".env.dist": "ignored",
+        ".env.local": "hidden",
+        ".gitignore": "hidden",
+    }
 
 
 def test_hidden(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ COMMENTS = [
     ("python", 'class A:\n    """A.\n\n    aa: Rows. Defaults to 6.\n    """\n\n    def __init__(self, aa=5): pass', "A.aa 6@4 5@7"),
     ("python", "# Rows of a page, 6 unless configured.\nPAGE_SIZE = 5", "PAGE_SIZE 6@1 5@2"),
     ("python", 'p.add_argument("--rows", default=5, help="rows (default: 6)")', "--rows 6@1 5@1"),
-    ("python", "size_of: int = Field(default=5, description='rows, 6 by default')", ""),  # no help text of a flag
+    ("python", "size_of: int = Field(default=5, description='rows, 6 by default')", "size_of 6@1 5@1"),
     ("javascript", "/**\n * @param {number} [aa=6] rows\n */\nfunction f (aa = 5) {}", "f.aa 6@2 5@4"),
     (
         "javascript",
