@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING
 
 from lci_py.cli.output import MACHINE, Cut, Writer, emit, from_here, shape_of
 from lci_py.cli.request import flag_filters, number, open_engine, plain_text
-from lci_py.cli.streams import machine_stdout, say_unknown, writing
+from lci_py.cli.streams import machine_stdout, say_unknown, warn, writing
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from lci_py.cli.streams import Screen
     from lci_py.render.json.answer import Parts
 
+#: Conflicts in JSON and SARIF if no --limit says otherwise: what GitHub shows of a log, and what a script can hold.
+_MOST = 5_000
 #: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
 _EXIT_FOUND = 1
 
@@ -29,7 +31,8 @@ def run_conflicts(call: Invocation) -> int:
     With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
     """
     shape = shape_of(call, "sarif")
-    request = _request(call)
+    machine = shape in (*MACHINE, "sarif")
+    request = _request(call, machine=machine)
     fail_on = _fail_on(call, request.relations)
     with open_engine(call) as engine:
         answer = engine.conflicts(request)
@@ -40,7 +43,9 @@ def run_conflicts(call: Invocation) -> int:
         _print_sarif(shown)
     else:
         emit(call, shape, shown, _writer(call, request))
-    machine = shape in (*MACHINE, "sarif")
+    if machine and request.limit == _MOST < answer.total - request.offset:
+        text = f"{_MOST:,} of {answer.total:,} conflicts are listed, the gravest first: --offset gives the next"
+        warn(text, quiet=call.flag("quiet"))
     if near is not None and request.name and not found and not call.flag("quiet") and not machine:
         say_unknown(request.name, near)
     if fail_on:
@@ -51,11 +56,15 @@ def run_conflicts(call: Invocation) -> int:
 # --- request ----------------------------------------------------------------------------------------------------
 
 
-def _request(call: Invocation) -> ConflictsRequest:
-    limit, given = number(call.values, "limit"), call.text("argument")
+def _request(call: Invocation, *, machine: bool) -> ConflictsRequest:
+    given, limit = call.text("argument"), number(call.values, "limit")
+    limit = _MOST if limit is None and machine else limit
     name = plain_text((given or "").strip())
     if given is not None and not name:
         raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
+    since = call.text("diff")
+    if since is not None and not since.strip():
+        raise UsageError("the revision of --diff is empty", hint="give a branch, a tag or a commit, such as HEAD")
     return ConflictsRequest(
         flag_filters(call),
         relations=_words(call, "relation", RELATIONS),
@@ -63,6 +72,7 @@ def _request(call: Invocation) -> ConflictsRequest:
         offset=number(call.values, "offset") or 0,
         name=name,
         all=call.flag("all"),
+        since=plain_text(since.strip()) if since else "",
     )
 
 

@@ -518,13 +518,20 @@ CONFLICTS = Command(
         *_FILTERS,
         _NAME,
         _REFRESH,
-        Flag(("--limit", "-n"), "int", "Conflicts shown; all if left out.", RETRIEVAL, "N"),
+        Flag(("--limit", "-n"), "int", "Conflicts shown; if left out all, in JSON and SARIF 5,000.", RETRIEVAL, "N"),
         _OFFSET,
         Flag(
             ("--all", "-a"),
             "flag",
             "List also what has the same text in every place, and the members of a listed type.",
             RETRIEVAL,
+        ),
+        Flag(
+            ("--diff",),
+            "text",
+            "Only what the work tree adds to this commit; REV... for the commit where the branches parted.",
+            FILTERS,
+            "REV",
         ),
         Flag(
             ("--fail-on",),
@@ -546,6 +553,7 @@ CONFLICTS = Command(
         ("lci conflicts 'Socket*' --lang c", "of some names"),
         ("lci conflicts --relation overlap,duplicate", "only what can clash in one build"),
         ("lci conflicts --fail-on overlap,duplicate -q", "in a script: exit 1 if there is one"),
+        ("lci conflicts --diff HEAD --fail-on any", "exit 1 if what is not committed yet adds one"),
         ("lci conflicts --sarif > conflicts.sarif", "for code scanning"),
     ),
 )

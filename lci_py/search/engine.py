@@ -148,12 +148,6 @@ class Engine:
         from lci_py.search.conflicts.sites import with_conflicts
 
         with self.snapshot.trace.stage("conflicts", len(answer.results)):
-            if answered.merged is not None:
-                from lci_py.search.conflicts.between_views import view_disagreements
-
-                outcome = answered.merged.outcome
-                sides = view_disagreements(self.snapshot, request.query, request.filters, outcome)
-                answer = replace(answer, conflicts=sides)
             return with_conflicts(self.snapshot, answer)
 
     #: In this order: a neighbour that `--expand` adds is marked by `--conflicts`, and found by `--explain-file`.

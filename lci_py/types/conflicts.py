@@ -33,6 +33,7 @@ class ConflictsRequest:
     name: str = ""  # as `lci def` takes it; "": of any name
     all: bool = False  # whether to list those of one text, and members of a listed type
     offset: int = 0  # results left out before the first one shown
+    since: str = ""  # a revision: only what the work tree adds to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,4 @@ class ConflictsAnswer:
     offset: int = 0  # results left out before the first one shown
     same_text: int = 0  # conflicts that are not listed, because all definitions have the same text
     members: int = 0  # conflicts that are not listed, because they are of a member of a listed type
+    since: tuple[str, str] | None = None  # the revision that was asked for, and its commit: only what is new is listed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
         def execute(self, sql: str, args: Sequence[object] = ()) -> list[Any]: ...
 
 
-#: Languages whose packages make a qualified name mean one thing in a repository.
-PACKAGED = ("java", "kotlin", "csharp", "php", "scala", "elixir", "ruby")
 #: A name with more stated values than this is not one setting.
 MAX_PER_NAME = 400
 _KINDS = ",".join(f"'{kind}'" for kind in VALUED_KINDS)
@@ -107,29 +105,18 @@ def _file_at(segment: Segment, path: str) -> int | None:
 
 
 def disputable_keys(index: SymbolicIndex) -> set[str]:
-    """The names whose stated values could disagree: stated in a document or a configuration, with several defaults, or
-    several constants of one qualified name."""
+    """The names whose stated values could disagree: those of which not only code states one."""
     found: set[str] = set()
-    defaults: Counter[str] = Counter()
-    for segment in index.segments:
-        sql = f"SELECT c.joined, c.how FROM claims c JOIN files f ON f.id = c.file WHERE {segment.live}"
-        for key, how in segment.execute(sql):
-            if not isinstance(key, str) or not isinstance(how, str):
-                raise DamagedIndexError(f"{segment.name}: a claim without a name")
-            if how == "default":
-                defaults[key] += 1
-            elif how != "parameter":
-                found.add(key)
-    constants: Counter[tuple[object, ...]] = Counter()
     for segment in index.segments:
         sql = (
-            "SELECT f.language, s.qualified_name, s.joined FROM symbols s JOIN files f ON f.id = s.file "
-            f"WHERE {segment.live} AND s.kind = 'constant' AND f.test = 0 AND s.build_tag IS NULL "
-            f"AND f.language IN ({marks(PACKAGED)})"
+            f"SELECT DISTINCT c.joined FROM claims c JOIN files f ON f.id = c.file WHERE {segment.live} "
+            "AND c.how NOT IN ('default', 'option', 'parameter', 'beside')"
         )
-        constants.update(tuple(row) for row in segment.execute(sql, PACKAGED))
-    found |= {key for key, count in defaults.items() if count > 1}
-    return found | {claimed(str(joined)) for (_, _, joined), count in constants.items() if 1 < count <= MAX_PER_NAME}
+        for (key,) in segment.execute(sql):
+            if not isinstance(key, str):
+                raise DamagedIndexError(f"{segment.name}: a claim without a name")
+            found.add(key)
+    return found
 
 
 def _select(index: SymbolicIndex, sql: str, condition: str, values: Sequence[Any]) -> Iterator[Sequence[Any]]:

@@ -48,6 +48,7 @@ def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
         "total": answer.total,
         "has_more": answer.total > answer.offset + len(answer.results),
         "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
+        **({"diff": {"revision": answer.since[0], "commit": answer.since[1]}} if answer.since else {}),
         **({"left_out": left_out} if left_out else {}),
         "index": index_object(answer.index),
     }

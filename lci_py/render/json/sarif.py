@@ -72,6 +72,8 @@ _RULES = {
         "Two places state different values for one name, each for a scope of its own. Say which holds where.",
     ),
 }
+#: GitHub shows the 5,000 gravest results of a run, rejects more than 25,000, and shows 100 places of a result.
+MAX_RESULTS, _MAX_RELATED = 5_000, 99
 _PLACES = {rule: place for place, rule in enumerate(_RULES)}
 _SOURCE = re.compile(r"(?s)(.+):([1-9]\d{0,8})")
 
@@ -80,11 +82,14 @@ def sarif(answer: ConflictsAnswer) -> str:
     """The answer as one SARIF log, without line breaks.
 
     Paths are relative to the root, percent-encoded, with `SRCROOT` as their base. A fingerprint hashes names, files,
-    conditions and relations, but no line numbers, so an alert survives edits above it.
+    conditions and relations, but no line numbers, so an alert survives edits above it. At most `MAX_RESULTS` results,
+    the gravest; the log says how many it leaves out.
     """
     branch = answer.index.branch
-    results = [_conflict(conflict, branch) for conflict in answer.results]
-    results += [_disagreement(conflict) for conflict in answer.conflicts]
+    stated = [_disagreement(conflict) for conflict in answer.conflicts[: MAX_RESULTS // 5]]
+    results = [_conflict(conflict, branch) for conflict in answer.results[: MAX_RESULTS - len(stated)]]
+    left_out = answer.total + len(answer.conflicts) - len(results) - len(stated)
+    results += stated
     _number_fingerprints(results)
     driver = {
         "name": "lci-py",
@@ -96,10 +101,18 @@ def sarif(answer: ConflictsAnswer) -> str:
         "tool": {"driver": driver},
         "automationDetails": {"id": "lci-conflicts/"},
         "originalUriBaseIds": {_BASE: {"description": {"text": "The root of the repository."}}},
-        "invocations": [{"executionSuccessful": True}],
+        "invocations": [{"executionSuccessful": True, **_notes(left_out)}],
         "results": results,
     }
     return dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _notes(left_out: int) -> dict[str, Any]:
+    """What the log says about itself: that it is not complete."""
+    if not left_out:
+        return {}
+    text = f"{plural(left_out, 'conflict')} of less weight left out of this log."
+    return {"toolExecutionNotifications": [{"level": "note", "message": {"text": text}}]}
 
 
 def _rule(name: str) -> dict[str, Any]:
@@ -132,7 +145,9 @@ def _result(rule: str, text: str, locations: list[dict[str, Any]], key: object) 
         "locations": [{key: value for key, value in place.items() if key != "message"} for place in locations[:1]],
     }
     if locations[1:]:
-        found["relatedLocations"] = [{"id": number, **place} for number, place in enumerate(locations[1:], 1)]
+        found["relatedLocations"] = [
+            {"id": number, **place} for number, place in enumerate(locations[1:][:_MAX_RELATED], 1)
+        ]
     return found | {"partialFingerprints": {_FINGERPRINT: hashlib.sha256(dumps(key).encode()).hexdigest()[:32]}}
 
 

@@ -340,7 +340,8 @@ def _wrapped(text: str, width: int | None) -> list[str]:
 def _summary(answer: ConflictsAnswer) -> list[str]:
     """The parts of the footer: how many conflicts of which relation, and how many disagreements."""
     shown = len(answer.results)
-    count = plural(answer.total, "conflict") if answer.total else "no conflicts"
+    new = "new " if answer.since else ""
+    count = plural(answer.total, f"{new}conflict") if answer.total else f"no {new}conflicts"
     head = f"{shown:,} of {count}" if shown != answer.total else count
     by_number = sorted(answer.by_relation.items(), key=lambda item: (-item[1], RELATIONS.index(item[0])))
     if answer.total:
@@ -351,5 +352,7 @@ def _summary(answer: ConflictsAnswer) -> list[str]:
     if hidden:
         parts.append(f"left out: {', '.join(hidden)} (--all)")
     if answer.conflicts:
-        parts.append(plural(len(answer.conflicts), "disagreement") + " between sources")
+        parts.append(plural(len(answer.conflicts), f"{new}disagreement") + " between sources")
+    if answer.since:
+        parts.append(f"since {visible_line(answer.since[0])} ({answer.since[1][:10]})")
     return parts

@@ -30,7 +30,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     """Every symbol with several definitions of which one passes the filters, gravest first, then by file and line.
 
     Raises:
-        BadGlobError, UsageError: A filter cannot be used.
+        BadGlobError, UsageError: A filter, or the revision, cannot be used.
     """
     chosen: Collection[str] | None = None
     if request.name:
@@ -38,6 +38,12 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     elif request.filters:
         chosen = snapshot.symbols.select_ids(request.filters)
     found = of_branches(snapshot, request, chosen, list(_of_tree(snapshot, chosen)))
+    added = None
+    if request.since:
+        from lci_py.search.conflicts.since import since
+
+        added = since(snapshot, request.since)
+        found = [one for one in found if added.adds(one)]
     if request.relations:
         found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
     found.sort(key=_order)
@@ -48,13 +54,16 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     return ConflictsAnswer(
         results=tuple(found[request.offset :][: request.limit]),
         # A request for relations of definitions asks for nothing else.
-        conflicts=() if request.relations else all_of(snapshot, request.filters, request.name),
+        conflicts=()
+        if request.relations
+        else all_of(snapshot, request.filters, request.name, added.is_new if added else None),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(snapshot),
         offset=request.offset,
         same_text=same_text,
         members=members,
+        since=(request.since, added.commit) if added else None,
     )
 
 

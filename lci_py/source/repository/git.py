@@ -199,6 +199,17 @@ def commit_of(folder: Path, revision: str) -> str | None:
     return _sha(done.stdout.decode("ascii", "replace")) if done.returncode == 0 else None
 
 
+def merge_base(folder: Path, commit: str) -> str | None:
+    """The last commit that the checked-out one and another have in common; None if there is none here."""
+    import subprocess
+
+    try:
+        done = run_git(folder, "merge-base", commit, "HEAD")
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return _sha(done.stdout.decode("ascii", "replace")) if done.returncode == 0 else None
+
+
 def changed_since(folder: Path, commit: str) -> list[Changed]:
     """The files of the work tree that may differ from a commit, those that git neither tracks nor ignores included.
 

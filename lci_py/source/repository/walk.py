@@ -25,6 +25,8 @@ from lci_py.types.source import FileEntry, Skip
 
 #: A folder with a `.git` file: a linked worktree or a submodule.
 NESTED = "nested_repository"
+#: Templates of the environment document settings, so they are listed although hidden.
+_SHOWN = frozenset(f".env.{word}" for word in ("example", "sample", "template", "dist", "default", "defaults"))
 #: Every reason for leaving something out: first those of `walk`, then those of `content_reason`.
 REASONS = (
     "ignored",  # by an ignore file
@@ -246,7 +248,7 @@ class _Walker:
                 elif flat:
                     reason = _rule(name, path, is_folder, flat, hidden)
                 else:
-                    reason = "hidden" if name[0] == "." and not hidden else None
+                    reason = "hidden" if name[0] == "." and not hidden and name not in _SHOWN else None
                 if reason is None:
                     if not is_folder:
                         reason = self._take(entry, path, handle)
@@ -280,7 +282,7 @@ def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden
         verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
         if verdict is not None:
             return "ignored" if verdict else None
-    return "hidden" if name[0] == "." and not hidden else None
+    return "hidden" if name[0] == "." and not hidden and name not in _SHOWN else None
 
 
 def nested_since(handle: int) -> int | None:

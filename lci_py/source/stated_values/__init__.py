@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 __all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
 
 #: Kinds of places that state a value: a constant (read from its signature, never stored); the default of an environment
-#: variable or an option; a parameter's default; a line of a configuration file; one that is commented out there; a
-#: sentence or a table; one that names the version since which it holds ("dated 2.1").
-HOW = ("code", "default", "parameter", "config", "commented", "prose", "dated")
+#: variable or a flag; a field of a table of defaults; a parameter's default; a line of a template of a configuration;
+#: one that is commented out there; a sentence or a table; a comment, and what the code beside it says otherwise.
+HOW = ("code", "default", "option", "parameter", "config", "commented", "prose", "comment", "beside")
+#: Their names are qualified by what they belong to.
+_OWNED = frozenset(("parameter", "comment", "beside"))
 MAX_CLAIMS = 2_000
 MAX_NAME = MAX_VALUE = 100
 
@@ -46,10 +48,15 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
     found: list[Claim] = []
     # Imported here, because a reader of the index needs none of these patterns.
     if kind == CODE:
-        from lci_py.source.stated_values import code_defaults
+        from lci_py.source.stated_values import code_defaults, comments
 
         found += code_defaults.defaults(language, source)
-        found += code_defaults.parameters(language, symbols)
+        if language == "python" and b"env_prefix" in source:
+            found += code_defaults.prefixed(source.decode("utf-8", "replace"), symbols)
+        found += [
+            *code_defaults.parameters(language, symbols),
+            *comments.contradicted(language, source, symbols, found),
+        ]
     elif kind == PROSE:
         from lci_py.source.stated_values.documents import statements
 
@@ -57,12 +64,13 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
     else:
         from lci_py.source.stated_values.config_files import settings
 
-        found += settings(kind, path, source)
+        found += settings(path, source)
     found.sort(key=lambda claim: claim.line)
     seen = set()
     for claim in found:
         fits = len(claim.name) <= MAX_NAME and len(claim.value) <= MAX_VALUE
-        if fits and claim not in seen and is_specific(claim.name) and not is_secret(claim.name, claim.value):
+        named = claim.how in _OWNED or is_specific(claim.name)
+        if fits and named and claim not in seen and not is_secret(claim.name, claim.value):
             seen.add(claim)
             yield claim
             if len(seen) == MAX_CLAIMS:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.literals import literal_at
-from lci_py.source.stated_values.names import is_specific
+from lci_py.source.stated_values.literals import code_value, literal_at
 from lci_py.source.stated_values.values import word
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Claim
@@ -19,18 +18,24 @@ if TYPE_CHECKING:
 
     from lci_py.types.source import Symbol
 
-_PARAMETER = re.compile(r"(?<![\w.])(\w{6,100})\s*(?::\s*[^=,()]{1,60})?\s*=\s*(?![=>~])")
-_KEYWORD = re.compile(r"(?<![\w.:])(\w{6,100}):\s*")
+_PARAMETER = re.compile(r"(?<![\w.])(\w{2,100})\s*(?::\s*[^=,()]{1,60})?\s*=\s*(?![=>~])")
+_KEYWORD = re.compile(r"(?<![\w.:])(\w{2,100}):\s*")
 
 
 def parameters(language: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
     """The defaults of functions' parameters."""
-    pattern, sign = (_KEYWORD, ":") if language in ("ruby", "elixir") else (_PARAMETER, "=")
     for number, symbol in enumerate(symbols):
-        if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro" and sign in symbol.signature:
-            for found in pattern.finditer(symbol.signature):
-                if is_specific(found[1]) and (form := literal_at(symbol.signature, found.end())[0]):
-                    yield Claim(number, found[1], form, symbol.line, "parameter")
+        if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro":
+            for name, form in parameters_of(language, symbol.signature):
+                yield Claim(number, name, form, symbol.line, "parameter")
+
+
+def parameters_of(language: str, signature: str) -> Iterator[tuple[str, str]]:
+    """Names and defaults of the parameters in a signature."""
+    pattern, sign = (_KEYWORD, ":") if language in ("ruby", "elixir") else (_PARAMETER, "=")
+    for found in pattern.finditer(signature) if sign in signature else ():
+        if form := literal_at(signature, found.end())[0]:
+            yield found[1], form
 
 
 #: A default: place in the text, name, form of the value.
@@ -47,7 +52,7 @@ def defaults(language: str, source: bytes) -> Iterator[Claim]:
             lines = Lines(text)
             for at, name, form in read(text):
                 if form:
-                    yield Claim(-1, name, form, lines.of(at), "default")
+                    yield Claim(-1, name, form, lines.of(at), "option" if read is tables else "default")
 
 
 class Lines:
@@ -148,6 +153,19 @@ def _arguments(text: str) -> Iterator[_Given]:
         yield found.start(), flags[0], form
 
 
+def call_at(text: str, line: int, name: str) -> tuple[str, int]:
+    """The arguments of the call that names a flag on or below a line, and where they start; "" if there is none.
+
+    Args:
+        text: A file.
+        line: Where the line starts.
+        name: The flag.
+    """
+    at = text.find(name.lstrip("-"), line, line + _MAX_CALL)
+    start = text.rfind("(", line, at) + 1
+    return (_within(text, start), start) if at >= 0 and start else ("", line)
+
+
 def _within(text: str, start: int) -> str:
     """The arguments of a call up to its closing bracket, or `_MAX_CALL` characters of them."""
     text = text[start : start + _MAX_CALL]
@@ -189,6 +207,42 @@ def _clap(text: str) -> Iterator[_Given]:
                 yield found.start(), f"--{name}", literal_at(text, found.end())[0]
 
 
+_TABLE = re.compile(r"(?:\b\w*[Dd]efault\w*|\bDEFAULT\w*)\b[^\n{};]{0,120}\{")
+_ENTRY = re.compile(r"(?P<bracket>[{}])|(?<![\w.])[\"':]?(?P<name>[A-Za-z_]\w{2,80})[\"']?\s*(?::(?!:)|=>)\s*")
+_MAX_TABLE = 6_000
+
+
+def tables(text: str) -> Iterator[_Given]:
+    """The fields of what is named after defaults: `var DefaultConfig = Config{Size: 5}`, `fn default() -> Self {`."""
+    end = 0
+    for table in _TABLE.finditer(text):
+        if table.start() < end:
+            continue
+        depth, at, first = 1, table.end(), 0
+        for found in _ENTRY.finditer(text, table.end(), table.end() + _MAX_TABLE):
+            if found["bracket"]:
+                depth += 1 if found["bracket"] == "{" else -1
+                if not depth:
+                    break
+            elif found.start() >= at:
+                form, stop = literal_at(text, found.end())
+                if form and depth == (first := first or depth):
+                    yield found.start("name"), found["name"], form
+                at = max(stop, at)
+            end = found.end()
+
+
+_PREFIX = re.compile(r"\benv_prefix\b[\"']?\s*[=:]\s*[\"']([A-Za-z]\w{1,40}_)[\"']")
+
+
+def prefixed(text: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
+    """The fields of a settings class as the environment variables that set them."""
+    prefixes = list(_PREFIX.finditer(text))
+    for number, symbol in enumerate(symbols if len(prefixes) == 1 else ()):
+        if symbol.kind == "field" and (form := code_value("python", "field", symbol.name, symbol.signature)):
+            yield Claim(number, (prefixes[0][1] + symbol.name).upper(), form, symbol.line, "default")
+
+
 _SHELL = re.compile(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
 
 
@@ -201,19 +255,24 @@ def shell_defaults(text: str) -> Iterator[_Given]:
 _Reader = tuple[tuple[bytes, ...], "Callable[[str], Iterator[_Given]]"]
 _CALLS: _Reader = ((b"env", b"ENV", b"Env", b"getProperty", b"config("), _calls)
 _OR_READER: _Reader = ((b"process.env", b"import.meta.env", b"ENV[", b"environ", b"_ENV["), _alternatives)
+_TABLES: _Reader = ((b"efault", b"DEFAULT"), tables)
 _READERS: dict[str, tuple[_Reader, ...]] = {
     "python": (
         _OR_READER,
+        _TABLES,
         ((b"getattr(",), _attributes),
         ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments),
     ),
     "javascript": (_OR_READER, ((b".option(",), _arguments)),
     "typescript": (_OR_READER, ((b".option(",), _arguments)),
     "tsx": (_OR_READER,),
-    "ruby": (_OR_READER,),
+    "ruby": (_OR_READER, _TABLES),
     "php": (_OR_READER,),
-    "go": (((b"flag", b"Flags()"), _go_flags),),
-    "rust": (((b"env::var",), _rust_variables), ((b"default_value",), _clap)),
+    "go": (
+        _TABLES,
+        ((b"flag", b"Flags()"), _go_flags),
+    ),
+    "rust": (_TABLES, ((b"env::var",), _rust_variables), ((b"default_value",), _clap)),
     "java": (((b"@Value",), _spring),),
     "kotlin": (((b"@Value",), _spring),),
     "bash": (((b"${",), shell_defaults),),

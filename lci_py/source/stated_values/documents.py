@@ -1,7 +1,6 @@
 """Defaults in documents: `MAX_SIZE` (default: 60), "defaults to 60", a column "Default", "Default: 60" below a name.
 
-Only lines with the word "default" are read. Sentences about another time, another case or an example do not count, nor
-do those in which it is unclear whose default is meant.
+`wording` says which sentences state a default; this module says whose. A sentence that leaves it open does not count.
 """
 
 from __future__ import annotations
@@ -9,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.stated_values.config_files import value_of
+from lci_py.source.stated_values.literals import literal_at
 from lci_py.source.stated_values.names import is_capital, is_flag, is_specific, last_part
-from lci_py.source.stated_values.values import NUMBER, UNIT, number, string, word
+from lci_py.source.stated_values.values import string, word
+from lci_py.source.stated_values.wording import DEFAULT, SIGNS, VALUE, Stated, form_of, holds, stated
 from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
@@ -20,48 +20,18 @@ if TYPE_CHECKING:
 _MAX_LINE = 1_000
 #: At most so many lines between a name and its "Default:".
 _REACH = 12
-_DEFAULT = re.compile("default", re.IGNORECASE)
 _NAME = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*"
 _SPAN = re.compile(
     r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./#-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
 )
 _CONTENT = re.compile(
-    rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w-]*)(?:[ =].{{0,40}})?$|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
-)
-_NUMBER = rf"(?<![\w.])(?P<n>{NUMBER})(?:\s?(?P<unit>(?i:{UNIT}))(?!\w))?(?![\w]|\.\d|\.x)"
-_VALUE = re.compile(
-    r"\**(?:(?P<tick>`{1,2})(?P<code>[^`\n]{1,100})(?P=tick)|[\"“](?P<quoted>[^\"”\n]{1,100})[\"”]"
-    rf"|{_NUMBER}|(?P<bool>(?i:true|false|enabled|disabled)))(?![\w-])\**"
-)
-#: "default: 60", "defaults to 60", "(default 60)", "Default value is `60`".
-_PHRASE = re.compile(
-    r"(?i:\bdefaults?(?:[ -]values?)?)\**(?:`|')?(?:\s*(?::|=|\bto\b|\bis\b|\bof\b)\**)?:?\s*"
-    r"(?:(?:the\s+)?(?:value|number)\s+)?(?:of\s+)?"
+    rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w.-]*|-[A-Za-z][\w.-]{{3,}})(?:[ =].{{0,40}})?$"
+    rf"|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
 )
 #: "default value of `x` is 60", "the default for `x` is 60".
 _OF = re.compile(
     r"(?i:\bdefault(?:\s+value)?)\s+(?:(?:of|for)\s+)?(?:the\s+)?(?P<subject>`{1,2}[^`\n]{1,100}`{1,2}|--[\w-]+"
     r"|[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*(?:\w+\s+){0,2}?(?:is|=|:)\s+"
-)
-#: "`x` is 60 by default".
-_IS = re.compile(r"\s*(?:is|=|:)\s+(?:set\s+to\s+)?")
-_BY_DEFAULT = re.compile(r"\s+by\s+default\b")
-#: After a value: another value, or a condition under which it holds.
-_OPEN_END = re.compile(
-    r"\s*(?:or\b|to\b|[-–/|×+*%]|\([^()\n]{0,80}(?:`|:|\b(?:if|when|otherwise|unless|or|on|for|in)\b)|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until)\b|,\s*\d|\(\w+\)\.)",
-    re.IGNORECASE,
-)
-_HISTORY = re.compile(
-    r"\b(?:was|were|used to|previously|formerly|before|until|prior|earlier|older?|legacy|chang(?:e[ds]?|ing)|instead of"
-    r"|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise|depend\w*|deprecated|removed"
-    r"|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*|suggest\w*|"
-    r"(?-i:If|When|Unless|For|On) .{0,60}(?:,|then) .{0,40}default"
-    r"|on (?:windows|linux|mac\w*|unix|ios|android))\b",
-    re.IGNORECASE,
-)
-_DATED = re.compile(
-    r"\b(?:as of|since|from|starting (?:in|with)|in|with)\s+(?:version\s+|release\s+)?v?(\d{1,4}\.\d[\d.]{0,10})\b",
-    re.IGNORECASE,
 )
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)]|#{1,6}|[:>]|&#?\w{1,8};|[^\w\s`*|-]{1,3})?\s*(?:\[[ x]\]\s*)?\**\[?")
 #: Markup after a name that is otherwise alone on its line.
@@ -82,6 +52,9 @@ _OBJECT = re.compile(r"\.\.\s+(?:py:|js:|c:|cpp:)?(?:function|class|method|autof
 _NAMED = re.compile(rf"`(?:new )?({_NAME})(?:\([^`\n]{{0,80}})?`|(?<![\w.])({_NAME})\([^()\n]{{0,80}}\)")
 
 
+_SIGN = re.compile(r"efault|DEFAULT|unless|not set|unset|ithout|::.*\(.*=")
+
+
 class _Mention(NamedTuple):
     start: int
     end: int
@@ -99,13 +72,15 @@ class _Term(NamedTuple):
 
 def statements(source: bytes) -> Iterator[Claim]:
     """The defaults that a document states."""
-    if b"efault" not in source and b"DEFAULT" not in source:
+    if not any(sign in source for sign in (*SIGNS, b":: ")):
         return
     lines = source.decode("utf-8", "replace").split("\n")
     near = _near(lines)
     fence: str | None = None
     literal = -1  # lines that are indented further than this are a block of code; -1 outside of one
     scope = ""  # the function or class that the last heading names
+    lead = ""  # the last line of text, if it names just a function
+    owner = ""  # that of the current table: its head's, or the heading's
     column: tuple[int, int] | None = None  # the columns of names and of defaults in the current table
     term = _Term("", -_REACH, 0, heading=False)
     for number_, line in enumerate(lines, 1):
@@ -120,16 +95,22 @@ def statements(source: bytes) -> Iterator[Claim]:
         elif text[0] == "|" or (column and "|" in line):
             if column is None:
                 column = _columns(line)
+                owner = _named_in(line) or _named_in(lead) or scope
             else:
-                yield from (_within(scope, claim) for claim in _row(line, number_, column))
+                yield from (_within(owner, claim) for claim in _row(line, number_, column))
         elif literal < 0 or len(line) - len(text) <= literal:
             column = None
+            lead = line if "(" in line and line.count("`") == 2 else ""
             literal = len(line) - len(text) if "::" in line and _LITERAL_BLOCK.match(line) else -1
+            below = lines[number_] if number_ < len(lines) else ""
             if text[0] in "#.":
                 scope = _scope(line, scope)
+            elif _UNDERLINE.match(below):
+                scope = _named_in(line)
             if near[number_ - 1]:
-                term = _term(line, number_, lines[number_] if number_ < len(lines) else "", term)
-                if _DEFAULT.search(line):
+                term = _term(line, number_, below, term)
+                if _SIGN.search(line):
+                    yield from _signature(line, number_)
                     for claim in _sentence(line, number_, term):
                         yield _within(scope, claim)
                         if claim.name == term.name:
@@ -137,11 +118,11 @@ def statements(source: bytes) -> Iterator[Claim]:
 
 
 def _near(lines: list[str]) -> list[bool]:
-    """Per line, whether it or one of the `_REACH` lines below has the word "default", which may be about its names."""
+    """Per line, whether it or one of the `_REACH` lines below may state a default, which may be about its names."""
     near = [False] * len(lines)
     last = len(lines) + _REACH
     for place in range(len(lines) - 1, -1, -1):
-        if "efault" in lines[place] or "DEFAULT" in lines[place]:
+        if _SIGN.search(lines[place]):
             last = place
         near[place] = last - place <= _REACH
     return near
@@ -154,8 +135,11 @@ def _scope(line: str, before: str) -> str:
     """
     if found := _OBJECT.match(line.strip()):
         return found[1]
-    if not re.match(r"#{1,6}\s", line):
-        return before
+    return _named_in(line) if re.match(r"#{1,6}\s", line) else before
+
+
+def _named_in(line: str) -> str:
+    """The first function or class that a line names, "" if there is none."""
     found = _NAMED.search(line)
     return (found[1] or found[2]).replace("::", ".").replace("#", ".") if found else ""
 
@@ -168,7 +152,7 @@ def _within(scope: str, claim: Claim) -> Claim:
     return claim._replace(name=f"{scope}.{claim.name}")
 
 
-def _mentions(line: str) -> list[_Mention]:
+def mentions(line: str) -> list[_Mention]:
     """Code spans, flags and constants of a line."""
     found = []
     for span in _SPAN.finditer(line):
@@ -186,56 +170,80 @@ def _term(line: str, number_: int, below: str, before: _Term) -> _Term:
     if directive := _DIRECTIVE.match(line.strip()):
         return _Term(directive[1].strip("`"), number_, 4, heading=True)
     indent = len(line) - len(line.lstrip())
-    mentions = _mentions(line)
+    spans = mentions(line)
     if line.startswith("#") or _UNDERLINE.match(below):
         bare = re.fullmatch(_NAME, line.strip("# *`:\r"))
-        if len(mentions) == 1 and _ALONE.match(line, mentions[0].end):
-            return _Term(mentions[0].name, number_, 0, heading=True)
-        return _Term(bare.group() if bare and not mentions else "", number_, 0, heading=True)
+        if len(spans) == 1 and _ALONE.match(line, spans[0].end):
+            return _Term(spans[0].name, number_, 0, heading=True)
+        return _Term(bare.group() if bare and not spans else "", number_, 0, heading=True)
     begin = _BULLET.match(line)
-    if mentions and begin and mentions[0].start <= begin.end() + 1:
-        alone = _ALONE.match(line, mentions[0].end) is not None
+    if spans and begin and spans[0].start <= begin.end() + 1:
+        alone = _ALONE.match(line, spans[0].end) is not None
         # In a paragraph, a line may begin with a name by chance.
-        if alone or begin.group().strip() or re.match(r"\W{0,3}[:–—-]\s", line[mentions[0].end :]):
-            return _Term(mentions[0].name, number_, indent, heading=alone)
+        if alone or begin.group().strip() or re.match(r"\W{0,3}[:–—-]\s", line[spans[0].end :]):
+            return _Term(spans[0].name, number_, indent, heading=alone)
     # A new entry of a list ends the one before it. Below a heading, all entries are about its name.
     is_entry = line.lstrip()[:2] in ("- ", "* ", "+ ") and not before.heading and indent <= before.indent
     return _Term("", number_, indent, heading=False) if is_entry else before
 
 
 def _sentence(line: str, number_: int, term: _Term) -> Iterator[Claim]:
-    mentions = _mentions(line)
+    spans = mentions(line)
     for found in _OF.finditer(line):
         named = _CONTENT.match(found["subject"].strip("`"))
-        value = _VALUE.match(line, found.end())
+        value = VALUE.match(line, found.end())
         if named and value:
-            yield from _claim(named["flag"] or named["name"], value, line, number_)
+            yield from _claim(named["flag"] or named["name"], Stated(0, value, value.end()), line, number_)
             return
-    for mention in mentions:
-        is_ = _IS.match(line, mention.end)
-        value = _VALUE.match(line, is_.end()) if is_ else None
-        if mention.name and value and (by := _BY_DEFAULT.match(line, value.end())):
-            yield from _claim(mention.name, value, line, number_, by.end())
-            return
-    phrases = [(found.start(), value) for found in _PHRASE.finditer(line) if (value := _VALUE.match(line, found.end()))]
-    if len(phrases) != 1 or len(_DEFAULT.findall(line)) > 2:
+    said = stated(line)
+    if len(said) != 1 or len(DEFAULT.findall(line)) > 2:
         return
-    at, value = phrases[0]
-    before = [one for one in mentions if one.end <= at]
-    name = _subject(line, at, before)
-    if not any(one.name for one in before):
-        name = _of_term(line, at, number_, term)
+    (one,) = said
+    known = [span for span in spans if span.name and not one.value.start() <= span.start < one.value.end()]
+    before = [span for span in known if span.end <= one.start]
+    inside = [span for span in known if one.start <= span.start < one.end]  # "Without `--jobs`, two are built."
+    name = _member(line, one, known) or _subject(line, one.start, before)
+    if not name and not before:
+        # "The level is `info` unless you pass `--level`."
+        only = known[0].name if len({span.name for span in known}) == 1 else ""
+        name = only if inside else _of_term(line, one.start, number_, term) or only
     if name:
-        yield from _claim(name, value, line, number_)
+        yield from _claim(name, one, line, number_)
+
+
+def _member(line: str, value: Stated, named: list[_Mention]) -> str:
+    """`Client.connect.timeout` of "`Client.connect` waits 30 s unless you pass a `timeout`", else ""."""
+    first = line.rfind(". ", 0, value.start) + 1
+    inside = [one for one in named if one.start >= first and ". " not in line[value.end : one.start]]
+    if len(inside) != 2 or value.end == value.value.end():
+        return ""
+    owner, member = (one.name for one in inside)
+    is_owner = "." in owner or "(" in line[inside[0].start : inside[0].end]
+    return f"{owner}.{member}" if is_owner and member == last_part(member) and not is_flag(member) else ""
+
+
+#: A function or class with its parameters, in reStructuredText.
+_SIGNED = re.compile(
+    r"\.\.\s+(?:py:)?(?:function|class|method|classmethod|staticmethod|exception)::\s*(?:async\s+)?([\w.]{2,80})\("
+)
+_GIVEN = re.compile(r"(?<=[,( ])(\w{2,60})(?::\s*[^=,()]{1,60}?)?\s*=\s*")
+
+
+def _signature(line: str, number_: int) -> Iterator[Claim]:
+    """The parameters' defaults in `.. function:: connect(timeout=30)`."""
+    if found := _SIGNED.match(line.strip()):
+        text = line.strip()[found.end() - 1 :]
+        for given in _GIVEN.finditer(text):
+            if form := literal_at(text, given.end())[0]:
+                yield Claim(-1, f"{found[1]}.{given[1]}", form, number_, "prose")
 
 
 #: Before the long name of a flag.
 _SHORT = re.compile(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\bor\b)?\s*`?")
 
 
-def _subject(line: str, phrase: int, before: list[_Mention]) -> str:
+def _subject(line: str, phrase: int, named: list[_Mention]) -> str:
     """The name whose default a phrase states: the one that the line begins with, or the only one in the sentence."""
-    named = [one for one in before if one.name]
     if not named:
         return ""
     begin = _BULLET.match(line)
@@ -254,7 +262,7 @@ def _subject(line: str, phrase: int, before: list[_Mention]) -> str:
 def _of_term(line: str, phrase: int, number_: int, term: _Term) -> str:
     """The name in a line above whose default a phrase states; "" if the phrase is not at the start of its line."""
     indent = len(line) - len(line.lstrip())
-    begins = not re.sub(r"[\s\-*+•:>(\[_]|\bThe\b", "", line[:phrase])
+    begins = not re.sub(r"[\s\-*+•:>(\[_]|\bThe\b", "", line[:phrase]) or line[:phrase].rstrip("*_ ").endswith(".")
     if not term.name or number_ - term.line > _REACH:
         return ""
     if term.heading:
@@ -262,41 +270,9 @@ def _of_term(line: str, phrase: int, number_: int, term: _Term) -> str:
     return term.name if indent > term.indent and (begins or number_ - term.line <= 3) else ""
 
 
-def _holds(line: str, start: int, end: int) -> bool:
-    """Whether the sentence around a value is about the present, and about no special case."""
-    first = max(line.rfind(". ", 0, start), line.rfind("; ", 0, start)) + 1
-    last = line.find(". ", end)
-    return not _HISTORY.search(line, first, last if last >= 0 else len(line)) and not _OPEN_END.match(line, end)
-
-
-def _claim(name: str, value: re.Match[str], line: str, number_: int, end: int = 0) -> Iterator[Claim]:
-    form = _form(value)
-    if form and _holds(line, value.start(), end or value.end()):
-        dated = _DATED.search(line)
-        how = f"dated {dated[1]}" if dated else "prose"
-        yield Claim(-1, name.replace("::", ".").replace("#", "."), form, number_, how)
-
-
-def _form(found: re.Match[str]) -> str:
-    if found["n"] is not None:
-        return number(found["n"], found["unit"] or "")
-    if found["bool"] is not None:
-        return word(found["bool"])
-    if found["quoted"] is not None:
-        return string(found["quoted"])
-    return _code_form(found["code"].strip())
-
-
-def _code_form(text: str) -> str:
-    """The form of a value in a code span, "" if the span is the name of something."""
-    quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
-    if quoted:
-        return string(quoted[1] if quoted[1] is not None else quoted[2])
-    if is_flag(text) or re.search(r"[<>{}()\[\]$%*\s]", text):
-        return "" if not re.fullmatch(rf"{NUMBER} ?(?i:{UNIT})", text) else word(text)
-    if (is_capital(text) and "_" in text) or re.fullmatch(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+", text):
-        return ""
-    return word(text)
+def _claim(name: str, value: Stated, line: str, number_: int) -> Iterator[Claim]:
+    if holds(line, value) and (form := form_of(value.value)):
+        yield Claim(-1, name.replace("::", ".").replace("#", "."), form, number_, "prose")
 
 
 def _cells(line: str) -> list[str]:
@@ -306,13 +282,13 @@ def _cells(line: str) -> list[str]:
 
 def _columns(line: str) -> tuple[int, int] | None:
     """The columns of names and of defaults in a table's head, (-1, -1) if it has no column of defaults."""
-    heads = [re.sub(r"[*_`]", "", cell).strip().lower() for cell in _cells(line)]
+    heads = [re.sub(r"[*_]|`.*", "", cell).strip().lower() for cell in _cells(line)]
     of_defaults = [i for i, head in enumerate(heads) if re.fullmatch(r"defaults?(?: values?)?", head)]
     names = [
         i
         for i, head in enumerate(heads)
         if re.match(
-            r"(?:(?:env\w*|config\w*|option|command|cli)\b.*|name|option|variable|parameter|param|key|setting|flag|property|field|arg\w*|attribute)s?$",
+            r"(?:(?:env\w*|config\w*|option|argument|parameter|command|cli)\b.*|name|option|variable|parameter|param|key|setting|flag|property|field|arg\w*|attribute)s?$",
             head,
         )
     ]
@@ -328,14 +304,31 @@ def _row(line: str, number_: int, column: tuple[int, int]) -> Iterator[Claim]:
     cells = _cells(line)
     if column[1] < 0 or max(column) >= len(cells) or re.fullmatch(r"[-:\s|]+", line.strip()):
         return
-    mentions = _mentions(cells[column[0]])
+    spans = mentions(cells[column[0]])
     bare = re.fullmatch(rf"--[a-z][\w-]+|{_NAME}", cells[column[0]])
-    names = {one.name for one in mentions if one.name} or ({bare.group()} if bare else set())
-    value = _VALUE.match(cells[column[1]])
-    if len(names) != 1 or value is None or _HISTORY.search(line):
+    names = {one.name for one in spans if one.name} or ({bare.group()} if bare else set())
+    value = VALUE.match(cells[column[1]])
+    if len(names) != 1 or value is None or not _REMARK.match(cells[column[1]], value.end()):
         return
-    if _REMARK.match(cells[column[1]], value.end()) and (form := _form(value)):
+    at = line.find(cells[column[1]])
+    if (form := form_of(value)) and holds(line, Stated(at, value, at + value.end())):
         yield Claim(-1, names.pop().replace("::", ".").replace("#", "."), form, number_, "prose")
+
+
+#: A value with an optional comment after it. More words are prose, as in a comment that contains a `:`.
+_GIVEN_VALUE = re.compile(
+    r"(?:\"(?P<d>[^\"\\]{0,100})\"|'(?P<s>[^'\\]{0,100})'|(?P<bare>[^\s#;\"'{}\[\]<>$%&*|,]{1,100}))(?:\s+[#;].*|\s*;)?\s*$"
+)
+
+
+def value_of(text: str) -> str:
+    """The form of a value as configuration files write it, "" if it is not one."""
+    found = _GIVEN_VALUE.match(text.rstrip("\r"))
+    if found is None:
+        return ""
+    if found["bare"] is not None:
+        return word(found["bare"])
+    return string(found["d"] if found["d"] is not None else found["s"])
 
 
 _IN_FENCE = re.compile(
@@ -345,11 +338,15 @@ _IN_FENCE = re.compile(
 )
 
 
+#: `[ check_interval: <duration> | default = 30s ]`
+_OPTIONAL = re.compile(r"\s*\[?\s*([a-z][\w-]{2,80}):\s*<[^<>]{1,60}>\s*\|\s*default\s*=\s*([^\s\]]+)\s*\]?\s*$")
+
+
 def _fenced(line: str, number_: int, fence: str) -> Iterator[Claim]:
     """Claims in a line of a code block: `NAME=60  # default`, and the output of `--help`."""
-    if not _DEFAULT.search(line) or fence in _CODE_FENCES:
+    if not DEFAULT.search(line) or fence in _CODE_FENCES:
         return
-    if fence in _CONFIG_FENCES and (found := _IN_FENCE.match(line)):
+    if fence in _CONFIG_FENCES and (found := _IN_FENCE.match(line) or _OPTIONAL.match(line)):
         if form := value_of(found[2]):
             yield Claim(-1, found[1], form, number_, "prose")
         return

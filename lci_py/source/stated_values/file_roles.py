@@ -6,7 +6,7 @@ import re
 
 from lci_py.source.text.patterns import lazily
 
-CODE, PROSE, ENV, INI, TOML, YAML, JSON, DOCKER = "code", "prose", "env", "ini", "toml", "yaml", "json", "docker"
+CODE, PROSE, CONFIG = "code", "prose", "config"
 #: Folders that say nothing about this project today: tests, examples, foreign code, history, translations.
 _ELSEWHERE = lazily(
     r"(?:^|/)(?:(?:[^/]*[-_.])?(?:tests?|specs?|fixtures?|mocks?|examples?|samples?|demos?|bench|benches|benchmarks?"
@@ -16,6 +16,8 @@ _ELSEWHERE = lazily(
     r"|locales?|i18n|l10n|translations?|versioned_\w+|v?\d+(?:\.[\dx]+)*)/",
     re.IGNORECASE,
 )
+#: Settings of other programs.
+_BUNDLER = lazily(r"\.config\.[cm]?[jt]s$")
 _DOCS = lazily(r"(?:^|/)(?:docs?|documentation|website|site|wiki|guides?|manual)(?:_src)?/", re.IGNORECASE)
 #: Folders whose documents are pages of the program itself, such as templates of a web site.
 _PAGES = lazily(r"templates|static|public|assets|resources|content|src|app", re.IGNORECASE)
@@ -30,10 +32,7 @@ _TRANSLATED = lazily(
 )
 _PROSE = lazily(r"\.(?:md|mdx|markdown|rst|adoc|asciidoc)$", re.IGNORECASE)
 _PLAIN = lazily(r"(?:^|/)(?:readme|install|usage|config\w*)(?:\.txt)?$|(?:^|/)docs?/(?:.*/)?[^/]+\.txt$", re.IGNORECASE)
-_SUFFIXES = {
-    "ini": INI, "cfg": INI, "conf": INI, "cnf": INI, "properties": INI, "toml": TOML, "yaml": YAML, "yml": YAML,
-    "json": JSON,
-}  # fmt: skip
+_SUFFIXES = frozenset(("ini", "cfg", "conf", "cnf", "properties", "toml", "yaml", "yml"))
 #: Settings of tools that build and check, which are not documented in the project.
 _TOOLS = frozenset(("tox.ini", "setup.cfg", "pytest.ini", "mypy.ini", "alembic.ini", "pylintrc.ini", "codecov.yml"))
 _TEMPLATE = lazily(r"(?:^|[-_.])(?:example|sample|template|tmpl|dist|defaults?)(?=$|[-_.])", re.IGNORECASE)
@@ -43,11 +42,7 @@ _STAGE = lazily(
     r"[-_.](?:prod\w*|dev\w*|tests?|testing|stag\w*|ci|local|override|debug|qa|e2e|docker|k8s|release)(?=$|[-_.])",
     re.IGNORECASE,
 )
-_CONFIG = lazily(
-    r"(?:config(?:uration)?|settings?|application|defaults?|values|options)(?:[-_.][^/]*)?$", re.IGNORECASE
-)
 _SETTINGS = lazily(r"conf(?:ig)?|settings?|options?|defaults?|param(?:eter)?s|preferences|args", re.IGNORECASE)
-_COMPOSE = lazily(r"(?:docker-)?compose[^/]*\.ya?ml$", re.IGNORECASE)
 
 
 def place_kind(path: str, language: str) -> str:
@@ -63,21 +58,17 @@ def place_kind(path: str, language: str) -> str:
         return "" if _HISTORY.match(base) or _TRANSLATED.search(base) else PROSE
     lower = base.lower()
     if lower.startswith(".env") or lower.endswith(".env") or ".env." in lower:
-        return "" if _STAGE.search(base) else ENV
+        return "" if _STAGE.search(base) else CONFIG
     if lower.startswith(("dockerfile", "containerfile")) or lower.endswith(".dockerfile"):
-        return DOCKER
-    if _COMPOSE.match(base):
-        return "" if _STAGE.search(base) else DOCKER
-    kind = _SUFFIXES.get(_TEMPLATE_END.sub("", lower).rpartition(".")[2], "")
-    if _STAGE.search(base) or not kind or lower in _TOOLS:
-        return ""
-    return kind if kind == INI or _CONFIG.match(base) or _TEMPLATE.search(base) else ""
+        return CONFIG
+    suffix = _TEMPLATE_END.sub("", lower).rpartition(".")[2]
+    return CONFIG if suffix in _SUFFIXES and lower not in _TOOLS and not _STAGE.search(base) else ""
 
 
 def is_elsewhere(path: str) -> bool:
     """Whether a file says nothing about this project: it is an example, foreign code, history or a translation."""
     folder, _, base = path.rpartition("/")
-    return bool(_ELSEWHERE.search(f"{folder}/")) or "example" in base.lower().partition(".")[0]
+    return bool(_ELSEWHERE.search(f"{folder}/") or _BUNDLER.search(base)) or "example" in base.lower().partition(".")[0]
 
 
 def is_template(path: str) -> bool:

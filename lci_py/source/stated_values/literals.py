@@ -13,7 +13,7 @@ COMPUTED = "?"
 _STRING = r"[@$bBuUrRfF]{0,2}(?:\"(?P<d>[^\"\\\n]{0,100})\"|'(?P<s>[^'\\\n]{0,100})'|`(?P<t>[^`\\\n$]{0,100})`)"
 #: Durations that are one literal with a unit: Go, Rust and Java, Python, Java, Ruby and Kotlin.
 _DURATIONS = (
-    r"(?P<go>\d+)\s*\*\s*time\.(?P<gounit>Nanosecond|Microsecond|Millisecond|Second|Minute|Hour)\b"
+    r"(?:(?P<go>\d+)\s*\*\s*)?\btime\.(?P<gounit>Nanosecond|Microsecond|Millisecond|Second|Minute|Hour)\b"
     r"|(?:std::time::)?Duration(?:::from_|\.of|\.from)(?P<ofunit>secs|millis|micros|nanos|Seconds|Millis|Minutes|Hours|Days)"
     r"\((?P<of>\d+)L?\)"
     r"|(?:datetime\.)?timedelta\((?P<deltaunit>milliseconds|seconds|minutes|hours|days)=(?P<delta>\d+)\)"
@@ -29,6 +29,7 @@ _LITERAL = (
 #: What may follow a value: no operator and no call.
 _END = r"(?=\s*(?:$|[,;)\]}\n\r]|//|/\*|--|#|\bas const\b|\.(?:into|to_string|to_owned)\(\)|\.to_s\b))"
 _VALUE = lazily(_LITERAL + _END)
+_FIELD = lazily(r"(?:\w+\.)?[Ff]ield\(\s*(?:default\s*=\s*)?(?=[\w\"'.+-])(?!\w+\s*=)")
 _NOTHING = lazily(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s*\)|\{\s*\}|\[\s*\])(?!\w)")
 
 
@@ -47,6 +48,9 @@ def literal(text: str, start: int = 0, *, tuples: bool = False) -> str:
         start: Where the value begins.
         tuples: Whether a comma after the value makes it a tuple, which is `COMPUTED`.
     """
+    field = _FIELD.match(text, start)  # of a dataclass or a settings class
+    if field is not None:
+        return literal_at(text, field.end())[0] or COMPUTED
     inner = start
     while text.startswith("(", inner):
         inner += 1  # `#define X (60)`
@@ -74,7 +78,9 @@ def _form(found: re.Match[str]) -> str:
         return string(text)
     if found["product"] is not None:
         return _product(found["product"])
-    for group in ("go", "of", "delta", "to", "dot"):
+    if found["gounit"] is not None:
+        return number(found["go"] or "1", found["gounit"])
+    for group in ("of", "delta", "to", "dot"):
         if found[group] is not None:
             unit = found[f"{group}unit"].lower()
             return number(found[group], _OF_UNITS.get(unit, unit))

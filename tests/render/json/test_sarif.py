@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py import __version__
-from lci_py.render.json.sarif import sarif
+from lci_py.render.json.sarif import MAX_RESULTS, sarif
 from lci_py.types.conflicts import Conflict, ConflictsAnswer
 from lci_py.types.search import CONFLICT_TYPES, RELATIONS, DefinitionSite
 from tests.render.text.test_conflicts import GONE, INDEX, MANY, OPEN, TIMEOUT, TWICE, answer
@@ -45,7 +45,7 @@ def check(log: dict[str, Any]) -> None:
         }
         assert rule["defaultConfiguration"]["level"] in LEVELS
         assert all(rule[key]["text"].endswith(".") for key in ("shortDescription", "fullDescription", "help"))
-    assert all(set(item) == {"executionSuccessful"} for item in run["invocations"])
+    assert all({"executionSuccessful"} <= set(item) for item in run["invocations"])
     for result in run["results"]:
         needed = {"ruleId", "ruleIndex", "level", "message", "locations", "partialFingerprints"}
         assert needed <= set(result) <= needed | {"relatedLocations"}
@@ -99,6 +99,24 @@ def test_every_relation_and_conflict_type_is_a_rule() -> None:
     rules = [rule["id"] for rule in read(answer())["tool"]["driver"]["rules"]]
     assert rules == [*RELATIONS, *CONFLICT_TYPES]
     assert read(answer())["results"] == []
+
+
+def test_a_long_list_is_cut_and_the_log_says_so() -> None:
+    """GitHub shows 5,000 results and 100 places of each, and rejects a log of more than 25,000."""
+    long = replace(MANY, definitions=MANY.definitions * 20)
+    run = read(replace(answer(*[long] * (MAX_RESULTS + 3), conflicts=(TIMEOUT,) * 2), total=MAX_RESULTS + 3))
+    assert len(run["results"]) == MAX_RESULTS
+    assert [r["ruleId"] for r in run["results"][-2:]] == ["numeric-mismatch"] * 2
+    assert all(len(places(result)) <= 100 for result in run["results"])
+    [note] = run["invocations"][0]["toolExecutionNotifications"]
+    assert note["message"]["text"] == "5 conflicts of less weight left out of this log."
+    whole = read(answer(MANY))["invocations"]
+    assert whole == [{"executionSuccessful": True}]
+
+
+def test_what_a_limit_leaves_out_is_said() -> None:
+    [found] = read(replace(answer(MANY), total=3))["invocations"]
+    assert "2 conflicts" in found["toolExecutionNotifications"][0]["message"]["text"]
 
 
 def fingerprints(*found: Conflict, **changes: Any) -> list[str]:

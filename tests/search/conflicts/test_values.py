@@ -66,20 +66,16 @@ DISAGREE = [
       row("R.md:2", "fetch.max_size", "6", "prose")], "numeric-mismatch", "prefer-authoritative"),
     ([row("a.py:1", "max_size", "5", "code", qualified_name="PoolConfig.max_size", kind="field"),
       row("R.md:2", "max_size", "6", "prose")], "numeric-mismatch", "prefer-authoritative"),
-    ([CODE, row("R.md:2", "MAX_RETRIES", "300", "dated 2.1")], "temporal-mismatch", "prefer-recent"),
-    ([row("a/a.py:1", "MAX_RETRIES", "60", "code"), row("b/a.py:1", "MAX_RETRIES", "70", "code"), READ],
-     "scope-mismatch", "escalate-to-user"),
-    ([row(".env.example:1", "MAX_RETRIES", "60", "config"), READ], "numeric-mismatch", "escalate-to-user"),
-    ([row("config.yaml:1", "retry.MAX_RETRIES", "60", "config"), READ], "numeric-mismatch", "escalate-to-user"),
-    ([row(".env.example:1", "MAX_RETRIES", "70", "config"), row("a.py:1", "MAX_RETRIES", "60", "default")],
+    ([row(".env.example:1", "MAX_RETRIES", "70", "config"), row("a.py:1", "MAX_RETRIES", '"60"', "default")],
      "numeric-mismatch", "prefer-authoritative"),
-    ([READ, row("docs/a.md:1", "MAX_RETRIES", "60", "prose")], "numeric-mismatch", "escalate-to-user"),
-    ([READ, row("docs/a.md:1", "MAX_RETRIES", "60", "dated 2.0")], "temporal-mismatch", "prefer-recent"),
-    ([row("a.py:1", "POOL_SIZE", "5", "default"), row("b.py:1", "POOL_SIZE", "6", "default")],
-     "numeric-mismatch", "escalate-to-user"),
-    ([row("a/B.java:1", "MAX_SIZE", "5", "code", language="java", qualified_name="a.B.MAX_SIZE"),
-      row("c/B.java:1", "MAX_SIZE", "6", "code", language="java", qualified_name="a.B.MAX_SIZE")],
-     "numeric-mismatch", "escalate-to-user"),
+    ([row("a.go:1", "MaxSize", "5", "option"), row("R.md:2", "max_size", "6", "prose")],
+     "numeric-mismatch", "prefer-authoritative"),
+    ([row("a.py:1", "size", "5", "parameter", qualified_name="Pool.__init__", kind="method"),
+      row("R.md:2", "Pool.size", "6", "prose")], "numeric-mismatch", "prefer-authoritative"),
+    ([row("net/a.py:1", "size", "5", "parameter", qualified_name="fetch", kind="function"),
+      row("R.md:2", "net.fetch.size", "6", "prose")], "numeric-mismatch", "prefer-authoritative"),
+    ([row("a.py:3", "f.size", "6", "comment"), row("a.py:1", "f.size", "5", "beside")],
+     "numeric-mismatch", "prefer-authoritative"),
 ]  # fmt: skip
 
 
@@ -113,8 +109,11 @@ AGREE = [
     # "Not set" is no value.
     [row("a.py:1", "max_size", "0", "code", qualified_name="Config.max_size"), row("R.md:2", "max_size", "6", "prose")],
     [row("a.py:1", "MAX_RETRIES", "-1", "code"), READ],
-    # What documents say of the past.
-    [CODE, row("R.md:1", "MAX_RETRIES", "5", "dated 1.9"), row("R.md:2", "MAX_RETRIES", "60", "dated 1.10")],
+    # Two scopes, two documents.
+    [row("a/a.py:1", "MAX_RETRIES", "60", "code"), row("b/a.py:1", "MAX_RETRIES", "70", "code"), READ],
+    [READ, row("docs/a.md:1", "MAX_RETRIES", "60", "prose")],
+    [row("a.py:1", "size", "5", "parameter", qualified_name="Pool.get"), row("R.md:2", "Pool.size", "6", "prose")],
+    [row("b/a.py:1", "size", "5", "parameter", qualified_name="fetch"), row("R.md:2", "net.fetch.size", "6", "prose")],
     # Parts of a program that set something for themselves.
     [row("a.py:1", "SERVER_PORT", "5", "default"), row("b.py:1", "SERVER_PORT", "6", "default")],
     [row("a.py:1", "MAX_RETRIES", "5", "code"), row("b.py:1", "MAX_RETRIES", "6", "code")],

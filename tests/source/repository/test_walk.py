@@ -138,6 +138,19 @@ def test_a_folder_with_a_git_file_is_left_out_unless_it_is_included(tmp_path: Pa
     assert paths(tmp_path, use_ignore_files=False) == ["a", "lib/a.o", "lib/src/a", "lib/x.b"]
 
 
+def test_templates_of_the_environment_are_listed_although_hidden(tmp_path: Path) -> None:
+    for name in (".env", ".env.example", ".env.dist", ".env.local"):
+        (tmp_path / name).write_text("A=1\n")
+    (tmp_path / ".gitignore").write_text(".env.dist\n")
+    assert paths(tmp_path) == [".env.example"]
+    assert skipped(tmp_path) == {
+        ".env": "hidden",
+        ".env.dist": "ignored",
+        ".env.local": "hidden",
+        ".gitignore": "hidden",
+    }
+
+
 def test_hidden(tmp_path: Path) -> None:
     make(tmp_path, {".h": "", ".d/x": "", "a": "", ".git/config": "", "s/.lci/manifest.json": "", "s/.git/x": ""})
     assert paths(tmp_path) == ["a"]

@@ -99,27 +99,110 @@ def test_defaults_of_variables_and_flags(language: str, source: str, expected: l
     assert literal == [(name, value.strip('"') if value[1:-1].isdigit() else value) for name, value in expected]
 
 
-def test_parameters_with_specific_names() -> None:
+def test_parameters() -> None:
     source = "def fetch(url, timeout=5, max_tries: int = 3, headers_of=None): pass"
     found = extract("a.py", source.encode(), "python")
-    assert found.claims == (Claim(0, "max_tries", "3", 1, "parameter"),)
+    assert found.claims == (Claim(0, "timeout", "5", 1, "parameter"), Claim(0, "max_tries", "3", 1, "parameter"))
     assert found.symbols[0].name == "fetch"
+
+
+TABLES = [
+    (
+        "go",
+        "package p\nvar DefaultConfig = Config{\n\tMaxWait: time.Minute,\n\tIn: In{Deep_one: 5},\n}",
+        "MaxWait=1min",
+    ),
+    ("rust", "impl Default for A {\n fn default() -> Self {\n  A { max_wait: 5, b: c }\n }\n}", "max_wait=5"),
+    ("ruby", "DEFAULTS = { max_wait: 5, 'a' => 1 }", "max_wait=5"),
+    ("python", 'DEFAULTS = {"max_wait": 5, "other_one": f()}', "max_wait=5"),
+    ("python", 'OPTIONS = {"max_wait": 5}', ""),
+]
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), TABLES, ids=range(len(TABLES)))
+def test_tables_of_defaults(language: str, source: str, expected: str) -> None:
+    found = [f"{name}={value}" for name, value, how in claims("src/a", language, source) if how == "option"]
+    assert found == expected.split()
+
+
+def test_a_settings_class_sets_variables_of_its_prefix() -> None:
+    source = """
+        class Settings(BaseSettings):
+            model_config = SettingsConfigDict(env_prefix="APP_")
+            page_size: int = Field(default=50, ge=1)
+            name_of: str
+        """
+    assert ("APP_PAGE_SIZE", "50", "default") in claims("a.py", "python", source)
+
+
+# --- comments -----------------------------------------------------------------------------------------------------
+
+#: What a comment says, and what the code beside it does, if they differ.
+COMMENTS = [
+    ("python", "def f(aa=5):\n    \"\"\"F.\n\n    Args:\n        aa (int): Rows. Defaults to 6.\n    \"\"\"", "f.aa 6@5 5@1"),
+    ("python", 'def f(aa=5):\n    """F.\n\n    :param int aa: rows, 6 by default\n    """', "f.aa 6@4 5@1"),
+    ("python", 'def f(aa=5):\n    """F.\n\n    aa : int, default 6\n        Rows.\n    """', "f.aa 6@4 5@1"),
+    ("python", 'class A:\n    """A.\n\n    aa: Rows. Defaults to 6.\n    """\n\n    def __init__(self, aa=5): pass', "A.aa 6@4 5@7"),
+    ("python", "# Rows of a page, 6 unless configured.\nPAGE_SIZE = 5", "PAGE_SIZE 6@1 5@2"),
+    ("python", 'p.add_argument("--rows", default=5, help="rows (default: 6)")', "--rows 6@1 5@1"),
+    ("python", "size_of: int = Field(default=5, description='rows, 6 by default')", "size_of 6@1 5@1"),
+    ("javascript", "/**\n * @param {number} [aa=6] rows\n */\nfunction f (aa = 5) {}", "f.aa 6@2 5@4"),
+    (
+        "javascript",
+        "/**\n * @param {number} [o.rows=6]\n */\nfunction f (o) {\n  const { rows = 5 } = options\n}",
+        "f.rows 6@2 5@5",
+    ),
+    ("typescript", "class A {\n  /** Rows (default: 6). */\n  rows = 5\n}", "A.rows 6@2 5@3"),
+    (
+        "typescript",
+        "interface A {\n  /** @default 6 */\n  rows?: number\n}\nexport const defaultA: A = {\n  rows: 5,\n}",
+        "A.rows 6@2 5@6",
+    ),
+    ("go", "package p\n\n// MaxRows is 6 by default.\nconst MaxRows = 5", "p.MaxRows 6@3 5@4"),
+    ("go", 'package p\nvar x = flag.Int("rows-of", 5, "rows (default 6)")', "--rows-of 6@2 5@2"),
+    (
+        "rust",
+        "struct A {\n    /// Rows. Default: 6.\n    rows: u8,\n}\nimpl Default for A {\n    fn default() -> Self {\n"
+        "        A { rows: 5 }\n    }\n}",
+        "A.rows 6@2 5@7",
+    ),
+    ("rust", "struct A {\n    /// Rows, 6 by default.\n    #[arg(long, default_value = \"5\")]\n    row_count: u8,\n}",
+     'A.row_count 6@2 "5"@3'),
+    ("java", "class A {\n    /** Defaults to {@code true}. */\n    boolean rows = false;\n}", "A.rows true@2 false@3"),
+    ("ruby", "# @param wait [Integer] seconds (defaults to 6)\ndef f(q, wait: 5); end", "f.wait 6@1 5@2"),
+    ("c", "/* Bytes: 16 KB by default. */\n#define SIZE_OF (32 * 1024)", "SIZE_OF 16KB@1 32768@2"),
+    # They agree, say nothing, or speak of something else.
+    ("python", "# Seconds of a page, 5000 ms by default.\nPAGE_TIME = 5", ""),
+    ("python", "# At least 6 by default.\nPAGE_SIZE = 5", ""),
+    ("python", "# Like `OTHER_SIZE`, which is 6 by default.\nPAGE_SIZE = 5", ""),
+    ("python", "# It was 6 by default.\nPAGE_SIZE = 5", ""),
+    ("python", "# 6 by default, 7 by default on a server.\nPAGE_SIZE = 5", ""),
+    ("python", "# 6 unless the file is large.\nPAGE_SIZE = 5", ""),
+    ("python", "# 6 by default.\nPAGE_SIZE = size()", ""),
+    ("python", 'def f(aa=None):\n    """F.\n\n    :param aa: rows, 6 by default\n    """', ""),
+    ("python", 'def f(aa=0):\n    """F.\n\n    :param aa: rows, 6 by default\n    """', ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "source", "expected"), COMMENTS, ids=range(len(COMMENTS)))
+def test_comments_that_contradict_the_code_beside_them(language: str, source: str, expected: str) -> None:
+    found = extract("src/a", source.encode(), language).claims
+    said = [claim for claim in found if claim.how == "comment"]
+    code = [claim for claim in found if claim.how == "beside"]
+    assert [claim.name for claim in said] == [claim.name for claim in code]
+    shown = [f"{one.name} {one.value}@{one.line} {two.value}@{two.line}" for one, two in zip(said, code, strict=True)]
+    assert shown == ([expected] if expected else [])
 
 
 # --- configuration ------------------------------------------------------------------------------------------------
 
 CONFIGURATION = [
     (".env.example", "export POOL_SIZE=10 # rows\n#WAIT_TIME=5\nEMPTY_ONE=\n", "POOL_SIZE=10 WAIT_TIME=5?"),
-    ("app.conf", "[pool]\nmax_size = 10\n; this is: prose\n", "pool.max_size=10"),
-    ("config.toml", '[pool]\nmax_size = 10\nname_of = "a"\nlist_of = [1]\n', 'pool.max_size=10 pool.name_of="a"'),
-    (
-        "defaults.yaml",
-        "pool:\n  size:\n    max: 10\n  # idle_time: 5\nitems:\n  - name_of: a\nlast_one: on\n",
-        "pool.size.max=10 pool.idle_time=5? last_one=true",
-    ),
-    ("config.json", '{\n  "pool": {\n    "size": 10\n  },\n  "last_one": true\n}\n', "pool.size=10 last_one=true"),
-    ("Dockerfile", "FROM a\nARG POOL_SIZE=10\nENV WAIT_TIME 5\n", "POOL_SIZE=10 WAIT_TIME=5"),
-    ("docker-compose.yml", "services:\n  a:\n    environment:\n      - P=${POOL_SIZE:-10}\n", "POOL_SIZE=10"),
+    ("app.conf", "[pool]\nmax_size = 10\n# `POOL_SIZE` (default: 5)\n", "POOL_SIZE=5"),
+    ("app.conf.example", "max_size = 10\n; idle_time = 5\n; this is: prose\n", "max_size=10 idle_time=5?"),
+    ("defaults.yaml", "max_size: 10\n# idle_time: 5\npool:\n  depth_of: 3\n", "max_size=10 idle_time=5?"),
+    ("config.yaml", "max_size: 10\n", ""),
+    ("Dockerfile", "FROM a\nARG POOL_SIZE=10\n# WAIT_TIME is where (default: /var/lib)\n", 'WAIT_TIME="/var/lib"'),
     ("config.production.toml", "[pool]\nmax_size = 10\n", ""),
     ("package.json", '{\n  "a_name": 1\n}\n', ""),
     ("tox.ini", "[a]\nb_name = 1\n", ""),
@@ -146,12 +229,28 @@ PROSE = [
     ("The limit is POOL_SIZE (default 1,000).", "POOL_SIZE=1000"),
     ("### `POOL_SIZE`\n\nRows.\n\n*Default: `10`*", "POOL_SIZE=10"),
     ("POOL_SIZE\n~~~~~~~~~\n\nDefault: ``10``\n\nThe default is 5 for some.", "POOL_SIZE=10"),
-    (".. envvar:: POOL_SIZE\n\n   Rows. Default: 10", ""),
+    (".. envvar:: POOL_SIZE\n\n   Rows. Default: 10", "POOL_SIZE=10"),
     (".. envvar:: POOL_SIZE\n\n   Default: 10", "POOL_SIZE=10"),
     ("| Name | Default |\n|---|---|\n| `POOL_SIZE` | `10` |\n| `WAIT_TIME` | none |", "POOL_SIZE=10"),
     ("| Name | Value |\n|---|---|\n| `POOL_SIZE` | `10` |", ""),
     ("```env\nPOOL_SIZE=10  # default\nWAIT_TIME=5\n```", "POOL_SIZE=10"),
     ("## `fetch(url, options)`\n\n- `max_tries` (default: 3)", "fetch.max_tries=3"),
+    ("Pages have 10 rows unless `POOL_SIZE` is set.", "POOL_SIZE=10"),
+    ("It waits ten seconds unless you set `WAIT_TIME`.", "WAIT_TIME=10s"),
+    ("`POOL_SIZE` is read first; if it is not set, pools have 10 rows.", "POOL_SIZE=10"),
+    ("Without `--time-out`, two seconds pass.", "--time-out=2s"),
+    ("By default, it keeps 10 rows (`POOL_SIZE`).", "POOL_SIZE=10"),
+    ("The level defaults to `info`; change it with `--log-level`.", '--log-level="info"'),
+    ("`Pool.fetch` gives up after 10 seconds unless you pass another `wait`.", "Pool.fetch.wait=10s"),
+    ("| Argument of `Pool` | Default |\n|---|---|\n| `wait` | 10 |", "Pool.wait=10"),
+    (".. function:: net.fetch(url, wait=10, mode='x')", 'net.fetch.wait=10 net.fetch.mode="x"'),
+    ("```yaml\n[ max_wait: <duration> | default = 30s ]\n```", "max_wait=30s"),
+    # A bound, or a condition of its own.
+    ("`POOL_SIZE` is at most 10 by default.", ""),
+    ("Set `POOL_SIZE` to 10 unless you want more.", ""),
+    ("Pages have 10 rows unless the `POOL_SIZE` file is large.", ""),
+    ("see `POOL_SIZE` for the default one.", ""),
+    ("Since 2.1, `POOL_SIZE` defaults to 10.", ""),
     # Another time, another case, an example, or unclear whose default.
     ("`POOL_SIZE` was 10 by default.", ""),
     ("Before 2.0 `POOL_SIZE` defaults to 10.", ""),
@@ -173,12 +272,6 @@ PROSE = [
 def test_defaults_in_prose(source: str, expected: str) -> None:
     found = [f"{name}={value}" for name, value, _ in claims("README.rst", "text", source)]
     assert found == expected.split()
-
-
-def test_a_version_is_kept_with_what_holds_since_it() -> None:
-    assert claims("README.md", "markdown", "Since 2.1, `POOL_SIZE` defaults to 10.\n") == [
-        ("POOL_SIZE", "10", "dated 2.1")
-    ]
 
 
 # --- names, values, places ----------------------------------------------------------------------------------------
@@ -233,7 +326,7 @@ PLACES = [
     ("latest/inspect.py", "python", "code"),
     ("notes.txt", "text", ""),
     ("poetry.lock", "text", ""),
-    ("values.yaml", "text", "yaml"),
+    ("values.yaml", "text", "config"),
     ("values-prod.yaml", "text", ""),
 ]
 

@@ -1,0 +1,115 @@
+"""`lci conflicts --diff`: what a change adds. A conflict is added if one of its definitions is new since the commit, or
+has other conditions than there; a disagreement, if one of its places stated something else."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import UsageError
+from lci_py.source.file_record import define_data
+from lci_py.source.repository.content import content_reason
+from lci_py.source.repository.git import blobs, changed_since, commit_of, git_root, merge_base
+from lci_py.source.stated_values import claims_of, code_value, place_kind
+from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
+from lci_py.types.search import VALUED_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lci_py.index.shards.stated_values import StatedValue
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.conflicts import Conflict
+
+#: After a revision: compare with where the branches parted, as `git diff REV...` does.
+_PARTED = "..."
+#: git's name for a tree without files: what there was before the first commit.
+_NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+#: What tells one definition from another, wherever it is: qualified name, kind, condition.
+_Definition = tuple[str, str, str | None]
+#: What tells one stated value from another: name, value, how.
+_Value = tuple[str, str, str]
+
+
+class Since(NamedTuple):
+    """What is new since a commit."""
+
+    commit: str
+    files: frozenset[str]  # that differ
+    definitions: frozenset[tuple[str, int]]  # file and line of the new ones
+    before: frozenset[_Value]  # the values that the files stated
+
+    def adds(self, conflict: Conflict) -> bool:
+        """Whether a conflict was not there before."""
+        return any((site.file, site.line) in self.definitions for site in conflict.definitions)
+
+    def is_new(self, row: StatedValue) -> bool:
+        """Whether a place did not state its value before."""
+        return row.file in self.files and (row.name, row.value, row.how) not in self.before
+
+
+def since(snapshot: Snapshot, revision: str) -> Since:
+    """What the work tree adds to a commit, files that git does not track included.
+
+    Raises:
+        UsageError: There is no such revision, or no git work tree.
+    """
+    root = snapshot.root
+    if git_root(root) is None:
+        raise UsageError(f"{root} is not in a git work tree", hint="leave out --diff")
+    parted = revision.endswith(_PARTED)
+    commit = commit_of(root, revision.removesuffix(_PARTED) or "HEAD")
+    commit = merge_base(root, commit) if commit is not None and parted else commit
+    if commit is None and revision == "HEAD":
+        commit = _NOTHING
+    if commit is None:
+        raise UsageError(
+            f"{revision} is no commit" if not parted else f"{revision}: no commit that both have",
+            hint="give a branch, a tag or a commit; in CI, fetch it first (a shallow clone lacks it)",
+        )
+    try:
+        changed = [one for one in changed_since(root, commit) if _tells(one.path)]
+        contents = blobs(root, [one.blob for one in changed])
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError(f"git cannot compare with {revision}: {error}", hint="leave out --diff") from error
+    old: Counter[_Definition] = Counter()
+    before: set[_Value] = set()
+    files = set()
+    for path, blob in changed:
+        data = contents.get(blob)
+        if data is not None and data == snapshot.reader.read(path):
+            continue
+        files.add(path)
+        if data is not None and content_reason(path, data) is None:
+            _read(snapshot, path, data, old, before)
+    return Since(commit, frozenset(files), frozenset(_new(snapshot, sorted(files), old)), frozenset(before))
+
+
+def _tells(path: str) -> bool:
+    """Whether a file can define something or state a value; of the others, git need not give the contents."""
+    language = detect(path)
+    return language != TEXT or bool(place_kind(path, language))
+
+
+def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition], before: set[_Value]) -> None:
+    """Note what a file defined and stated."""
+    language = detect(path, data[:HEAD_BYTES])
+    flags = tuple(snapshot.manifest.settings.get("feature_flags", ()))
+    symbols = define_data(path, data, language, flags=flags).symbols if language != TEXT else ()
+    for symbol in symbols:
+        old[symbol.qualified_name, symbol.kind, symbol.build_tag] += 1
+        if symbol.kind in VALUED_KINDS:
+            before.add((symbol.name, code_value(language, symbol.kind, symbol.name, symbol.signature), "code"))
+    before.update((claim.name, claim.value, claim.how) for claim in claims_of(language, path, data, symbols))
+
+
+def _new(snapshot: Snapshot, files: Iterable[str], old: Counter[_Definition]) -> Iterable[tuple[str, int]]:
+    """The definitions that the files have now and did not have; one that has moved to another file is not new."""
+    rows = snapshot.symbols.in_files(list(files))
+    for row in rows:
+        key = (row["qualified_name"], row["kind"], row["build_tag"])
+        if old[key] > 0:
+            old[key] -= 1
+        else:
+            yield row["file"], row["line"]

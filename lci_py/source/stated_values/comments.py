@@ -1,0 +1,239 @@
+"""Defaults that a comment, a docstring or a flag's help text states of what it belongs to, where the code says another.
+
+Both sides are in one file, so they are compared when it is indexed, and only what differs is kept: a claim `comment`
+and a claim `beside`, of one name.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.stated_values.code_defaults import Lines, call_at, parameters_of, tables
+from lci_py.source.stated_values.documents import mentions
+from lci_py.source.stated_values.literals import COMPUTED, code_value, literal_at
+from lci_py.source.stated_values.values import agree, read, word
+from lci_py.source.stated_values.wording import SIGNS, form_of, holds, stated
+from lci_py.source.text.words import joined
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, VALUED_KINDS
+from lci_py.types.source import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lci_py.types.source import Symbol
+
+_CONSTRUCTORS = frozenset(("__init__", "constructor", "initialize", "__construct", "init", "__new__"))
+#: An entry about one parameter: `name: text`, `name (int): text`, `name : int`, `:param int name: text`,
+#: `@param {number} [options.name=60] text`, `@param name [Integer] text`, `- name: text`.
+_ENTRY = re.compile(
+    r"(?P<indent>\s*)(?::(?:param|parameter|arg|keyword|kwarg|key)\s+(?:[^:\n]{1,60}\s)?\*{0,2}(?P<sphinx>\w+)\s*:"
+    r"|[@\\]param(?:eter)?\s+(?:\{[^\n]{0,80}?\}\s*)?(?:\[(?:\w+\.)?(?P<optional>\w+)(?:\s*=\s*(?P<value>[^\]\n]{1,60}))?\]"
+    r"|(?:\w+\.)?(?P<plain>\w+))"
+    r"|(?:[-*]\s+)?[`*]{0,2}(?P<name>\w{2,60})[`*]{0,2}\s*(?:\([^()\n]{0,80}\))?\s*:(?!:))"
+)
+_OTHER = re.compile(
+    r"\s*(?:[@:\\]\w+|(?:Returns?|Raises?|Yields?|Examples?|Notes?|See Also|Warnings?)\b:?\s*$|-{3,}|={3,})"
+)
+_MARKS = re.compile(r"^(\s*)(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+)|\*+/\s*$")
+_QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`")
+#: Of a field of a settings class.
+_DESCRIBED = re.compile(r"\bField\(.*\b(?:description|help)=[\"'](.{1,200})[\"']")
+_MAX_LINES = 400  # of one comment
+
+#: The lines of a text with their numbers.
+_Numbered = list[tuple[int, str]]
+
+
+def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaults: Sequence[Claim]) -> Iterator[Claim]:
+    """What comments say otherwise than the code they belong to.
+
+    Args:
+        language: Of the file.
+        source: Its bytes.
+        symbols: Its definitions.
+        defaults: The defaults of its environment variables, flags and options.
+    """
+    if not any(sign in source for sign in SIGNS) and b"@param" not in source:
+        return
+    text = source.decode("utf-8", "replace")
+    lines = text.split("\n")
+    yield from _of_help(text, lines, defaults)
+    members: dict[int, list[int]] = {}
+    for number, symbol in enumerate(symbols):
+        members.setdefault(symbol.parent, []).append(number)
+    apart: dict[str, list[tuple[str, int]]] | None = None
+    for number, symbol in enumerate(symbols):
+        described = _DESCRIBED.search(symbol.signature) if symbol.kind in VALUED_KINDS else None
+        if not symbol.doc and described is None:
+            continue
+        comment = _comment(language, lines, symbol) if described is None else [(symbol.line, described[1])]
+        known: Mapping[str, tuple[str, int]] = {}
+        if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro":
+            known = _parameters(language, lines, symbol)
+        elif symbol.kind in TYPE_KINDS:
+            known = _of_type(language, lines, symbols, members.get(number, ()))
+        if known:
+            yield from _entries(number, symbol, comment, known)
+        elif symbol.kind in VALUED_KINDS and (said := _value_in(comment, symbol.name)):
+            value = code_value(language, symbol.kind, symbol.name, symbol.signature)
+            given = [(value, symbol.line)] if value else []
+            if not value and symbol.kind in ("field", "property"):
+                apart = _given_apart(language, text, symbols, defaults) if apart is None else apart
+                given = apart.get(joined(symbol.name), [])
+            if (
+                len(given) == 1
+                and sum(joined(one.name) == joined(symbol.name) and bool(one.doc) for one in symbols) < 2
+            ):
+                yield from _pair(number, symbol.qualified_name, said, given[0])
+
+
+def _pair(number: int, name: str, said: tuple[str, int], given: tuple[str, int]) -> Iterator[Claim]:
+    value = read(given[0])
+    if given[0] == COMPUTED or value is None or (value.kind == "number" and value.number in (0.0, -1.0)):
+        return  # 0 and -1 mostly stand for "not set"
+    if agree(said[0], given[0]) is False:
+        yield Claim(number, name, said[0], said[1], "comment")
+        yield Claim(number, name, given[0], given[1], "beside")
+
+
+# --- comments -----------------------------------------------------------------------------------------------------
+
+
+def _comment(language: str, lines: Sequence[str], symbol: Symbol) -> _Numbered:
+    """The lines of a definition's comment or docstring, without the marks of comments."""
+    head = symbol.doc.split("\n", 1)[0].strip().rstrip("…")
+    below = range(symbol.line - 1, min(symbol.end_line, len(lines)) if language == "python" else 0)
+    start = next((place for place in below if head in lines[place]), -1)
+    if start >= 0:
+        found = [(start + 1, lines[start][lines[start].find(head) :])]
+        for place in range(start + 1, min(symbol.end_line, start + _MAX_LINES)):
+            if '"""' in found[-1][1] or "'''" in found[-1][1]:
+                break
+            found.append((place + 1, lines[place]))
+        return found
+    first = max(symbol.first_line, symbol.line - _MAX_LINES)
+    return [(place, _MARKS.sub(r"\1", lines[place - 1])) for place in range(first, symbol.line)]
+
+
+def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
+    """The one default that a passage states, and the line; None if there is none, several, or it is of another name."""
+    if not any(any(sign.decode() in line for sign in SIGNS) for _, line in passage):
+        return None
+    text, starts = "", []
+    for number, line in passage:
+        starts.append((len(text), number))
+        text += line.strip() + " "
+    said = stated(text)
+    if len(said) != 1 or not holds(text, said[0]) or not (form := form_of(said[0].value)):
+        return None
+    first = text.rfind(". ", 0, said[0].start) + 1
+    for one in mentions(text[:1000]):
+        inside = first <= one.start < said[0].end and not said[0].value.start() <= one.start < said[0].value.end()
+        if inside and one.name and joined(one.name) != joined(about):
+            return None
+    at = said[0].value.start()
+    return form, next(number for start, number in reversed(starts) if start <= at)
+
+
+def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str, tuple[str, int]]) -> Iterator[Claim]:
+    """What the entries of a comment, each about one parameter or member, say of its default."""
+    entry: _Numbered = []
+    name, indent, done = "", 0, set()
+    for place, line in [*comment, (0, "")]:
+        found = _ENTRY.match(line) if line.strip() else None
+        subject = found[found.lastgroup or "name"] if found and found.lastgroup != "value" else ""
+        if found and found["value"]:
+            subject = found["optional"]
+            form = literal_at(found["value"].strip(), 0)[0] or word(found["value"].strip())
+            if subject in known and subject not in done and form:
+                done.add(subject)
+                yield from _pair(number, f"{symbol.qualified_name}.{subject}", (form, place), known[subject])
+        deeper = len(line) - len(line.lstrip()) > indent
+        if found and subject and (subject in known or not name or not deeper):
+            if name and name not in done and (said := _value_in(entry, name)):
+                done.add(name)
+                yield from _pair(number, f"{symbol.qualified_name}.{name}", said, known[name])
+            name, indent = (subject if subject in known else ""), len(found["indent"])
+            entry = [(place, line[found.end() :])]
+        elif not line.strip() or _OTHER.match(line):
+            if name and name not in done and (said := _value_in(entry, name)):
+                done.add(name)
+                yield from _pair(number, f"{symbol.qualified_name}.{name}", said, known[name])
+            name, entry = "", []
+        elif name:
+            entry.append((place, line))
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
+def _parameters(language: str, lines: Sequence[str], symbol: Symbol) -> dict[str, tuple[str, int]]:
+    """The defaults of a function's parameters, and of the options that it takes apart."""
+    last = min(symbol.end_line, symbol.line + 40)
+    known = {name: (form, symbol.line) for name, form in parameters_of(language, symbol.signature)}
+    if language in ("javascript", "typescript", "tsx"):
+        places = Lines(body := "\n".join(lines[symbol.line - 1 : last]))
+        for found in _TAKEN_APART.finditer(body):
+            line = symbol.line - 1 + places.of(found.start())
+            for name, form in parameters_of(language, found[1]):
+                known.setdefault(name, (form, line))
+    return known
+
+
+_TAKEN_APART = re.compile(r"\{([^{}]{1,400})\}\s*=\s*(?:this\.)?(?:options|opts|config|settings|props|params)\b")
+
+
+def _of_type(
+    language: str, lines: Sequence[str], symbols: Sequence[Symbol], members: Sequence[int]
+) -> dict[str, tuple[str, int]]:
+    """The defaults of a type's fields, and of the parameters of its one constructor."""
+    known: dict[str, tuple[str, int]] = {}
+    constructors = [symbols[one] for one in members if symbols[one].name in _CONSTRUCTORS]
+    if len(constructors) == 1:
+        known = _parameters(language, lines, constructors[0])
+    for one in members:
+        field = symbols[one]
+        if field.kind in VALUED_KINDS and (value := code_value(language, field.kind, field.name, field.signature)):
+            known.setdefault(field.name, (value, field.line))
+    return known
+
+
+def _given_apart(
+    language: str, text: str, symbols: Sequence[Symbol], defaults: Sequence[Claim]
+) -> dict[str, list[tuple[str, int]]]:
+    """The values that fields without one of their own get elsewhere in the file: in a table of defaults, or by an
+    attribute. Joined name -> values and lines."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    places = Lines(text)
+    for at, name, form in tables(text):
+        found.setdefault(joined(name), []).append((form, places.of(at)))
+    for one in defaults:
+        if one.how == "default" and one.name.startswith("--"):
+            found.setdefault(joined(one.name.lstrip("-").replace("-", "")), []).append((one.value, one.line))
+    if language in ("javascript", "typescript", "tsx"):
+        found = {}
+        for symbol in symbols:
+            if symbol.kind == "property" and symbol.parent >= 0 and "default" in symbols[symbol.parent].name.lower():
+                value = code_value(language, symbol.kind, symbol.name, symbol.signature)
+                if value:
+                    found.setdefault(joined(symbol.name), []).append((value, symbol.line))
+    return found
+
+
+# --- help texts ---------------------------------------------------------------------------------------------------
+
+
+def _of_help(text: str, lines: Sequence[str], defaults: Sequence[Claim]) -> Iterator[Claim]:
+    """What the help text in a call says of the default that the same call gives."""
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    for claim in defaults:
+        if claim.how != "default" or not claim.name.startswith("--"):
+            continue
+        call, at = call_at(text, starts[claim.line - 1], claim.name)
+        words = [(found.start(), next(filter(None, found.groups()), "")) for found in _QUOTED.finditer(call)]
+        passage = [(text.count("\n", 0, at + start) + 1, said) for start, said in words if " " in said]
+        if said := _value_in(passage, claim.name.lstrip("-").replace("-", "_")):
+            yield from _pair(-1, claim.name, said, (claim.value, claim.line))

@@ -1,0 +1,146 @@
+"""How a sentence states a default: "default: 60", "defaults to 60", "60 by default", "60 unless given", "if it is not
+set, 60 is used".
+
+Sentences about another time, another case or an example do not count, and neither do bounds ("at least 60") or one of
+several values: nothing is guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lci_py.source.stated_values.names import is_capital, is_flag
+from lci_py.source.stated_values.values import NUMBER, UNIT, number, string, word
+
+#: Bytes of which a text that states a default has one.
+SIGNS = (b"efault", b"DEFAULT", b"unless", b"not set", b"unset", b"ithout")
+DEFAULT = re.compile("default", re.IGNORECASE)
+_COUNTS = {
+    word: str(count)
+    for count, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
+} | {"fifteen": "15", "twenty": "20", "thirty": "30", "sixty": "60"}
+_NUMBER = rf"(?<![\w.])(?P<n>{NUMBER})(?:[\s-]?(?P<unit>(?i:{UNIT}))(?!\w))?(?![\w]|\.\d|\.x)"
+_COUNT = rf"(?<![\w-])(?P<count>(?i:{'|'.join(_COUNTS)}))(?:[\s-](?P<countunit>(?i:{UNIT}))(?!\w))?(?![\w-])"
+VALUE = re.compile(
+    r"\**(?:(?P<tick>`{1,2})(?P<code>[^`\n]{1,100})(?P=tick)|[\"“](?P<quoted>[^\"”\n]{1,100})[\"”]"
+    r"|'(?P<single>[^'\n]{1,60})'|\{@code (?P<java>[^{}\n]{1,60})\}"
+    rf"|{_NUMBER}|{_COUNT}|(?P<bool>(?i:true|false|enabled|disabled|on|off)))(?![\w-])\**"
+)
+#: "default: 60", "defaults to 60", "(default 60)", "Default value is `60`", "@default 60".
+_PHRASE = re.compile(
+    r"(?i:\bdefaults?(?:[ -]values?)?)\**(?:`|')?(?:\s*(?::|=|\bto\b|\bis\b|\bof\b)\**)?:?\s*"
+    r"(?:(?:the\s+)?(?:value|number)\s+)?(?:of\s+)?"
+)
+#: In brackets a path or an address needs no quotes: "(default: /var/lib)".
+_BARE = re.compile(r"(?P<bare>[~/.]?[\w-]*[/:][\w./:-]{2,80}|[a-z][\w-]{2,40})(?=[)\]])")
+_BY_DEFAULT = re.compile(r"\s+by\s+default\b")
+#: "60 unless given", "60 unless you say otherwise", "60 unless `NAME` is set"; not "60 unless the file is large".
+_UNLESS = re.compile(
+    r"(?:\s+\w+){0,4},?\s+unless\s+(?:you\s+(?:say|pass|give|set|specify|change|override|tell|configure)\b|otherwise\b|(?:explicitly\s+)?(?:given|set|configured|specified|told|changed"
+    r"|overrid\w+)\b|(?:`{1,2}[^`\n]{1,60}`{1,2}|\$?[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+\.\w+)\s+"
+    r"(?:is\s+(?:set|given)|says\b))"
+)
+_IF_UNSET = re.compile(
+    r"\b(?i:if|when)\s+(?:it\s+is\s+|it's\s+|is\s+)?(?:not\s+(?:set|given|specified)|unset|omitted|left\s+out),\s+"
+    r"(?:[a-z']+\s+){0,4}"
+)
+_WITHOUT = re.compile(r"\b[Ww]ithout\s+(?:`[^`\n]{1,60}`|--[a-z][\w-]+),\s+")
+_LEADING = re.compile(r"\bBy default,?\s+(?:[\w']+\s+){0,6}(?=[\d`])")
+#: After a value: another value, or a condition under which it holds.
+_OPEN_END = re.compile(
+    r"\s*(?:or\b|to\b|[-–/|×+*%^]|\([^()\n]{0,80}(?:`|:|\b(?:if|when|otherwise|unless|or|on|for|in)\b)|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until|times|per)\b|,\s*\d|\(\w+\)\.)",
+    re.IGNORECASE,
+)
+#: Before a value: it bounds something.
+_BOUND = re.compile(
+    r"(?:\b(?:at least|at most|up to|less than|more than|(?:great|larg|small|few|high|low)er than|minimum|maximum|above"
+    r"|below|under|over|exceeds?|between|from|about|around|roughly|approximately|not?)(?: of| is)?|[<>≤≥~≈])\s*$",
+    re.IGNORECASE,
+)
+_HISTORY = re.compile(
+    r"\b(?:was|were|used to|previously|formerly|(?:before|until|prior to) (?:v?\d|version)|earlier|older?|legacy"
+    r"|change[ds]|instead of|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise"
+    r"|depend\w*|deprecated|removed|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*"
+    r"|suggest\w*|(?-i:If|When|Unless|For|On) .{0,60}(?:,|then) .{0,40}default|on (?:windows|linux|mac\w*|unix|ios)"
+    r"|(?:as of|since|from|starting (?:in|with)|in|with) (?:version |release )?v?\d{1,4}\.\d[\d.]{0,10})\b",
+    re.IGNORECASE,
+)
+#: These belong to the phrases that state a value after all.
+_OF_UNLESS = re.compile(
+    r"unless (?:\S+ says?|you say) otherwise|unless overrid\w+|set `[^`]*` to change", re.IGNORECASE
+)
+
+
+class Stated(NamedTuple):
+    """A default in a text."""
+
+    start: int  # of the phrase or the value, whichever comes first
+    value: re.Match[str]
+    end: int  # of both
+
+
+def stated(text: str) -> list[Stated]:
+    """The defaults that a line or a passage states, in its order."""
+    found = []
+    for phrase in _PHRASE.finditer(text) if DEFAULT.search(text) else ():
+        value = VALUE.match(text, phrase.end())
+        if value is None and phrase.group().rstrip()[-1:] in ":=" and text[phrase.start() - 1 : phrase.start()] in "([":
+            value = _BARE.match(text, phrase.end())
+        if value is not None:
+            found.append(Stated(phrase.start(), value, value.end()))
+    if "by default" in text or "unless" in text:
+        at = 0
+        while (value := VALUE.search(text, at)) is not None:
+            at = value.end() if value.end() > at else at + 1
+            after = _BY_DEFAULT.match(text, value.end()) or _UNLESS.match(text, value.end())
+            if after is not None and (value["bool"] is None or " by" in after.group()):
+                if found and found[-1].end == after.end():
+                    found.pop()  # "on port 80 unless"
+                found.append(Stated(value.start(), value, after.end()))
+    for pattern in (_IF_UNSET, _WITHOUT, _LEADING):
+        for phrase in pattern.finditer(text):
+            value = VALUE.match(text, phrase.end())
+            if value is not None and value["bool"] is None:
+                found.append(Stated(phrase.start(), value, value.end()))
+    return sorted(found)
+
+
+def holds(text: str, one: Stated) -> bool:
+    """Whether the sentence around a value is about the present, and about no special case."""
+    start = one.value.start()
+    first = max(text.rfind(". ", 0, start), text.rfind("; ", 0, start)) + 1
+    last = text.find(". ", one.end)
+    sentence = _OF_UNLESS.sub("", text[first : last if last >= 0 else len(text)])
+    if _HISTORY.search(sentence) or _BOUND.search(text, max(0, start - 24), start):
+        return False
+    return one.end > one.value.end() or not _OPEN_END.match(text, one.end)
+
+
+def form_of(found: re.Match[str]) -> str:
+    """The form of a value in a text, "" if it is none that can be compared."""
+    groups = found.groupdict()
+    if groups.get("bare") is not None:
+        return word(groups["bare"])
+    if groups["n"] is not None:
+        return number(groups["n"], groups["unit"] or "")
+    if groups["count"] is not None:
+        return number(_COUNTS[groups["count"].lower()], groups["countunit"] or "")
+    if groups["bool"] is not None:
+        return word(groups["bool"])
+    for name in ("quoted", "single"):
+        if groups[name] is not None:
+            return string(groups[name])
+    return _code_form((groups["code"] or groups["java"]).strip())
+
+
+def _code_form(text: str) -> str:
+    """The form of a value in a code span, "" if the span is the name of something."""
+    quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
+    if quoted:
+        return string(quoted[1] if quoted[1] is not None else quoted[2])
+    if is_flag(text) or re.search(r"[<>{}()\[\]$%*\s]", text):
+        return "" if not re.fullmatch(rf"{NUMBER} ?(?i:{UNIT})", text) else word(text)
+    if (is_capital(text) and "_" in text) or re.fullmatch(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+", text):
+        return ""
+    return word(text)
