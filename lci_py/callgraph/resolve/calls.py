@@ -352,6 +352,13 @@ class _CallResolver:
         """Whether the file of a definition includes a header that the repository may have."""
         return any(self._look.ending_in(splitext(name)[0]) for name in sorted(self._look.includes(item.file)))
 
+    def _is_other_name(self, item: Definition, name: str) -> bool:
+        """Whether a definition is `#define name other`: where its header is included, the name means nothing else."""
+        if item.kind != "macro":
+            return False
+        texts = [calls for _, calls in self._look.expansion(item)]
+        return bool(texts) and all(len(calls) == 1 and calls[0][0] != name and calls[0][2] == NAMED for calls in texts)
+
     def _several(self, name: str) -> Targets:
         """All functions and macros of a name: a program is linked, or loaded, from some of them."""
         found = [
@@ -360,6 +367,8 @@ class _CallResolver:
         ]  # fmt: skip
         mark = AMBIGUOUS if len(found) > 1 else 0
         if mark and self._language in EXPANDING:
-            found = self._nearest(found)
+            renamed = [item for item in found if item.file in self._imported_files and self._is_other_name(item, name)]
+            found = renamed or self._nearest(found)
+            mark = 0 if len(renamed) == 1 else mark
         self.known |= {item.symbol: item for item in found}
         return tuple((item.symbol, PACKAGE | mark) for item in found)
