@@ -214,6 +214,7 @@ class _Reader:
         # A variable somewhere, and a function: what it is has to be looked up where it is used.
         self._functional |= self._variables & {one.name.encode("utf-8", "replace") for one in self._entities}
         self._variables -= self._functional
+        self._types: dict[bytes, bytes] = {}  # of the variables outside functions
         self._holders: dict[str, list[str]] = {}  # the structs of the file that declare a field
         self._maybe: dict[bytes, bool] = {}
 
@@ -344,6 +345,7 @@ class _Reader:
         for match in self._globals_found:
             type_, name = match.group(2), match.group(4)
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
+                self._types.setdefault(name, type_)
                 yield Stored(name.decode(), TYPE, type_.decode(), -1)
                 if match.group(6) == b"=" and not match.group(3).strip():
                     end = self._outer.find(b";", match.end(), match.end() + _VALUE)
@@ -467,13 +469,14 @@ class _Reader:
                     yield Stored(name.decode(), VARIABLE, value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[str]:
-        """Where the field belongs to that is accessed at a byte: the type of a local, and the fields that lead from
-        there. One "" if that is not known."""
+        """Where the field belongs to that is accessed at a byte: the type of a local, or of a variable of the file, and
+        the fields that lead from there. One "" if that is not known."""
         found = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
-        known = function.names.get(found.group(1)) if found is not None else None
-        if found is None or known is None or not known.type:
+        if found is None:
             return [""]
-        return [known.type.decode(), *(name.decode() for name in _STEP.findall(found.group(2)))]
+        known = function.names.get(found.group(1))
+        type_ = known.type if known is not None else self._types.get(found.group(1), b"")
+        return [type_.decode(), *(name.decode() for name in _STEP.findall(found.group(2)))] if type_ else [""]
 
     def _called(self) -> Iterator[Stored]:
         """What is known of locals and parameters that are called, or whose members are."""
