@@ -95,6 +95,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
             if one.slot[0] in BY_NAME:
                 yield ("anywhere", family, one.slot, tests), what
     if language in EXPANDING:
+        yield ("includes", path), (language, *sorted(facts.included))
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
     for place in facts.callables:

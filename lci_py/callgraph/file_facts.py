@@ -191,6 +191,11 @@ class FileFacts:
             if item.alias == "." or (not item.alias and (item.name == "*" or (whole and not item.name)))
         ]
 
+    @cached_property
+    def included(self) -> frozenset[str]:
+        """The last parts of the paths that the file imports: `b.h` of `a/b.h`."""
+        return frozenset(item.module.rpartition("/")[2] for item in self.imports)
+
     def offered(self, holder: str) -> frozenset[str] | None:
         """All names that a star import of a package or namespace can find here, in a language of `STAR_PACKAGES`.
 

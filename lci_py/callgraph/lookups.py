@@ -106,6 +106,7 @@ class LookUps:
             "takes": self._takes,
             "expansion": self._expansion,
             "stars": lambda path: self._facts(path).stars,
+            "includes": lambda path: self._facts(path).included,
             "heirs": self._heirs,
             "all": self._all,
             "only": self._only,
@@ -202,6 +203,11 @@ class LookUps:
         if file == self.own:
             return self.tables.facts(file).stars
         found: Sequence[Import] = self._ask(("stars", self.files.heads[file].path))
+        return found
+
+    def includes(self, file: int) -> frozenset[str]:
+        """The last parts of the paths that a file of C or C++ includes."""
+        found: frozenset[str] = self._ask(("includes", self.files.heads[file].path))
         return found
 
     def binding(self, file: int, name: str) -> Import | None:

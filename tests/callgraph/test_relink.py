@@ -134,6 +134,11 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"d.c": "int f(void) { return 2; }\n"},
         {"b.c"},
     ),
+    "what the file of one of several functions includes": (
+        {"a.c": '#include "h.h"\nint g(void) { return f(); }\n', "b.c": '#include "h.h"\nint f(void) { return 1; }\n', "c.c": "int f(void) { return 2; }\n", "h.h": "int f(void);\n"},
+        {"c.c": '#include "h.h"\nint f(void) { return 2; }\n'},
+        {"a.c"},
+    ),
     "the first definition of a name": (
         {"b.c": "int g(void) { return f(); }\n", "c.c": "int h(void) { return g(); }\n"},
         {"a.c": "int f(void) { return 1; }\n"},

@@ -13,7 +13,9 @@ Conventions, and why:
   truth; a missing edge counts as wrong only if the line of the call is compiled, too, because code for other platforms
   cannot be judged. Of several edges to one name in files of several platforms, those to uncompiled files are not
   judged.
-- The truth has no calls through pointers and no functions passed as values. Our edges of the steps `flow` and
+- Several programs may be linked from one folder, with functions of one name. An entry of FILE may have the key
+  `programs`, a list of names; a call then means the function of each program that its file is linked into.
+- The truth has no calls through pointers and no functions passed as values. Our edges of the steps `flow`, `field` and
   `callback` that it lacks are not judged; a note counts them.
 - Calls that come from the expansion of a macro form a category of their own, because their line does not name the
   callee. In our graph the caller of such a call is the macro; edges to macros are not judged. The first category is the
@@ -32,6 +34,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.quality.callgraph_score import Edge, Score
 from tests.quality.edges import CallEdge, Function, read_graph
@@ -42,7 +45,7 @@ _SUBPROGRAM = re.compile(r"^!(\d+) = distinct !DISubprogram\(.*?file: !(\d+),.*?
 _FILE = re.compile(r'^!(\d+) = !DIFile\(filename: "([^"]*)", directory: "([^"]*)"')
 _LINE = re.compile(r"^!(\d+) = !DILocation\(line: (\d+)")
 _DEBUG = re.compile(r"!dbg !(\d+)")
-_DYNAMIC = frozenset({"flow", "callback", "override"})
+_DYNAMIC = frozenset({"flow", "field", "callback", "override"})
 
 
 @dataclass
@@ -60,16 +63,22 @@ def compare(folder: Path, truth: Path | None) -> list[Score]:
     commands = truth or folder / "compile_commands.json"
     if not commands.is_file():
         raise SystemExit(f"{commands} is missing: build {folder.name} with CMAKE_EXPORT_COMPILE_COMMANDS=ON")
-    units = [_unit(command, folder.resolve()) for command in _commands(commands)]
-    public = {name: f.key for unit in units for name, f in unit.items() if not f.static}
+    found = list(_commands(commands))
+    units = [_unit(command, folder.resolve()) for *command, _ in found]
+    programs = [set(linked) for *_, linked in found]
+    public: dict[str, list[tuple[set[str], str]]] = defaultdict(list)
+    for unit, linked in zip(units, programs, strict=True):
+        for name, f in unit.items():
+            if not f.static:
+                public[name].append((linked, f.key))
     expected: dict[Edge, bool] = {}
     lines: dict[str, set[int]] = defaultdict(set)
-    for unit in units:
+    for unit, linked in zip(units, programs, strict=True):
         for function in unit.values():
             lines[function.key] |= function.lines
             for name, line in function.calls:
-                callee = unit[name].key if name in unit else public.get(name)
-                if callee is not None:
+                callees = {key for others, key in public.get(name, ()) if not linked or linked & others}
+                for callee in {unit[name].key} if name in unit else callees:
                     written = _is_written(folder / function.key.rpartition(":")[0], line, name)
                     expected[function.key, callee] = expected.get((function.key, callee), False) or written
     ours, left = _ours(folder, expected, lines)
@@ -122,18 +131,18 @@ def _text(file: Path) -> list[str]:
 # --- the compiler -----------------------------------------------------------------------------------------------------
 
 
-def _commands(database: Path) -> Iterator[tuple[str, list[str]]]:
-    """Folder and command of each file, once."""
+def _commands(database: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Folder, command and programs of each file, once."""
     seen = set()
     for entry in json.loads(database.read_text("utf-8")):
         if entry["file"] not in seen and entry["file"].endswith(".c"):
             seen.add(entry["file"])
             command = entry.get("arguments") or shlex.split(entry["command"])
             output = command.index("-o")
-            yield entry["directory"], [*command[:output], *command[output + 2 :]]
+            yield entry["directory"], [*command[:output], *command[output + 2 :]], entry.get("programs", [])
 
 
-def _unit(command: tuple[str, list[str]], folder: Path) -> dict[str, Compiled]:
+def _unit(command: list[Any], folder: Path) -> dict[str, Compiled]:
     """The functions of a translation unit that are defined below the folder, by name."""
     directory, arguments = command
     with tempfile.NamedTemporaryFile(suffix=".ll") as output:

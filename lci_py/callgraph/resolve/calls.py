@@ -385,14 +385,36 @@ class _CallResolver:
 
     def _nearest(self, found: list[Definition]) -> list[Definition]:
         """Of definitions in several programs of one tree, those that the file includes, or whose header it includes;
-        else those in the nearest folders."""
+        else those in the nearest folders.
+
+        If the file of one shares a header with this file, those do not count whose file includes no header of the
+        repository: nothing tells them what is declared there.
+        """
         heads, folders = self._look.files.heads, self._look.files.folders
-        included = {splitext(heads[target].path)[0].rpartition("/")[2] for target in self._imported_files}
-        near = [item for item in found if splitext(heads[item.file].path)[0].rpartition("/")[2] in included]
+        included = {heads[target].path.rpartition("/")[2] for target in self._imported_files}
+        stems = {splitext(name)[0] for name in included}
+        near = [item for item in found if splitext(heads[item.file].path)[0].rpartition("/")[2] in stems]
         if near:
             return near
+        if any(not included.isdisjoint(self._look.includes(item.file)) for item in found if not self._is_open(item)):
+            found = [item for item in found if self._is_open(item) or self._includes_own(item)]
         shared = [len(commonpath((f"/{self._folder}", f"/{folders[item.file]}"))) for item in found]
         return [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
+
+    def _is_open(self, item: Definition) -> bool:
+        """Whether the file of a definition is one that others include: then no header has to declare it."""
+        return item.kind == "macro" or splitext(self._look.files.heads[item.file].path)[1].startswith(".h")
+
+    def _includes_own(self, item: Definition) -> bool:
+        """Whether the file of a definition includes a header that the repository may have."""
+        return any(self._look.ending_in(splitext(name)[0]) for name in sorted(self._look.includes(item.file)))
+
+    def _is_other_name(self, item: Definition, name: str) -> bool:
+        """Whether a definition is `#define name other`: where its header is included, the name means nothing else."""
+        if item.kind != "macro":
+            return False
+        texts = [calls for _, calls in self._look.expansion(item)]
+        return bool(texts) and all(len(calls) == 1 and calls[0][0] != name and calls[0][2] == NAMED for calls in texts)
 
     def _several(self, name: str) -> Targets:
         """All functions and macros of a name: a program is linked, or loaded, from some of them."""
@@ -402,6 +424,8 @@ class _CallResolver:
         ]  # fmt: skip
         mark = AMBIGUOUS if len(found) > 1 else 0
         if mark and self._language in EXPANDING:
-            found = self._nearest(found)
+            renamed = [item for item in found if item.file in self._imported_files and self._is_other_name(item, name)]
+            found = renamed or self._nearest(found)
+            mark = 0 if len(renamed) == 1 else mark
         self.known |= {item.symbol: item for item in found}
         return tuple((item.symbol, PACKAGE | mark) for item in found)

@@ -47,8 +47,11 @@ _PLAIN_TYPES = frozenset(
     u8 u16 u32 u64 s8 s16 s32 s64 __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 __be16 __be32 __be64 __le16 __le32
     __le64 gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
 )
-#: Names of types that are functions, of which a variable holds a pointer.
-_FUNCTION_TYPE = re.compile(rb"(?i)(?:_|\b)(?:cb|fn|func|function|callback|handler|hook|dtor|proc)(?:_t)?\Z")
+#: Names of types that are functions, of which a variable holds a pointer; names of fields that hold one.
+_FUNCTION_TYPE = re.compile(
+    rb"(?:(?i:(?:_|\b)(?:cb|fn|func|function|callback|handler|hook|dtor|proc))"
+    rb"|(?<=[a-z0-9])(?:C[Bb]|Fn|Func|Function|Call[Bb]ack|Handler|Hook|Proc))(?:_[tT])?\Z"
+)
 _NO_TYPES = frozenset(
     b"return else goto case sizeof typedef delete new throw using namespace if while for switch".split()
 )
@@ -61,7 +64,11 @@ _LOCAL = re.compile(
 _POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
 _MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
 _STORE = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?=(?!=) ?"
-                    rb"(?:(?:\([\w *]{1,60}\) ?)?&?([A-Za-z_]\w*) ?;|([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
+                    rb"(?:(?:\([\w *]{1,60}\) ?)?&?([A-Za-z_]\w*)((?: ?(?:->|\.) ?[A-Za-z_]\w*)*) ?;|"
+                    rb"([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
+_ASSIGNED = re.compile(
+    rb"([A-Za-z_]\w*|\W)\s*(?:->|\.)\s*([A-Za-z_]\w*)\s*=(?!=)[\s(]*([A-Za-z_]\w*)[\s)\\]*(?:[;,}]|\Z)"
+)
 _SET = re.compile(rb"= ?(?:& ?)?([A-Za-z_]\w*) ?;")
 _SET_NAME = re.compile(rb" ?(?:\][^\]\[]*\[ ?)*(\w*[A-Za-z_])(?![\w.>])")  # of a text that is read backwards
 # Anywhere in a file: what is declared with a type before it, and pointers to functions.
@@ -212,7 +219,11 @@ class _Reader:
         for match in self._globals_found:
             if match.group(2) not in _NO_TYPES and (match.group(3).strip() or match.group(2) in _PLAIN_TYPES):
                 self._variables.add(match.group(4))
+        # A variable somewhere, and a function: what it is has to be looked up where it is used.
+        self._functional |= self._variables & {one.name.encode("utf-8", "replace") for one in self._entities}
         self._variables -= self._functional
+        self._types: dict[bytes, bytes] = {}  # of the variables outside functions
+        self._holders: dict[str, list[str]] = {}  # the structs of the file that declare a field
         self._maybe: dict[bytes, bool] = {}
 
     def read(self) -> Iterator[Stored]:
@@ -323,6 +334,7 @@ class _Reader:
                 conditional = len(b" ".join(self._lines[start:conditional].split()))
             name = entity.name
             for field, place, type_ in _members(b" ".join(self._lines[start:end].split()), conditional):
+                self._holders.setdefault(field, []).append(name)
                 yield Stored(name, f"{DECLARED}{field}", f"{place}:{type_ or name}", -1)
             if (
                 self._lines[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef")
@@ -341,6 +353,7 @@ class _Reader:
         for match in self._globals_found:
             type_, name = match.group(2), match.group(4)
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
+                self._types.setdefault(name, type_)
                 yield Stored(name.decode(), TYPE, type_.decode(), -1)
                 if match.group(6) == b"=" and not match.group(3).strip():
                     end = self._outer.find(b";", match.end(), match.end() + _VALUE)
@@ -434,16 +447,20 @@ class _Reader:
     def _stores(self) -> Iterator[Stored]:
         """Functions that functions assign to fields, and to variables that are not their own."""
         for match in _STORE.finditer(self._plain):
-            plain = match.group(2)
-            if plain is not None and not self._may_be_function(plain):
+            field, plain, path_of, given = match.groups()
+            if path_of:
+                # Most fields that are copied are no functions.
+                if not (_FUNCTION_TYPE.search(field) or _FUNCTION_TYPE.search(path_of)):
+                    continue
+            elif plain is not None and not self._may_be_function(plain):
                 continue
             function = self._at(match.start())
-            given = plain or match.group(3)
-            values = list(self._values(given, function, fields=False)) if function else []
+            given = plain + path_of if plain is not None else given
+            values = list(self._values(given, function, fields=bool(path_of))) if function else []
             if function is not None and values:
                 owner, *path = self._owner(function, match.start())
                 of = f"{owner}.{'.'.join(path)}<" if path else ""
-                slot = f"{FIELD}{match.group(1).decode()}"
+                slot = f"{FIELD}{field.decode()}"
                 for value in values:
                     yield Stored("" if path else owner, slot, of + value, function.symbol)
         for match in _SET.finditer(self._plain):
@@ -460,13 +477,14 @@ class _Reader:
                     yield Stored(name.decode(), VARIABLE, value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[str]:
-        """Where the field belongs to that is accessed at a byte: the type of a local, and the fields that lead from
-        there. One "" if that is not known."""
+        """Where the field belongs to that is accessed at a byte: the type of a local, or of a variable of the file, and
+        the fields that lead from there. One "" if that is not known."""
         found = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
-        known = function.names.get(found.group(1)) if found is not None else None
-        if found is None or known is None or not known.type:
+        if found is None:
             return [""]
-        return [known.type.decode(), *(name.decode() for name in _STEP.findall(found.group(2)))]
+        known = function.names.get(found.group(1))
+        type_ = known.type if known is not None else self._types.get(found.group(1), b"")
+        return [type_.decode(), *(name.decode() for name in _STEP.findall(found.group(2)))] if type_ else [""]
 
     def _called(self) -> Iterator[Stored]:
         """What is known of locals and parameters that are called, or whose members are."""
@@ -497,17 +515,32 @@ class _Reader:
                 )
 
     def _macros(self) -> Iterator[Stored]:
-        """Which of their parameters macros call, and which they pass on to other macros."""
+        """Which of their parameters macros call, pass on to other macros, or assign to a field; and what they assign
+        that functions call as they do."""
         source = self._captured.source
+        assigned: dict[str, list[tuple[bytes, str, bytes]]] = {}
         for node, start, end in self._captured.expansions:
             name = node.child_by_field_name("name")
             close = source.find(b")", start, end)
-            if name is None or source[start : start + 1] != b"(" or close < 0:
+            if name is None or start == end:
+                continue
+            fields = _ASSIGNED.findall(source, start, end) if b"=" in source[start:end] else []
+            if source[start : start + 1] != b"(" or close < 0:
+                assigned.setdefault((name.text or b"").decode("utf-8", "replace"), []).extend(
+                    (of, field.decode(), given) for of, field, given in fields
+                )
                 continue
             places = {word.strip(): place for place, word in enumerate(source[start + 1 : close].split(b","))}
             macro, within = (name.text or b"").decode("utf-8", "replace"), self._finder.symbol(start - 1)
             if within < 0:
                 continue
+            for of, field, given in fields:
+                if given in places:
+                    holders = set(self._holders.get(field.decode(), ()))
+                    owner = holders.pop() if len(holders) == 1 else ""
+                    yield Stored(owner, f"{FIELD}{field.decode()}", f"{PARAMETER}{places[given]}", within)
+                else:
+                    assigned.setdefault(macro, []).append((of, field.decode(), given))
             for called in _CALL.findall(source, close, end):
                 if called in places:
                     yield Stored(macro, APPLIED, f"{PARAMETER}{places[called]}", within)
@@ -516,6 +549,19 @@ class _Reader:
                     if argument.strip() in places:
                         passed = f"{PARAMETER}{places[argument.strip()]}>{called.decode()}>{PARAMETER}{place}"
                         yield Stored(macro, APPLIED, passed, within)
+        yield from self._assigned(assigned)
+
+    def _assigned(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[Stored]:
+        """What macros assign to fields of the names that a function has where it uses them."""
+        numbers = {entity.symbol: number for number, entity in enumerate(self._entities)} if assigned else {}
+        for call in self._calls if assigned else ():
+            for of, field, given in assigned.get(call.name, ()):
+                number = numbers.get(call.caller, -1)
+                names = self._function(number).names if number >= 0 else {}
+                known = names.get(given)
+                if known is not None and known.functional and known.place >= 0:
+                    owner = names[of].type.decode() if of in names else ""
+                    yield Stored(owner, f"{FIELD}{field}", f"{PARAMETER}{known.place}", call.caller)
 
     def _passed(self) -> Iterator[Stored]:
         """Functions that are arguments."""
