@@ -178,17 +178,23 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
     everywhere = sorted(by_place.values(), key=lambda site: (site.file, site.line))
     here = [site for site in everywhere if site.file == asked.file]
-    if asked.language == "rust":
-        # The same path in a crate: several files may only define it if no build has two of them.
-        return [everywhere, here] if _apart(everywhere) else [here]
     if asked.language not in _LINKED:
         return [everywhere]
     # Without a condition, two files of a repository that define one C function are two programs, or files that
-    # the build system chooses from, which nothing in them shows.
-    across = [site for site in everywhere if site.file == asked.file or _join(site, asked)]
+    # the build system chooses from, which nothing in them shows. The other files are those that no program has beside
+    # this one, nor beside each other.
+    files: dict[str, list[Site]] = {asked.file: here}
+    for site in everywhere:
+        if site.file != asked.file and _join(site, asked):
+            files.setdefault(site.file, []).append(site)
+    across: list[Site] = []
+    for sites in files.values():
+        if all(_apart(one, other) for one in across for other in sites):
+            across += sites
+    across.sort(key=lambda site: (site.file, site.line))
     beside = [site for site in everywhere if site.file.rpartition("/")[0] == asked.file.rpartition("/")[0]]
     inner = [beside, here] if asked.language == "csharp" else [here]
-    return inner if len(across) == len(here) or not _apart(across) else [across, *inner]
+    return inner if len(across) == len(here) else [across, *inner]
 
 
 def _definition(site: Site) -> tuple[object, ...]:
@@ -460,14 +466,10 @@ def _join(one: Site, other: Site) -> bool:
     return weak or (one.build_tag is not None and other.build_tag is not None)
 
 
-def _apart(sites: Sequence[Site]) -> bool:
-    """Whether sites of several files can be parts of one program: no two of two files can both be had."""
-    return all(
-        one.file == other.file
-        or ("weak" in one.traits) != ("weak" in other.traits)
-        or logic.together(one.condition, other.condition, one.language) is False
-        for one, other in combinations(sites, 2)
-    )
+def _apart(one: Site, other: Site) -> bool:
+    """Whether two sites of two files can be parts of one program: it can not have both, or one gives way."""
+    weak = ("weak" in one.traits) != ("weak" in other.traits)
+    return weak or logic.together(one.condition, other.condition, one.language) is False
 
 
 def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:

@@ -249,7 +249,9 @@ def _ruby(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterato
 
 
 def _signature(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
-    if node.type in _BODILESS:
+    # A function of an `extern` block is all that a crate has of it: a second one is one too many.
+    around = node.parent.parent if node.parent is not None else None
+    if node.type in _BODILESS and (around is None or around.type != "foreign_mod_item"):
         yield "declaration"
 
 
