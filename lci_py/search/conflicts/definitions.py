@@ -102,6 +102,9 @@ _MATERIAL = lazily(
     r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/"
 )
 _MACRO_LIKE = lazily(r"[A-Z][A-Z\d_]+")
+_COMMENT = lazily(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+#: What follows the parameters of a function: its body, or what a constructor initialises.
+_BODY = lazily(r"(?<=\))\s*(?:\{|:(?!:)\s*[\w:<>, ]+[({])")
 _ANGLED = lazily(r"<.*>")
 _FILE_PRIVATE = lazily(r"\b(?:private|fileprivate|file)\b")
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
@@ -129,7 +132,7 @@ def group_key(site: Site) -> tuple[str, ...]:
     elif site.language in _CLASSES_CALLED and group == "type" and site.kind == "class":
         group = "callable"
     overload = str(site.arity) if site.language == "elixir" else ""
-    if site.language in _OVERLOADING and group != "value":
+    if site.language in _OVERLOADING and group != "value" and site.kind != "macro":
         overload = _parameters(site.name, site.signature, group)
     owner = " ".join(sorted(word for word in site.traits if word == "static" or word.startswith("impl:")))
     return (
@@ -509,7 +512,8 @@ def _place(site: Site) -> str:
 @lru_cache(maxsize=4096)
 def _parameters(name: str, signature: str, group: str) -> str:
     """What tells overloads apart: type parameters, the parameters' types, and what follows them."""
-    head, _, rest = signature.partition(name)
+    head, _, rest = _COMMENT.sub(" ", signature).partition(name)
+    rest = _BODY.split(rest, maxsplit=1)[0]
     if head.rstrip().endswith("."):
         rest = f"{head.split()[-1]} {rest}"  # C#: `void IDisposable.Dispose()` is not `void Dispose()`
     template = re.search(r"\btemplate\s*<.*>", head)

@@ -56,6 +56,7 @@ _COMMENTS = {
     "php": re.compile(rb"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL),
     "lua": re.compile(rb"--[^\n]*"),
 }
+_C_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
 #: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})
@@ -114,7 +115,9 @@ def own_digests(
                 if at <= start and end <= entity.end:
                     digest.update(captured.source[at:start])
                     at = end
-        digest.update(captured.source[at : entity.end].replace(b"\r\n", b"\n"))
+        text = captured.source[at : entity.end].replace(b"\r\n", b"\n")
+        # To a macro, a comment in it is a blank.
+        digest.update(_C_COMMENT.sub(b" ", text).rstrip() if symbol.kind == "macro" and b"/" in text else text)
         outer = entity.outer
         if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"

@@ -74,6 +74,14 @@ CONFLICTS = {
         {f"p/a_{os}.go": "package p\n\nfunc (t *T) F() {}\n" for os in ("linux", "windows")},
         [("p/a_linux.go", "linux", "variant"), ("p/a_windows.go", "windows", "variant")],
     ),
+    "c++ macros with different bodies": (
+        {"a.cpp": "#ifdef A\n#define F(x) do { x; } while (0)\n#else\n#define F(x)\n#endif\n"},
+        [("a.cpp", "defined(A)", "variant"), ("a.cpp", "!defined(A)", "variant")],
+    ),
+    "c++ overloads with comments and initialisers": (
+        {"a.cpp": "struct F {\n#ifdef A\n  F(int a /* one */) : b(a) {}\n#else\n  F(int a) : b(a + 1), c{2} {}\n#endif\n};\n"},
+        [("a.cpp", "defined(A)", "variant"), ("a.cpp", "!defined(A)", "variant")],
+    ),
     "c, one file": (
         {"a.c": "#ifdef A\nint F(void) { return 1; }\n#else\nint F(void) { return 2; }\n#endif\n"},
         [("a.c", "defined(A)", "variant"), ("a.c", "!defined(A)", "variant")],
@@ -393,6 +401,12 @@ def test_definition_sites_carry_the_branch_and_the_line() -> None:
     assert definitions(rows, None, machine)[0].branch is None
     assert definitions(rows[:1], "topic", machine) == definitions([], "topic", machine) == ()
     assert group_key(rows[0]) == group_key(rows[1])
+
+
+def test_a_comment_is_no_part_of_a_macro() -> None:
+    source = "#ifdef A\n#define F(x) (x) /* the one */\n#elif B\n#define F(x) (x) // the other\n#else\n#define F(x) (x)/1\n#endif\n"
+    one, other, third = (site.digest for site in sites({"a.c": source}))
+    assert one == other != third
 
 
 def test_a_setter_has_no_definitions_of_its_own() -> None:
