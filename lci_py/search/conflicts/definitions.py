@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.source.conditions import conjuncts
+from lci_py.source.conditions import conjuncts, join
 from lci_py.source.conditions.paths import platform_stem, source_root
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, RELATIONS, TYPE_KINDS, DefinitionSite
@@ -53,11 +53,19 @@ class Site(NamedTuple):
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
     meant: str | None = None  # `build_tag` without the flags that variables hold, as it is compared
+    inferred: str | None = None  # the platform that its path suggests
 
     @property
     def condition(self) -> str | None:
         """The condition to compare and to judge."""
         return self.build_tag if self.meant is None else self.meant
+
+    @property
+    def placed(self) -> str | None:
+        """The same together with what the path suggests."""
+        if self.inferred is None:
+            return self.condition
+        return join([self.condition or "", *(f"path({word})" for word in self.inferred.split(" && "))])
 
 
 #: The kinds that can define one thing twice. A namespace is reopened; an enum's member is found through its enum.
@@ -162,9 +170,11 @@ def definitions(
     for found in candidates(group, asked):
         related = [(site, relation) for site, relation in zip(found, relate(found, macros), strict=True) if relation]
         if any(site.file == asked.file and site.line == asked.line for site, _ in related):
-            active = _active(found, machine())
+            active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
             return tuple(
-                DefinitionSite(site.file, site.line, branch, site.build_tag, relation, active=site is active)
+                DefinitionSite(
+                    site.file, site.line, branch, site.build_tag, relation, site is active, site.inferred if told else None
+                )
                 for site, relation in related
             )
     return ()
@@ -216,6 +226,8 @@ def passed_over(site: Site) -> bool:
         return True
     if site.build_tag is not None and not _counts(site.condition or "", site.language):
         return True
+    if site.language == "rust" and f"#{site.name}" in site.signature:
+        return True  # a name that a macro marks, or makes another one of: `enum #anon`
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
@@ -251,7 +263,9 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
     both = logic.together(one.condition, other.condition, language)
     by_path = one.path_tag != other.path_tag
     if _is_value(one) and language in _SEQUENTIAL and not by_path and not (_chosen(one) and _chosen(other)):
-        return None
+        return "variant" if one.kind == other.kind == "constant" and _placed_apart(one, other) else None
+    if both is not False and macro_kinds != 1 and _placed_apart(one, other):
+        return "variant"
     if both is False:
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macro_kinds == 1:
@@ -369,8 +383,6 @@ def _overload(site: Site) -> str:
 
 def _in_macro(site: Site) -> bool:
     """Whether a name looks like that of a macro whose use was taken for a definition."""
-    if site.language == "rust":
-        return f"#{site.name}" in site.signature
     if site.language not in ("c", "cpp", "objc"):
         return False
     given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
@@ -466,20 +478,35 @@ def _guards(site: Site) -> bool:
 def _join(one: Site, other: Site) -> bool:
     """Whether two files are visibly made for one program: both have conditions, or one is weak."""
     weak = "weak" in one.traits or "weak" in other.traits
-    return weak or (one.build_tag is not None and other.build_tag is not None)
+    return weak or all(site.build_tag is not None or site.inferred is not None for site in (one, other))
 
 
 def _apart(one: Site, other: Site) -> bool:
     """Whether two sites of two files can be parts of one program: it can not have both, or one gives way."""
     weak = ("weak" in one.traits) != ("weak" in other.traits)
-    return weak or logic.together(one.condition, other.condition, one.language) is False
+    return weak or logic.together(one.condition, other.condition, one.language) is False or _placed_apart(one, other)
+
+
+def _placed_apart(one: Site, other: Site) -> bool:
+    """Whether the paths of two files suggest that no build has both: that is never more than a `variant`."""
+    if one.inferred == other.inferred or not (one.inferred or other.inferred):
+        return False
+    return logic.together(one.placed, other.placed, one.language) is False
+
+
+def _told_by_path(sites: Sequence[Site]) -> bool:
+    """Whether what the paths suggest is needed to tell some of these definitions apart."""
+    return any(
+        _placed_apart(one, other) and logic.together(one.condition, other.condition, one.language) is not False
+        for one, other in combinations(sites, 2)
+    )
 
 
 def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
     """The one site that counts on this machine; None if that cannot be told."""
     if any(_RESCUED.match(part) for site in sites for part in _run_time(site.build_tag)):
         return None  # what a `try` comes to is not known before it runs
-    judged = [(site, logic.holds(site.condition, site.language, machine)) for site in sites]
+    judged = [(site, logic.holds(site.placed, site.language, machine)) for site in sites]
     certain = [site for site, holds in judged if holds is True]
     if len(certain) != 1:
         if len({site.file for site in certain}) == 1 and sites[0].language in _SEQUENTIAL:
@@ -499,14 +526,13 @@ def _place(site: Site) -> str:
     if language == "go":
         return site.file.rpartition("/")[0] or "."
     if language == "csharp":
-        return "" if site.qualified_name != site.name else site.file  # namespaces span files
-    if language in _SUFFIXED:
-        return platform_stem(language, site.file)
+        # Namespaces span files.
+        return "" if site.qualified_name != site.name else platform_stem(language, site.file)
     if language in ("kotlin", "java", "scala"):
         return source_root(language, site.file)
     is_linked = language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
     is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
-    return "" if is_shared else site.file
+    return "" if is_shared else platform_stem(language, site.file)
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions
-from lci_py.source.conditions.paths import path_condition
+from lci_py.source.conditions.paths import inferred_condition, path_condition
 from lci_py.types.search import VALUED_KINDS, Filters
 
 if TYPE_CHECKING:
@@ -139,6 +139,8 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         arity=row["arity"],
         broken=bool(row["errors"]),
         path_tag=path_condition(language, file),
+        # Tests of several platforms are mostly different ones, which only share their names.
+        inferred=None if row["test"] else inferred_condition(language, file),
         scope=rust.scope(file, row["qualified_name"]) if rust is not None else _program(snapshot.symbols, row),
         meant=_meant(snapshot, row, tag),
     )

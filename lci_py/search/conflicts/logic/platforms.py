@@ -168,3 +168,19 @@ def _macros() -> dict[str, Formula]:
 MACROS = _macros()
 #: The macros whose value is a version.
 VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == " @compiler")
+
+
+def suggested(word: str) -> Literal:
+    """What a word of `source.conditions.paths.inferred_condition` stands for."""
+    if word in PROCESSOR or word in _FAMILIES:
+        return processor(_FAMILIES.get(word, word))
+    if word == "unix":
+        return Literal(" @system", ~bits(SYSTEM, "windows dos os2 amiga vms os400 riscos symbian"))
+    return system(_SUGGESTED.get(word, word))
+
+
+_FAMILIES = {
+    "x86": "x86 x86_64", "ppc": "ppc ppc64", "mips": "mips mips64", "riscv": "riscv32 riscv64", "s390": "s390 s390x",
+    "sparc": "sparc sparc64",
+}  # fmt: skip
+_SUGGESTED = {"apple": APPLE, "bsd": BSD, "kqueue": f"{APPLE} {BSD}"}

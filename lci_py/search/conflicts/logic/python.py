@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag, scalar
 from lci_py.search.conflicts.logic.comparisons import Comparison, items
 from lci_py.search.conflicts.logic.solve import Formula, Literal, either
@@ -177,6 +178,21 @@ def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, in
     return compared("<" if operator in ("<", "<=") else ">=", value if operator in ("<", ">=") else after)
 
 
+#: The platforms that words in paths stand for, where they are not the beginning of a `sys.platform`.
+_SUGGESTED = {
+    "windows": ("win32",), "macos": ("darwin",), "apple": ("darwin", "ios"), "solaris": ("sunos",), "hpux": ("hp-ux",),
+    "bsd": ("freebsd", "openbsd", "netbsd", "dragonfly"), "hurd": ("gnu", "hurd"),
+    "kqueue": ("darwin", "ios", "freebsd", "openbsd", "netbsd", "dragonfly"),
+}  # fmt: skip
+
+
+def _suggested(word: str) -> Formula:
+    if word == "unix":
+        return _os_name("posix") or flag("unix")
+    allowed = sum(_beginning(name) for name in _SUGGESTED.get(word, (word,)))
+    return Literal(" @platform", allowed) if allowed else platforms.suggested(word)
+
+
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     known: dict[str, Allowed] = {
         " @python": numeric(prefixed(tuple(machine.python))),
@@ -193,5 +209,6 @@ PYTHON = Dialect(
     chains=True,
     falsy=Values(frozenset({NULL, NO, EMPTY}), numbers=compared("==", (0,))),
     special=_special,
+    suggested=_suggested,
     here=_here,
 )
