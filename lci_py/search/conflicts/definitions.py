@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.source.conditions import conjuncts, join
-from lci_py.source.conditions.paths import platform_stem, source_root
+from lci_py.source.conditions.paths import shared_path, source_root
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, RELATIONS, TYPE_KINDS, DefinitionSite
 
@@ -173,7 +173,13 @@ def definitions(
             active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
             return tuple(
                 DefinitionSite(
-                    site.file, site.line, branch, site.build_tag, relation, site is active, site.inferred if told else None
+                    site.file,
+                    site.line,
+                    branch,
+                    site.build_tag,
+                    relation,
+                    site is active,
+                    site.inferred if told else None,
                 )
                 for site, relation in related
             )
@@ -238,7 +244,7 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
         sites: Of one symbol, by file and line.
         macros: The definitions of a macro of C by its name.
     """
-    if all(site.build_tag is None and _is_value(site) and site.language in _ASSIGNING for site in sites):
+    if all(not (site.build_tag or site.inferred) and _is_value(site) and site.language in _ASSIGNING for site in sites):
         return [""] * len(sites)  # a variable, and what is assigned to it
     found: list[set[str]] = [set() for _ in sites]
     known: dict[tuple[object, ...], str | None] = {}
@@ -527,12 +533,12 @@ def _place(site: Site) -> str:
         return site.file.rpartition("/")[0] or "."
     if language == "csharp":
         # Namespaces span files.
-        return "" if site.qualified_name != site.name else platform_stem(language, site.file)
+        return "" if site.qualified_name != site.name else shared_path(language, site.file)
     if language in ("kotlin", "java", "scala"):
         return source_root(language, site.file)
     is_linked = language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
     is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
-    return "" if is_shared else platform_stem(language, site.file)
+    return "" if is_shared else shared_path(language, site.file)
 
 
 @lru_cache(maxsize=4096)

@@ -26,9 +26,11 @@ _SYSTEMS = {
     **dict.fromkeys("darwin apple".split(), "apple"),
     **dict.fromkeys("unix posix".split(), "unix"),
     **dict.fromkeys("sunos solaris".split(), "solaris"),
+    **dict.fromkeys("ibmi as400".split(), "os400"),
+    **dict.fromkeys("os390 zos".split(), "mvs"),
     **{name: name for name in (
         "android ios bsd freebsd openbsd netbsd dragonfly aix hpux haiku hurd cygwin emscripten wasi qnx os2 os400 vms "
-        "irix amiga riscos symbian fuchsia kqueue"
+        "irix amiga riscos symbian fuchsia kqueue"  # kqueue, epoll, iocp: what only these systems have
     ).split()},
 }  # fmt: skip
 _PROCESSORS = {
@@ -38,8 +40,8 @@ _PROCESSORS = {
     **dict.fromkeys("arm armv7".split(), "arm"),
     **dict.fromkeys("ppc powerpc ppc64 ppc64le powerpc64".split(), "ppc"),
     **{name: name for name in "mips riscv s390 sparc loongarch64 ia64".split()},
-    **{"mips64": "mips", "riscv64": "riscv", "s390x": "s390", "sparc64": "sparc"},
-}
+    "mips64": "mips", "riscv64": "riscv", "s390x": "s390", "sparc64": "sparc",
+}  # fmt: skip
 _WORD = lazily(r"x86_64|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:32|64)?|\d+|[a-z]\w*")
 #: Words of five letters and more that name a platform also at the end of another word: `_pslinux.py`.
 _ENDING = lazily(r"(linux|windows|darwin|macos|freebsd|openbsd|netbsd|sunos|solaris|win32|posix|bsd|osx|aix)$")
@@ -57,13 +59,16 @@ def path_condition(language: str, path: str) -> str | None:
 
 
 def platform_stem(language: str, path: str) -> str:
-    """The path without what it says of platforms: `src/Button.ios.js` is a variant of `src/Button.js`.
+    """The path without its platform suffix, if it has one: `src/Button.ios.js` is a variant of `src/Button.js`.
 
-    Variants may also differ in the last suffix, as `.ts` and `.tsx` do, and in the words of `inferred_condition`.
+    Variants may also differ in the last suffix, as `.ts` and `.tsx` do.
     """
-    if language in _JAVASCRIPT:
-        path = _SUFFIX.sub("", path)
-    return _read(path)[1] if language in _CHOSEN else path
+    return _SUFFIX.sub("", path) if language in _JAVASCRIPT else path
+
+
+def shared_path(language: str, path: str) -> str:
+    """What the paths of variants have in common: `src/*/pipe.c` for `src/win/pipe.c`."""
+    return _read(platform_stem(language, path))[1] if language in _CHOSEN else path
 
 
 def inferred_condition(language: str, path: str) -> str | None:

@@ -45,10 +45,6 @@ def _nothing(leaf: Leaf) -> Formula | None:
     return None
 
 
-def _nobody(machine: Machine) -> Mapping[str, Allowed]:
-    return {}
-
-
 def _is_switch(variable: str) -> bool:
     return not variable.startswith((" @", "try ", "…"))
 
@@ -78,7 +74,7 @@ class Dialect(NamedTuple):
     zero: str = ""
     special: Callable[[Leaf], Formula | None] = _nothing
     facts: tuple[Formula, ...] = ()
-    here: Callable[[Machine], Mapping[str, Allowed]] = _nobody
+    here: Callable[[Machine], Mapping[str, Allowed]] = platforms.here
     unset: bool = False
     within: re.Pattern[str] | None = None
     suggested: Callable[[str], Formula] = platforms.suggested

@@ -187,15 +187,8 @@ def _framework(match: re.Match[str]) -> Formula:
 
 
 def _here(machine: Machine) -> Mapping[str, Allowed]:
-    known: dict[str, Allowed] = {" @bytes": 1 if machine.byteorder == "big" else 2}
-    system, processor = SYSTEM.get(machine.system), PROCESSOR.get(machine.processor)
-    if system:
-        known[" @system"] = system
-    if processor:
-        known[" @processor"] = processor
-    for name in ("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"):
-        known[name] = numeric(compared("==", (machine.pointer_bits // 8,)))
-    return known
+    width = numeric(compared("==", (machine.pointer_bits // 8,)))
+    return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
 
 
 def _is_switch(variable: str) -> bool:

@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag
 from lci_py.search.conflicts.logic.comparisons import Comparison, Operand, items
-from lci_py.search.conflicts.logic.platforms import APPLE, SYSTEM, system
+from lci_py.search.conflicts.logic.platforms import APPLE, system
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lci_py.search.conflicts.logic.comparisons import Leaf
-    from lci_py.search.conflicts.logic.machine import Machine
-    from lci_py.search.conflicts.logic.values import Allowed
 
 #: Names of systems in lower case, as `uname`, OSTYPE, PHP_OS and the second part of RUBY_PLATFORM have them.
 _SYSTEMS = {
@@ -37,11 +33,6 @@ def _system(text: str) -> Formula | None:
     """A system by its name, which may end in a release."""
     name = _NUMBERED.sub("", text.lower())
     return system(_SYSTEMS[name]) if name in _SYSTEMS else None
-
-
-def _here(machine: Machine) -> Mapping[str, Allowed]:
-    bit = SYSTEM.get(machine.system)
-    return {" @system": bit} if bit else {}
 
 
 def _sides(leaf: Leaf) -> tuple[str, str] | None:
@@ -100,7 +91,6 @@ RUBY = Dialect(
     falsy=words(NULL, NO),
     special=_ruby,
     facts=(*platforms.FACTS, Or((opposite(_JRUBY), opposite(Literal("RUBY_ENGINE", words('"ruby')))), 2)),
-    here=_here,
 )
 
 # PHP
@@ -162,7 +152,6 @@ PHP = Dialect(
     falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=compared("==", (0,))),
     special=_php,
     facts=platforms.FACTS,
-    here=_here,
 )
 
 # Lua
@@ -188,7 +177,6 @@ LUA = Dialect(
     special=_lua,
     # LuaJIT calls itself Lua 5.1.
     facts=(Or((Literal("jit", words(NULL, NO)), Literal("_VERSION", numeric(prefixed((5, 1))))), 2),),
-    here=_here,
 )
 
 # Elixir
@@ -257,5 +245,4 @@ SHELL = Dialect(
     spell=_shell_text,
     special=_shell,
     facts=platforms.FACTS,
-    here=_here,
 )
