@@ -43,8 +43,8 @@ _PROCESSORS = {
     "mips64": "mips", "riscv64": "riscv", "s390x": "s390", "sparc64": "sparc",
 }  # fmt: skip
 _WORD = lazily(r"x86_64|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:32|64)?|\d+|[a-z]\w*")
-#: Words of five letters and more that name a platform also at the end of another word: `_pslinux.py`.
-_ENDING = lazily(r"(linux|windows|darwin|macos|freebsd|openbsd|netbsd|sunos|solaris|win32|posix|bsd|osx|aix)$")
+#: Words that name a platform also at the end of another word: `_pslinux.py`.
+_ENDINGS = tuple("linux windows darwin macos freebsd openbsd netbsd sunos solaris win32 posix bsd osx aix".split())
 
 
 def path_condition(language: str, path: str) -> str | None:
@@ -87,8 +87,9 @@ def _read(path: str) -> tuple[str | None, str]:
 
     def star(match: re.Match[str]) -> str:
         word, before = match[0].lower(), ""
-        if word not in _SYSTEMS and word not in _PROCESSORS and (ending := _ENDING.search(word)):
-            word, before = ending[1], match[0][: ending.start()]
+        if word not in _SYSTEMS and word not in _PROCESSORS and word.endswith(_ENDINGS):
+            ending = next(ending for ending in _ENDINGS if word.endswith(ending))
+            word, before = ending, match[0][: -len(ending)]
         meaning = _SYSTEMS.get(word) or _PROCESSORS.get(word)
         if meaning is None:
             return match[0]

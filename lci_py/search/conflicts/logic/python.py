@@ -12,6 +12,7 @@ from lci_py.search.conflicts.logic.comparisons import Comparison, items
 from lci_py.search.conflicts.logic.solve import Formula, Literal, either
 from lci_py.search.conflicts.logic.values import Number, Values, compared, numeric, prefixed, words
 from lci_py.source.conditions.formula import Grammar
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,13 +41,13 @@ _OWN_NAMES = {
     "darwin": "darwin", "osx": "darwin", "mac": "darwin", "cygwin": "cygwin", "freebsd": "freebsd",
     "ms_windows": "win32", "aix": "aix", "android": "android", "wasi": "wasi", "emscripten": "emscripten",
 }  # fmt: skip
-_OWN = re.compile(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
+_OWN = lazily(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
 _PLATFORM = frozenset({"sys.platform", "platform", "_sys.platform", "sys.platform.lower()"})
-_SLICE = re.compile(r"(.*)\[:(\d{1,2})\]")
+_SLICE = lazily(r"(.*)\[:(\d{1,2})\]")
 _SYSTEM = frozenset({"platform.system()", "system()", "_platform.system()"})
-_METHOD = re.compile(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
-_VERSION = re.compile(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
-_MAJOR = re.compile(r"(?:\w+\.)*_*(?:IS_|is_)?PY(?:THON)?_?([23])_*", re.IGNORECASE)
+_METHOD = lazily(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
+_VERSION = lazily(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
+_MAJOR = lazily(r"(?:\w+\.)*_*(?:IS_|is_)?PY(?:THON)?_?([23])_*", re.IGNORECASE)
 _PARTS = {"major": 0, "minor": 1, "micro": 2, "0": 0, "1": 1, "2": 2}
 
 

@@ -12,6 +12,7 @@ from lci_py.search.conflicts.logic.platforms import APPLE, system
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.comparisons import Leaf
@@ -26,7 +27,7 @@ _SYSTEMS = {
     "bccwin": "windows", "bsd": platforms.BSD,
 }  # fmt: skip
 _WINDOWS = system("windows")
-_NUMBERED = re.compile(r"(?:\d+|\.\d+)+$")
+_NUMBERED = lazily(r"(?:\d+|\.\d+)+$")
 
 
 def _system(text: str) -> Formula | None:
@@ -44,9 +45,9 @@ def _sides(leaf: Leaf) -> tuple[str, str] | None:
 
 
 # Ruby
-_GEM_VERSION = re.compile(r"Gem::Version\.(?:new|create)\((.*)\)")
-_RUBY_HOSTS = re.compile(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
-_RUBY_MATCH = re.compile(r'(.*)(?:\.match\?\(/(.*)/i?\)|\.include\?\("(.*)"\))')
+_GEM_VERSION = lazily(r"Gem::Version\.(?:new|create)\((.*)\)")
+_RUBY_HOSTS = lazily(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
+_RUBY_MATCH = lazily(r'(.*)(?:\.match\?\(/(.*)/i?\)|\.include\?\("(.*)"\))')
 _JRUBY = Literal("RUBY_ENGINE", words('"jruby'))
 _RUBY_NAMES: dict[str, Formula] = {
     **dict.fromkeys(("Gem.win_platform?", "Gem.win_platform?()", "WINDOWS", "IS_WINDOWS", "windows?"), _WINDOWS),
@@ -94,11 +95,11 @@ RUBY = Dialect(
 )
 
 # PHP
-_VERSION_COMPARE = re.compile(r"version_compare\((.*)\)")
+_VERSION_COMPARE = lazily(r"version_compare\((.*)\)")
 _PHP_OPERATORS = {
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==",
 }  # fmt: skip
-_PHP_VERSION = re.compile(r"(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?(?:-?(?:dev|alpha|beta|RC|rc)\d*)?")
+_PHP_VERSION = lazily(r"(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?(?:-?(?:dev|alpha|beta|RC|rc)\d*)?")
 _PHP_FAMILIES = {
     "Windows": "windows",
     "BSD": platforms.BSD,
@@ -155,8 +156,8 @@ PHP = Dialect(
 )
 
 # Lua
-_LUA_VERSION = re.compile(r'"Lua (5\.\d)"')
-_LUA_SEPARATOR = re.compile(r"package\.config:sub\(1,1\)")
+_LUA_VERSION = lazily(r'"Lua (5\.\d)"')
+_LUA_SEPARATOR = lazily(r"package\.config:sub\(1,1\)")
 
 
 def _lua(leaf: Leaf) -> Formula | None:
@@ -180,7 +181,7 @@ LUA = Dialect(
 )
 
 # Elixir
-_ELIXIR_VERSION = re.compile(r'Version\.match\?\(System\.version,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)')
+_ELIXIR_VERSION = lazily(r'Version\.match\?\(System\.version,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)')
 
 
 def _elixir(leaf: Leaf) -> Formula | None:
@@ -202,7 +203,7 @@ ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""),
 
 # Shells
 _UNAME = frozenset({"$(uname)", "$(uname-s)", "`uname`", "`uname-s`", "$OSTYPE", "${OSTYPE}", "${OSTYPE:-}"})
-_TESTS = re.compile(r" -(eq|ne|lt|le|gt|ge) ")
+_TESTS = lazily(r" -(eq|ne|lt|le|gt|ge) ")
 _TEST_OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
