@@ -299,10 +299,12 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
 
 def _one_program(one: Site, other: Site) -> bool:
     """Whether a compiler that has both definitions rejects them, rather than takes two things that only look alike."""
-    if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other):
+    if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other) or _doubtful(one, other):
         return False
     if one.language == "go":
         return True
+    if one.kind == "type" and one.language in ("c", "cpp", "objc") and one.digest == other.digest:
+        return False  # the same `typedef` twice is one
     if one.file != other.file or one.kind == "module" or _in_macro(one):
         return False
     if one.language == "rust":
@@ -331,15 +333,8 @@ def _twice(one: Site, other: Site) -> bool:
     """Whether two definitions under one condition are one too many: a compiler rejects them, or the first is lost."""
     language = one.language
     traits = one.traits | other.traits
-    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name.
-    is_sure = language == "c" or (language == "cpp" and GROUPS[one.kind] == "type")
-    if (
-        ((one.broken or other.broken) and not is_sure)
-        or _deliberate(one)
-        or _deliberate(other)
-        or one.name in _ENTRY_POINTS
-    ):
-        return False  # where a file does not parse, conditions and scopes may have been missed
+    if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
+        return False
     if one.file != other.file and (language not in _FOLDERS or not _one_folder(one, other)):
         return False
     if language in _SEQUENTIAL - _CLAUSES:
@@ -369,6 +364,14 @@ def _twice(one: Site, other: Site) -> bool:
         and not (_in_macro(one) or _in_macro(other))
         and one.parent == other.parent
     )
+
+
+def _doubtful(one: Site, other: Site) -> bool:
+    """Whether conditions, scopes or names may have been missed, because a file does not parse."""
+    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name, though
+    # a `typedef` that does not parse may show another one.
+    sure = {"c": one.kind != "type", "cpp": GROUPS[one.kind] == "type" and one.kind != "type"}
+    return (one.broken or other.broken) and not sure.get(one.language, False)
 
 
 def _is_alias(site: Site) -> bool:
@@ -432,20 +435,26 @@ def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
     for name in dict.fromkeys(_WORD.findall(f"{one.build_tag} {other.build_tag}")):
         rows = macros(name)[:_MAX_DEFINES]
         tags = [row["build_tag"] for row in rows]
-        inside = [
-            row for row in rows
-            if row["build_tag"] and row["file"] == first.file == other.file and row["line"] < second.line
-            and set(conjuncts(row["build_tag"])) <= set(conjuncts(first.build_tag or ""))
-        ]  # fmt: skip
-        if inside:
-            # The branch of the first definition sets the macro: what its condition says of it was true before.
-            tag = re.sub(rf"\b{name}\b", f"{name}__before", tag)
-            value = (inside[-1]["signature"] or "").partition(name)[2].strip()
-            known.append(f"{name} == {value}" if value.isdigit() else f"defined({name})")
+        inside = [row for row in rows if row["file"] == first.file == other.file and row["line"] < second.line]
+        if any(row["build_tag"] for row in inside):
+            # Each branch above the second definition may set the macro: what conditions up there say of it was true
+            # before.
+            tag = _before(name, tag)
+            for row in inside:
+                value = (row["signature"] or "").partition(name)[2].strip()
+                known.append(
+                    f"!({_before(name, row['build_tag'] or '1 == 1')}) || "
+                    + (f"{name} == {value}" if value.isdigit() else f"defined({name})")
+                )
         elif rows and all(tags) and not any(name in _WORD.findall(each) for each in tags):
             known.append(" || ".join([f"!defined({name})", *(f"({each})" for each in tags)]))
     joined = " && ".join([f"({tag})", *(f"({part})" for part in known)])
     return bool(known) and logic.together(joined, second.build_tag, one.language) is False
+
+
+def _before(name: str, tag: str) -> str:
+    """A condition with another name for what a macro was before the file set it."""
+    return re.sub(rf"\b{name}\b", f"{name}__before", tag)
 
 
 def _is_value(site: Site) -> bool:
