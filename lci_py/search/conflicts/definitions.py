@@ -368,8 +368,8 @@ def _twice(one: Site, other: Site) -> bool:
 
 def _doubtful(one: Site, other: Site) -> bool:
     """Whether conditions, scopes or names may have been missed, because a file does not parse."""
-    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name, though
-    # a `typedef` that does not parse may show another one.
+    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name; but a
+    # `typedef` that does not parse may show another one.
     sure = {"c": one.kind != "type", "cpp": GROUPS[one.kind] == "type" and one.kind != "type"}
     return (one.broken or other.broken) and not sure.get(one.language, False)
 
