@@ -18,7 +18,7 @@ from lci_py.source.file_record import FileRecord
 from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Stored, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 9
+VERSION = 10
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 # Not `dataclasses.astuple`: it copies nested values, and would take longer than everything else here.

@@ -504,8 +504,12 @@ def _apart(one: Site, other: Site) -> bool:
 
 def _placed_apart(one: Site, other: Site) -> bool:
     """Whether the paths of two files suggest that no build has both: that is never more than a `variant`."""
-    if one.inferred == other.inferred or not (one.inferred or other.inferred):
+    if one.inferred == other.inferred:
         return False
+    if one.kind == "module" or (one.language == "ruby" and GROUPS[one.kind] != "callable"):
+        return False  # reopened in any number of files
+    if one.kind == "macro" and one.digest == other.digest:
+        return False  # what all platforms have, as include guards
     return logic.together(one.placed, other.placed, one.language) is False
 
 

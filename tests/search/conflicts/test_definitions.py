@@ -418,7 +418,6 @@ PLACED = {
     "functions of c": ("int F(void) { return 1; }\n", ["src/unix/a.c", "src/win/b.c"], ["unix", "windows"]),
     "functions of one file only, in c": ("static int F(void) { return 1; }\n", ["src/unix/a.c", "src/win/a.c"], ["unix", "windows"]),
     "types of c": ("struct F { int a; };\n", ["inc/unix.h", "inc/win.h"], ["unix", "windows"]),
-    "macros": ("#define F 1\n", ["inc/linux.h", "inc/win.h"], ["linux", "windows"]),
     "functions of python": ("def F(): ...\n", ["p/_pslinux.py", "p/_psosx.py", "p/_pswindows.py"], ["linux", "macos", "windows"]),
     "constants of python": ("FLAG = 1\n", ["p/linux.py", "p/windows.py"], ["linux", "windows"]),
     "functions of javascript": ("export function F() {}\n", ["p/linux.js", "p/win32.js"], ["linux", "windows"]),
@@ -437,11 +436,18 @@ def test_files_that_their_paths_tell_apart(case: str) -> None:
     assert placed(dict.fromkeys(paths, source), "FLAG" if "FLAG" in source else "F") == shown
 
 
+def test_macros_of_two_platforms() -> None:
+    shown = placed({"inc/linux.h": "#define F 1\n", "inc/win.h": "#define F 2\n"})
+    assert shown == [("inc/linux.h", "variant", "linux", True), ("inc/win.h", "variant", "windows", False)]
+
+
 def test_what_a_path_suggests_is_never_grave() -> None:
     function = "int F(void) { return 1; }\n"
     assert placed({"src/unix/a.c": function, "src/linux/b.c": function}) == []  # they may be one program
     assert placed({"src/win/a.c": function, "src/win/b.c": function}) == []
     assert placed({"a/linux.py": "def F(): ...\n", "b/windows.py": "def F(): ...\n"}) == []  # other modules
+    assert placed({"inc/linux.h": "#define F\n", "inc/win.h": "#define F\n"}) == []
+    assert placed({"p/linux/a.rb": "module F\nend\n", "p/windows/a.rb": "module F\nend\n"}) == []  # reopened
     assert placed({"p/linux.py": "handler = 1\n", "p/windows.py": "handler = 1\n"}, "handler") == []  # a variable
 
 
