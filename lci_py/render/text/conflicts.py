@@ -285,7 +285,7 @@ def _row(site: DefinitionSite, signs: Signs, context: Context) -> _Row:
             f"[{text}]"
             for text in (
                 visible_line(_shortest_first(site.build_tag, signs)) if site.build_tag else "",
-                f"path: {site.inferred}" if site.inferred else "",
+                f"inferred: {site.inferred}" if site.inferred else "",
             )
             if text
         ),

@@ -53,7 +53,7 @@ class Site(NamedTuple):
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
     meant: str | None = None  # `build_tag` without the flags that variables hold, as it is compared
-    inferred: str | None = None  # the platform that its path suggests
+    inferred: str | None = None  # the platform that its path suggests, or the build files
 
     @property
     def condition(self) -> str | None:
@@ -65,7 +65,7 @@ class Site(NamedTuple):
         """The same together with what the path suggests."""
         if self.inferred is None:
             return self.condition
-        return join([self.condition or "", *(f"path({word})" for word in self.inferred.split(" && "))])
+        return join([self.condition or "", _WORD.sub(r"path(\g<0>)", self.inferred)])
 
 
 #: The kinds that can define one thing twice. A namespace is reopened; an enum's member is found through its enum.

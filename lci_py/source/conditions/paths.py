@@ -80,6 +80,11 @@ def inferred_condition(language: str, path: str) -> str | None:
     return _read(path)[0] if language in _CHOSEN else None
 
 
+def platform_word(word: str) -> str | None:
+    """What a word in small letters stands for, as in `inferred_condition`; None if it names no platform."""
+    return _SYSTEMS.get(word) or _PROCESSORS.get(word)
+
+
 @lru_cache(maxsize=8_192)
 def _read(path: str) -> tuple[str | None, str]:
     """The platform that a path suggests, and the path with `*` for each of its words that do."""
@@ -90,7 +95,7 @@ def _read(path: str) -> tuple[str | None, str]:
         if word not in _SYSTEMS and word not in _PROCESSORS and word.endswith(_ENDINGS):
             ending = next(ending for ending in _ENDINGS if word.endswith(ending))
             word, before = ending, match[0][: -len(ending)]
-        meaning = _SYSTEMS.get(word) or _PROCESSORS.get(word)
+        meaning = platform_word(word)
         if meaning is None:
             return match[0]
         found[word in _PROCESSORS] = meaning
