@@ -199,7 +199,15 @@ def _header(source: bytes, entity: Entity) -> str:
     """A hash of the head of an implementation: type, trait, type parameters, bounds."""
     body = entity.node.child_by_field_name("body")
     end = min(body.start_byte if body is not None else entity.end, entity.start + _MAX_ATTRIBUTES)
-    head = source[entity.start : end]
+    start, node = entity.start, entity.node
+    if node.type == "for":  # in a macro of Rust, a scope begins at this word of `impl Trait for Type`
+        for _ in range(_HEAD_NODES):
+            before = node.prev_sibling
+            if before is None or node.type == "impl":
+                break
+            node = before
+        start = node.start_byte if node.type == "impl" else start
+    head = source[start:end]
     text = re.sub(rb"\s+", b"", head if body is not None else head.partition(b"{")[0])
     return blake2b(text, digest_size=4).hexdigest()
 

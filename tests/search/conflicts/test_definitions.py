@@ -436,6 +436,17 @@ def test_files_that_their_paths_tell_apart(case: str) -> None:
     assert placed(dict.fromkeys(paths, source), "FLAG" if "FLAG" in source else "F") == shown
 
 
+def test_implementations_in_a_macro_of_rust_are_told_apart() -> None:
+    source = (
+        "cfg_net! {\n    impl Debug for X {\n        fn F(&self) {}\n    }\n    impl<T> Display for X {\n        fn F(&self) {}\n    }\n"
+        "    impl a::Net for str {\n        fn F(&self) {}\n    }\n    impl a::Net for &u8 {\n        fn F(&self) {}\n    }\n"
+        "    impl a::Net for &[X] {\n        fn F(&self) {}\n    }\n    impl a::Net for (&str, u16) {\n        fn F(&self) {}\n    }\n}\n"
+    )
+    found = [site for site in sites({"a.rs": source}) if site.name == "F"]
+    assert [site.qualified_name for site in found] == ["X.F", "X.F", "str.F", "u8.F", "X.F", "str.F"]
+    assert all(definitions([site, *found], None, machine) == () for site in found)
+
+
 def test_macros_of_two_platforms() -> None:
     shown = placed({"inc/linux.h": "#define F 1\n", "inc/win.h": "#define F 2\n"})
     assert shown == [("inc/linux.h", "variant", "linux", True), ("inc/win.h", "variant", "windows", False)]
