@@ -50,8 +50,9 @@
 (token_tree "type" @definition.type . (identifier) @name @definition.type . ["=" ":" ";" "<"])
 (token_tree "const" @definition.constant . (identifier) @name @definition.constant . ":" (#not-eq? @name "_"))
 (token_tree "static" @definition.variable . (identifier) @name @definition.variable . ":")
-(token_tree "for" @scope . (identifier) @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'"
+(token_tree "for" @scope . "&"? . [(identifier) (primitive_type)] @name . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>" "," "'"
     ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)
+(token_tree "for" @scope . "&"? . (token_tree . "&"? . [(identifier) (primitive_type)] @name) . (token_tree . "{") @scope)
 (token_tree "impl" @scope . (identifier) @name . (token_tree) @scope)
 (token_tree "impl" @scope . (identifier) @name . "<" . [(identifier) (primitive_type) (integer_literal) "<" ">" ">>"
     "," "'" ":" "::" "+" "where" "&" "=" "?" "static" "dyn"]* . (token_tree) @scope)

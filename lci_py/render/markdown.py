@@ -132,7 +132,8 @@ def _title(result: Mapping[str, Any]) -> str:
 
 
 def _tag(site: Mapping[str, Any]) -> str:
-    return f" {_code(site['build_tag'])}" if site.get("build_tag") else ""
+    tag = f" {_code(site['build_tag'])}" if site.get("build_tag") else ""
+    return f"{tag} (inferred: {site['inferred']})" if site.get("inferred") else tag
 
 
 def _place(result: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from lci_py.source.file_record import FileRecord
 from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Stored, Symbol, Typed
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 10
+VERSION = 11
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 

@@ -165,6 +165,7 @@ class DefinitionSite:
     build_tag: str | None
     relation: str  # one of RELATIONS
     active: bool = False  # known to be the active one on this machine
+    inferred: str | None = None  # the platform of its file, where that tells it from the others: "windows"
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,6 +157,8 @@ def site_object(site: DefinitionSite) -> dict[str, Any]:
         "build_tag": site.build_tag,
         "relation": site.relation,
     }
+    if site.inferred:
+        obj["inferred"] = site.inferred
     if site.active:
         obj["active"] = True
     return obj

@@ -169,6 +169,8 @@ def _conflict(conflict: Conflict, branch: str | None) -> dict[str, Any]:
 
 def _said(site: DefinitionSite, branch: str | None) -> str:
     condition = f"when {site.build_tag}" if site.build_tag else "without a condition"
+    if site.inferred:
+        condition += f" in a file for {site.inferred}, as its path or the build suggests"
     where = f" on {site.branch}" if elsewhere(site, branch) else ""
     return f"{site.relation}: defined{where} {condition}" + (", active here" if site.active else "")
 

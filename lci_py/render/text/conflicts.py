@@ -281,7 +281,14 @@ def _row(site: DefinitionSite, signs: Signs, context: Context) -> _Row:
     notes += ["this row"] if context.own == (site.file, site.line) and not other else []
     return _Row(
         (visible_line(site.file), site.line),
-        f"[{visible_line(_shortest_first(site.build_tag, signs))}]" if site.build_tag else "",
+        " ".join(
+            f"[{text}]"
+            for text in (
+                visible_line(_shortest_first(site.build_tag, signs)) if site.build_tag else "",
+                f"inferred: {site.inferred}" if site.inferred else "",
+            )
+            if text
+        ),
         "" if context.relation else visible_line(site.relation),
         ", ".join(notes),
         site.active,

@@ -11,8 +11,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.source.conditions import conjuncts
-from lci_py.source.conditions.paths import platform_stem, source_root
+from lci_py.source.conditions import conjuncts, join
+from lci_py.source.conditions.paths import shared_path, source_root
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, RELATIONS, TYPE_KINDS, DefinitionSite
 
@@ -53,11 +53,19 @@ class Site(NamedTuple):
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
     scope: str = ""  # what stands for the file, where variants of one scope lie in several files
     meant: str | None = None  # `build_tag` without the flags that variables hold, as it is compared
+    inferred: str | None = None  # the platform that its path suggests, or the build files
 
     @property
     def condition(self) -> str | None:
         """The condition to compare and to judge."""
         return self.build_tag if self.meant is None else self.meant
+
+    @property
+    def placed(self) -> str | None:
+        """The same together with what the path suggests."""
+        if self.inferred is None:
+            return self.condition
+        return join([self.condition or "", _WORD.sub(r"path(\g<0>)", self.inferred)])
 
 
 #: The kinds that can define one thing twice. A namespace is reopened; an enum's member is found through its enum.
@@ -102,6 +110,9 @@ _MATERIAL = lazily(
     r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/"
 )
 _MACRO_LIKE = lazily(r"[A-Z][A-Z\d_]+")
+_COMMENT = lazily(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+#: What follows the parameters of a function: its body, or what a constructor initialises.
+_BODY = lazily(r"(?<=\))\s*(?:\{|:(?!:)\s*[\w:<>, ]+[({])")
 _ANGLED = lazily(r"<.*>")
 _FILE_PRIVATE = lazily(r"\b(?:private|fileprivate|file)\b")
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
@@ -129,7 +140,7 @@ def group_key(site: Site) -> tuple[str, ...]:
     elif site.language in _CLASSES_CALLED and group == "type" and site.kind == "class":
         group = "callable"
     overload = str(site.arity) if site.language == "elixir" else ""
-    if site.language in _OVERLOADING and group != "value":
+    if site.language in _OVERLOADING and group != "value" and site.kind != "macro":
         overload = _parameters(site.name, site.signature, group)
     owner = " ".join(sorted(word for word in site.traits if word == "static" or word.startswith("impl:")))
     return (
@@ -159,9 +170,17 @@ def definitions(
     for found in candidates(group, asked):
         related = [(site, relation) for site, relation in zip(found, relate(found, macros), strict=True) if relation]
         if any(site.file == asked.file and site.line == asked.line for site, _ in related):
-            active = _active(found, machine())
+            active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
             return tuple(
-                DefinitionSite(site.file, site.line, branch, site.build_tag, relation, active=site is active)
+                DefinitionSite(
+                    site.file,
+                    site.line,
+                    branch,
+                    site.build_tag,
+                    relation,
+                    site is active,
+                    site.inferred if told else None,
+                )
                 for site, relation in related
             )
     return ()
@@ -178,17 +197,23 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
     everywhere = sorted(by_place.values(), key=lambda site: (site.file, site.line))
     here = [site for site in everywhere if site.file == asked.file]
-    if asked.language == "rust":
-        # The same path in a crate: several files may only define it if no build has two of them.
-        return [everywhere, here] if _apart(everywhere) else [here]
     if asked.language not in _LINKED:
         return [everywhere]
     # Without a condition, two files of a repository that define one C function are two programs, or files that
-    # the build system chooses from, which nothing in them shows.
-    across = [site for site in everywhere if site.file == asked.file or _join(site, asked)]
+    # the build system chooses from, which nothing in them shows. The other files are those that no program has beside
+    # this one, nor beside each other.
+    files: dict[str, list[Site]] = {asked.file: here}
+    for site in everywhere:
+        if site.file != asked.file and _join(site, asked):
+            files.setdefault(site.file, []).append(site)
+    across: list[Site] = []
+    for sites in files.values():
+        if all(_apart(one, other) for one in across for other in sites):
+            across += sites
+    across.sort(key=lambda site: (site.file, site.line))
     beside = [site for site in everywhere if site.file.rpartition("/")[0] == asked.file.rpartition("/")[0]]
     inner = [beside, here] if asked.language == "csharp" else [here]
-    return inner if len(across) == len(here) or not _apart(across) else [across, *inner]
+    return inner if len(across) == len(here) else [across, *inner]
 
 
 def _definition(site: Site) -> tuple[object, ...]:
@@ -207,6 +232,8 @@ def passed_over(site: Site) -> bool:
         return True
     if site.build_tag is not None and not _counts(site.condition or "", site.language):
         return True
+    if site.language == "rust" and f"#{site.name}" in site.signature:
+        return True  # a name that a macro marks, or makes another one of: `enum #anon`
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
@@ -217,7 +244,7 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
         sites: Of one symbol, by file and line.
         macros: The definitions of a macro of C by its name.
     """
-    if all(site.build_tag is None and _is_value(site) and site.language in _ASSIGNING for site in sites):
+    if all(not (site.build_tag or site.inferred) and _is_value(site) and site.language in _ASSIGNING for site in sites):
         return [""] * len(sites)  # a variable, and what is assigned to it
     found: list[set[str]] = [set() for _ in sites]
     known: dict[tuple[object, ...], str | None] = {}
@@ -242,7 +269,9 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
     both = logic.together(one.condition, other.condition, language)
     by_path = one.path_tag != other.path_tag
     if _is_value(one) and language in _SEQUENTIAL and not by_path and not (_chosen(one) and _chosen(other)):
-        return None
+        return "variant" if one.kind == other.kind == "constant" and _placed_apart(one, other) else None
+    if both is not False and macro_kinds != 1 and _placed_apart(one, other):
+        return "variant"
     if both is False:
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if macro_kinds == 1:
@@ -270,10 +299,12 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
 
 def _one_program(one: Site, other: Site) -> bool:
     """Whether a compiler that has both definitions rejects them, rather than takes two things that only look alike."""
-    if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other):
+    if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other) or _doubtful(one, other):
         return False
     if one.language == "go":
         return True
+    if one.kind == "type" and one.language in ("c", "cpp", "objc") and one.digest == other.digest:
+        return False  # the same `typedef` twice is one
     if one.file != other.file or one.kind == "module" or _in_macro(one):
         return False
     if one.language == "rust":
@@ -302,15 +333,8 @@ def _twice(one: Site, other: Site) -> bool:
     """Whether two definitions under one condition are one too many: a compiler rejects them, or the first is lost."""
     language = one.language
     traits = one.traits | other.traits
-    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name.
-    is_sure = language == "c" or (language == "cpp" and GROUPS[one.kind] == "type")
-    if (
-        ((one.broken or other.broken) and not is_sure)
-        or _deliberate(one)
-        or _deliberate(other)
-        or one.name in _ENTRY_POINTS
-    ):
-        return False  # where a file does not parse, conditions and scopes may have been missed
+    if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
+        return False
     if one.file != other.file and (language not in _FOLDERS or not _one_folder(one, other)):
         return False
     if language in _SEQUENTIAL - _CLAUSES:
@@ -342,6 +366,14 @@ def _twice(one: Site, other: Site) -> bool:
     )
 
 
+def _doubtful(one: Site, other: Site) -> bool:
+    """Whether conditions, scopes or names may have been missed, because a file does not parse."""
+    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name; but a
+    # `typedef` that does not parse may show another one.
+    sure = {"c": one.kind != "type", "cpp": GROUPS[one.kind] == "type" and one.kind != "type"}
+    return (one.broken or other.broken) and not sure.get(one.language, False)
+
+
 def _is_alias(site: Site) -> bool:
     return site.signature.startswith("alias")
 
@@ -360,8 +392,6 @@ def _overload(site: Site) -> str:
 
 def _in_macro(site: Site) -> bool:
     """Whether a name looks like that of a macro whose use was taken for a definition."""
-    if site.language == "rust":
-        return f"#{site.name}" in site.signature
     if site.language not in ("c", "cpp", "objc"):
         return False
     given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
@@ -405,20 +435,26 @@ def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
     for name in dict.fromkeys(_WORD.findall(f"{one.build_tag} {other.build_tag}")):
         rows = macros(name)[:_MAX_DEFINES]
         tags = [row["build_tag"] for row in rows]
-        inside = [
-            row for row in rows
-            if row["build_tag"] and row["file"] == first.file == other.file and row["line"] < second.line
-            and set(conjuncts(row["build_tag"])) <= set(conjuncts(first.build_tag or ""))
-        ]  # fmt: skip
-        if inside:
-            # The branch of the first definition sets the macro: what its condition says of it was true before.
-            tag = re.sub(rf"\b{name}\b", f"{name}__before", tag)
-            value = (inside[-1]["signature"] or "").partition(name)[2].strip()
-            known.append(f"{name} == {value}" if value.isdigit() else f"defined({name})")
+        inside = [row for row in rows if row["file"] == first.file == other.file and row["line"] < second.line]
+        if any(row["build_tag"] for row in inside):
+            # Each branch above the second definition may set the macro: what conditions up there say of it was true
+            # before.
+            tag = _before(name, tag)
+            for row in inside:
+                value = (row["signature"] or "").partition(name)[2].strip()
+                known.append(
+                    f"!({_before(name, row['build_tag'] or '1 == 1')}) || "
+                    + (f"{name} == {value}" if value.isdigit() else f"defined({name})")
+                )
         elif rows and all(tags) and not any(name in _WORD.findall(each) for each in tags):
             known.append(" || ".join([f"!defined({name})", *(f"({each})" for each in tags)]))
     joined = " && ".join([f"({tag})", *(f"({part})" for part in known)])
     return bool(known) and logic.together(joined, second.build_tag, one.language) is False
+
+
+def _before(name: str, tag: str) -> str:
+    """A condition with another name for what a macro was before the file set it."""
+    return re.sub(rf"\b{name}\b", f"{name}__before", tag)
 
 
 def _is_value(site: Site) -> bool:
@@ -457,15 +493,30 @@ def _guards(site: Site) -> bool:
 def _join(one: Site, other: Site) -> bool:
     """Whether two files are visibly made for one program: both have conditions, or one is weak."""
     weak = "weak" in one.traits or "weak" in other.traits
-    return weak or (one.build_tag is not None and other.build_tag is not None)
+    return weak or all(site.build_tag is not None or site.inferred is not None for site in (one, other))
 
 
-def _apart(sites: Sequence[Site]) -> bool:
-    """Whether sites of several files can be parts of one program: no two of two files can both be had."""
-    return all(
-        one.file == other.file
-        or ("weak" in one.traits) != ("weak" in other.traits)
-        or logic.together(one.condition, other.condition, one.language) is False
+def _apart(one: Site, other: Site) -> bool:
+    """Whether two sites of two files can be parts of one program: it can not have both, or one gives way."""
+    weak = ("weak" in one.traits) != ("weak" in other.traits)
+    return weak or logic.together(one.condition, other.condition, one.language) is False or _placed_apart(one, other)
+
+
+def _placed_apart(one: Site, other: Site) -> bool:
+    """Whether the paths of two files suggest that no build has both: that is never more than a `variant`."""
+    if one.inferred == other.inferred:
+        return False
+    if one.kind == "module" or (one.language == "ruby" and GROUPS[one.kind] != "callable"):
+        return False  # reopened in any number of files
+    if one.kind == "macro" and one.digest == other.digest:
+        return False  # what all platforms have, as include guards
+    return logic.together(one.placed, other.placed, one.language) is False
+
+
+def _told_by_path(sites: Sequence[Site]) -> bool:
+    """Whether what the paths suggest is needed to tell some of these definitions apart."""
+    return any(
+        _placed_apart(one, other) and logic.together(one.condition, other.condition, one.language) is not False
         for one, other in combinations(sites, 2)
     )
 
@@ -474,7 +525,7 @@ def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
     """The one site that counts on this machine; None if that cannot be told."""
     if any(_RESCUED.match(part) for site in sites for part in _run_time(site.build_tag)):
         return None  # what a `try` comes to is not known before it runs
-    judged = [(site, logic.holds(site.condition, site.language, machine)) for site in sites]
+    judged = [(site, logic.holds(site.placed, site.language, machine)) for site in sites]
     certain = [site for site, holds in judged if holds is True]
     if len(certain) != 1:
         if len({site.file for site in certain}) == 1 and sites[0].language in _SEQUENTIAL:
@@ -494,20 +545,20 @@ def _place(site: Site) -> str:
     if language == "go":
         return site.file.rpartition("/")[0] or "."
     if language == "csharp":
-        return "" if site.qualified_name != site.name else site.file  # namespaces span files
-    if language in _SUFFIXED:
-        return platform_stem(language, site.file)
+        # Namespaces span files.
+        return "" if site.qualified_name != site.name else shared_path(language, site.file)
     if language in ("kotlin", "java", "scala"):
         return source_root(language, site.file)
     is_linked = language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
     is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
-    return "" if is_shared else site.file
+    return "" if is_shared else shared_path(language, site.file)
 
 
 @lru_cache(maxsize=4096)
 def _parameters(name: str, signature: str, group: str) -> str:
     """What tells overloads apart: type parameters, the parameters' types, and what follows them."""
-    head, _, rest = signature.partition(name)
+    head, _, rest = _COMMENT.sub(" ", signature).partition(name)
+    rest = _BODY.split(rest, maxsplit=1)[0]
     if head.rstrip().endswith("."):
         rest = f"{head.split()[-1]} {rest}"  # C#: `void IDisposable.Dispose()` is not `void Dispose()`
     template = re.search(r"\btemplate\s*<.*>", head)

@@ -45,6 +45,10 @@ class _Module(NamedTuple):
     notes: tuple[str, ...]
 
 
+#: A part of the path of an item, the file that declares it, and the path by which that file declares it.
+_Part = tuple[str, str, str]
+
+
 class _Lead(NamedTuple):
     """A declaration that makes a file a module."""
 
@@ -71,7 +75,7 @@ class Modules:
         self._tags: dict[tuple[str, str | None], str | None] = {}
         self._public: dict[tuple[str, str], bool] = {}
         self._macros: dict[str, list[sqlite3.Row]] = {}
-        self._imports: dict[tuple[int, int], list[tuple[str, str, str]]] = {}
+        self._imports: dict[tuple[int, int], dict[str, dict[str, str]]] = {}
 
     def tag(self, path: str, build_tag: str | None) -> str | None:
         """A definition's condition together with what other files say: None if it is always built, "0" if never.
@@ -99,25 +103,41 @@ class Modules:
             path: Of the file, relative to the root.
             qualified_name: Of the definition, in its file; without it, the answer is the scope of the file.
         """
-        inner = [part for part in qualified_name.split(".") if part]
-        at = holder = path
-        named = ".".join(inner[:1])  # what it is called in `holder`; "" if that is not known
+        # Each part of the path with the file that declares it, and the name that it is declared by there.
+        parts = qualified_name.split(".") if qualified_name else []
+        found = [(part, path, ".".join(parts[: at + 1])) for at, part in enumerate(parts)]
+        at = path
         for _ in range(_MAX_STEPS):
             leads = self._leads(at)
             if not leads:
                 break
             module = leads[0].module
-            words = self._handed_on(module)
-            given = named and (f"gives={inner[0]}" in words or ("gives=*" in words and self._is_public(holder, named)))
-            if not given:
-                alias = next((word[3:] for word in sorted(words) if word.startswith("as=")), "")
-                inner = [*module.inside, alias or module.name, *inner]
-                holder, named = module.file, inner[0] if module.inside or not alias else ""
+            names = (*module.inside, module.name)
+            around = [(name, module.file, ".".join(names[: at + 1])) for at, name in enumerate(names)]
             at = module.file
-        return f"{at}::{'.'.join(inner)}"
+            found = self._handed_on([*around, *found], module, is_root=not self._leads(at))
+        return f"{at}::{'.'.join(name for name, _, _ in found)}"
+
+    def _handed_on(self, found: list[_Part], module: _Module, *, is_root: bool) -> list[_Part]:
+        """The path of an item in the module that declares `module`, by the shortest way that its `use` items give."""
+        uses = self._uses(module, is_root)
+        for _ in range(_MAX_STEPS):
+            names = [name for name, _, _ in found]
+            for end in range(len(found), 0, -1):
+                inside, name = "::".join(names[: end - 1]), names[end - 1]
+                words = uses.get(inside, {}) if inside else uses.get("self", {})
+                alias = words.get(name)
+                given = alias is not None or ("*" in words and inside and self._is_public(*found[end - 1][1:]))
+                if given and (inside or alias != name):
+                    _, file, declared = found[end - 1]
+                    found = [(alias or name, file, declared), *found[end:]]
+                    break
+            else:
+                break
+        return found
 
     def _is_public(self, path: str, name: str) -> bool:
-        """Whether `use self::module::*` takes an item of a file along. It is not known of items in a macro's call."""
+        """Whether `use module::*` takes an item of a file along. It is not known of items in a macro's call."""
         if (path, name) not in self._public:
             seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
             self._public[path, name] = bool(
@@ -218,21 +238,20 @@ class Modules:
             for row in segment.execute(f"{_SELECT} WHERE {segment.live} AND {condition} AND f.language = 'rust'", args)
         ]
 
-    def _handed_on(self, module: _Module) -> set[str]:
-        """What the parent of a module re-exports: `gives=` with the name of an item or `*`, `as=` with another name."""
+    def _uses(self, module: _Module, is_root: bool) -> dict[str, dict[str, str]]:
+        """What the file of a module takes from other modules: by module, the name here of each of its items, or `*`."""
         key = (module.segment, module.number)
         if key not in self._imports:
+            found: dict[str, dict[str, str]] = {}
             sql = "SELECT module, name, alias FROM imports WHERE file = ?"
-            rows = self._symbols.segments[module.segment].execute(sql, [module.number])
-            self._imports[key] = [(str(row[0]).removeprefix("self::"), row[1], row[2]) for row in rows]
-        words = {note for note in module.notes if note.startswith(("gives=", "as="))}
-        if not module.inside:
-            for path, name, alias in self._imports[key]:
-                if path == module.name and name and not alias:
-                    words.add(f"gives={name}")
-                elif (path == module.name and not name) or (path == "self" and name == module.name):
-                    words |= {f"as={alias}"} if alias else set()
-        return words
+            for path, name, alias in self._symbols.segments[module.segment].execute(sql, [module.number]):
+                inside = str(path).removeprefix("self::")
+                inside = inside.removeprefix("crate::") if is_root else inside
+                if not name:  # `use a::b as c`, which names no item
+                    inside, _, name = inside.rpartition("::")
+                found.setdefault(inside or "self", {})[name] = alias or name
+            self._imports[key] = found
+        return self._imports[key]
 
 
 def _modules(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Module]:

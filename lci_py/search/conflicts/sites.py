@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions
-from lci_py.source.conditions.paths import path_condition
+from lci_py.source.conditions.paths import inferred_condition, path_condition
 from lci_py.types.search import VALUED_KINDS, Filters
 
 if TYPE_CHECKING:
@@ -139,9 +139,23 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         arity=row["arity"],
         broken=bool(row["errors"]),
         path_tag=path_condition(language, file),
+        inferred=_inferred(snapshot, row),
         scope=rust.scope(file, row["qualified_name"]) if rust is not None else _program(snapshot.symbols, row),
         meant=_meant(snapshot, row, tag),
     )
+
+
+def _inferred(snapshot: Snapshot, row: Row) -> str | None:
+    """The platform that build files name a file for, or else that its path suggests."""
+    language, file = row["language"], row["file"]
+    if row["test"]:
+        return None  # tests of several platforms are mostly different ones, which only share their names
+    if language in ("c", "cpp", "objc"):
+        from lci_py.search.conflicts.build_files import platform_of
+
+        if platform := platform_of(snapshot, file):
+            return platform
+    return inferred_condition(language, file)
 
 
 @lru_cache(maxsize=4_096)

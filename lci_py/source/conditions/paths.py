@@ -1,6 +1,9 @@
-"""Conditions that are stated by a file's path: platform suffixes and source sets."""
+"""Conditions that a file's path states (platform suffixes, source sets) or suggests (`src/win`, `_pslinux.py`)."""
 
 from __future__ import annotations
+
+import re
+from functools import lru_cache
 
 from lci_py.source.text.patterns import lazily
 
@@ -12,6 +15,36 @@ _SUFFIX = lazily(
     r"(?<=[^/])(?<!\.config)\.(ios|android|native|web|windows|win32|macos|server|client|browser|node|deno|bun|edge|electron)"
     r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
 )
+
+#: Languages whose files a build, or a program as it starts, mostly chooses by platform, without a word in the files.
+_CHOSEN = _JAVASCRIPT | {"c", "cpp", "objc", "csharp", "python", "ruby", "lua", "php", "swift"}
+#: What words in paths stand for, as `search/conflicts/logic/platforms.py` knows it.
+_SYSTEMS = {
+    **dict.fromkeys("windows win win32 win64 mswindows winnt nt iocp".split(), "windows"),
+    **dict.fromkeys("linux epoll inotify".split(), "linux"),
+    **dict.fromkeys("macos osx mac macosx".split(), "macos"),
+    **dict.fromkeys("darwin apple".split(), "apple"),
+    **dict.fromkeys("unix posix".split(), "unix"),
+    **dict.fromkeys("sunos solaris".split(), "solaris"),
+    **dict.fromkeys("ibmi as400".split(), "os400"),
+    **dict.fromkeys("os390 zos".split(), "mvs"),
+    **{name: name for name in (
+        "android ios bsd freebsd openbsd netbsd dragonfly aix hpux haiku hurd cygwin emscripten wasi qnx os2 os400 vms "
+        "irix amiga riscos symbian fuchsia kqueue"  # kqueue, epoll, iocp: what only these systems have
+    ).split()},
+}  # fmt: skip
+_PROCESSORS = {
+    **dict.fromkeys("x86_64 amd64 x64".split(), "x86_64"),
+    **dict.fromkeys("x86 i386 i686".split(), "x86"),
+    **dict.fromkeys("aarch64 arm64".split(), "aarch64"),
+    **dict.fromkeys("arm armv7".split(), "arm"),
+    **dict.fromkeys("ppc powerpc ppc64 ppc64le powerpc64".split(), "ppc"),
+    **{name: name for name in "mips riscv s390 sparc loongarch64 ia64".split()},
+    "mips64": "mips", "riscv64": "riscv", "s390x": "s390", "sparc64": "sparc",
+}  # fmt: skip
+_WORD = lazily(r"x86_64|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:32|64)?|\d+|[a-z]\w*")
+#: Words that name a platform also at the end of another word: `_pslinux.py`.
+_ENDINGS = tuple("linux windows darwin macos freebsd openbsd netbsd sunos solaris win32 posix bsd osx aix".split())
 
 
 def path_condition(language: str, path: str) -> str | None:
@@ -31,6 +64,45 @@ def platform_stem(language: str, path: str) -> str:
     Variants may also differ in the last suffix, as `.ts` and `.tsx` do.
     """
     return _SUFFIX.sub("", path) if language in _JAVASCRIPT else path
+
+
+def shared_path(language: str, path: str) -> str:
+    """What the paths of variants have in common: `src/*/pipe.c` for `src/win/pipe.c`."""
+    return _read(platform_stem(language, path))[1] if language in _CHOSEN else path
+
+
+def inferred_condition(language: str, path: str) -> str | None:
+    """The platform that folders and the file's name suggest: `windows` for `src/win/pipe.c`. None if they suggest none.
+
+    Nothing states it: it may tell two files apart, but decides nothing else. The innermost word counts, one for the
+    operating system and one for the processor.
+    """
+    return _read(path)[0] if language in _CHOSEN else None
+
+
+def platform_word(word: str) -> str | None:
+    """What a word in small letters stands for, as in `inferred_condition`; None if it names no platform."""
+    return _SYSTEMS.get(word) or _PROCESSORS.get(word)
+
+
+@lru_cache(maxsize=8_192)
+def _read(path: str) -> tuple[str | None, str]:
+    """The platform that a path suggests, and the path with `*` for each of its words that do."""
+    found: dict[bool, str] = {}
+
+    def star(match: re.Match[str]) -> str:
+        word, before = match[0].lower(), ""
+        if word not in _SYSTEMS and word not in _PROCESSORS and word.endswith(_ENDINGS):
+            ending = next(ending for ending in _ENDINGS if word.endswith(ending))
+            word, before = ending, match[0][: -len(ending)]
+        meaning = platform_word(word)
+        if meaning is None:
+            return match[0]
+        found[word in _PROCESSORS] = meaning
+        return f"{before}*"
+
+    starred = _WORD.sub(star, path)
+    return " && ".join(found[which] for which in sorted(found)) or None, starred
 
 
 def source_root(language: str, path: str) -> str:

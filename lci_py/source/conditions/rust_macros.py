@@ -36,8 +36,7 @@ _WRAPPER = re.compile(
     r"macro_rules!\s*\w+\s*\{\s*\(\s*\$\(\s*\$(\w+)\s*:\s*item\s*\)\s*[*+]\s*\)\s*=>\s*\{(.*)\}\s*;?\s*\}\s*\Z",
     re.DOTALL,
 )
-_MODULE = re.compile(r"\bmod\s+(\w+)\s*;\Z")
-_USE = re.compile(r"\buse\s+(?:self\s*::\s*)?(\w+)(?:\s*::\s*(\*|\w+|\{[^{}]*\}))?(?:\s+as\s+(\w+))?\s*;\Z")
+_MODULE = re.compile(r"\bmod\s+\w+\s*;\Z")
 _ATTRIBUTE_TEXT = re.compile(r"#\[(?:[^\[\]\"]|\"(?:\\.|[^\"\\])*\"|\[[^\[\]]*\])*\]")
 
 
@@ -91,13 +90,12 @@ class _Scanner:
         self.source, self.known = source, known
         self.stack: list[_Frame] = [_Frame(_ITEMS, 0, calls=macro)]
         self.found: list[Range] = []
-        self._modules: list[tuple[str, int, int, list[str]]] = []  # name, start, end, attributes
-        self._handed_on: dict[str, list[str]] = {}  # what `use` items say of a module
+        self._modules: list[tuple[int, int, list[str]]] = []  # start, end, attributes
 
     def modules(self) -> Iterator[Range]:
         """Notes on the modules that have files of their own."""
-        for name, start, end, attributes in self._modules:
-            yield Range(start, end, "", " ".join((module_note(attributes), *self._handed_on.get(name, ()))))
+        for start, end, attributes in self._modules:
+            yield Range(start, end, "", module_note(attributes))
 
     def take(self, token: re.Match[bytes]) -> None:
         role, top = token.lastgroup, self.stack[-1]
@@ -178,12 +176,8 @@ class _Scanner:
         """An item ends."""
         if condition := _conditions(frame.attributes):
             self.found.append(Range(frame.item, end, condition))
-        if frame.word in ("mod", "use") and self.source[end - 1 : end] == b";":
-            text = self._text(frame.item, end)
-            if frame.word == "use":
-                _hand_on(text, self._handed_on)
-            elif match := _MODULE.search(text):
-                self._modules.append((match.group(1), frame.item, end, frame.attributes))
+        if frame.word == "mod" and _MODULE.search(self._text(frame.item, end)):
+            self._modules.append((frame.item, end, frame.attributes))
         frame.item, frame.attributes, frame.word, frame.calls = -1, [], "", ""
 
     def _text(self, start: int, end: int) -> str:
@@ -194,21 +188,8 @@ def _conditions(attributes: list[str]) -> str:
     return join(condition for text in attributes for condition in cfg(text)) or ""
 
 
-def _hand_on(text: str, found: dict[str, list[str]]) -> None:
-    """Add the notes of a `use`: which items of which module beside it become items of this module."""
-    match = _USE.search(text)
-    module, rest, alias = match.groups("") if match is not None else ("", "", "")
-    if alias and not rest:
-        found.setdefault(module, []).append(f"as={alias}")
-    elif not alias and not re.search(r"::|\bas\b", rest):
-        found.setdefault(module, []).extend(f"gives={name}" for name in re.findall(r"\w+|\*", rest))
-
-
 def module_note(attributes: list[str]) -> str:
     """The note on a module in a file of its own: `external`, and a `path=` for each place that the file may be in.
-
-    In a macro's arguments, where the syntax tree shows no imports, the scanner adds `gives=` with the name of an item,
-    or `*`, for what the module around it re-exports, and `as=` with the other name that it re-exports the module by.
 
     Args:
         attributes: Those of the `mod`, each from its `#[` to its `]`.

@@ -52,6 +52,7 @@ _COMMENTS = {
     "php": re.compile(rb"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL),
     "lua": re.compile(rb"--[^\n]*"),
 }
+_C_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
 #: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})
@@ -110,7 +111,9 @@ def own_digests(
                 if at <= start and end <= entity.end:
                     digest.update(captured.source[at:start])
                     at = end
-        digest.update(captured.source[at : entity.end].replace(b"\r\n", b"\n"))
+        text = captured.source[at : entity.end].replace(b"\r\n", b"\n")
+        # To a macro, a comment in it is a blank.
+        digest.update(_C_COMMENT.sub(b" ", text).rstrip() if symbol.kind == "macro" and b"/" in text else text)
         outer = entity.outer
         if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
@@ -192,7 +195,15 @@ def _header(source: bytes, entity: Entity) -> str:
     """A hash of the head of an implementation: type, trait, type parameters, bounds."""
     body = entity.node.child_by_field_name("body")
     end = min(body.start_byte if body is not None else entity.end, entity.start + _MAX_ATTRIBUTES)
-    head = source[entity.start : end]
+    start, node = entity.start, entity.node
+    if node.type == "for":  # in a macro of Rust, a scope begins at this word of `impl Trait for Type`
+        for _ in range(_HEAD_NODES):
+            before = node.prev_sibling
+            if before is None or node.type == "impl":
+                break
+            node = before
+        start = node.start_byte if node.type == "impl" else start
+    head = source[start:end]
     text = re.sub(rb"\s+", b"", head if body is not None else head.partition(b"{")[0])
     return blake2b(text, digest_size=4).hexdigest()
 
@@ -245,7 +256,9 @@ def _ruby(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterato
 
 
 def _signature(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
-    if node.type in _BODILESS:
+    # A function of an `extern` block is all that a crate has of it: a second one is one too many.
+    around = node.parent.parent if node.parent is not None else None
+    if node.type in _BODILESS and (around is None or around.type != "foreign_mod_item"):
         yield "declaration"
 
 

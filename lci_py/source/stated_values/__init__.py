@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from lci_py.source.stated_values.file_roles import CODE, PROSE, place_kind
 from lci_py.source.stated_values.literals import COMPUTED, code_value
 from lci_py.source.stated_values.names import claimed, is_secret, is_specific
-from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lci_py.types.source import Symbol
+    from lci_py.types.source import Claim, Symbol
 
 __all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
 

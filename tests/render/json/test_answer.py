@@ -69,6 +69,7 @@ sites = st.builds(
     build_tag=name,
     relation=st.sampled_from(RELATIONS),
     active=st.booleans(),
+    inferred=st.none() | st.just("linux && x86_64"),
 )
 facts = st.dictionaries(text, st.floats() | text | st.lists(st.floats(), max_size=2), max_size=3)
 weights = st.dictionaries(text, score, max_size=2)

@@ -8,7 +8,7 @@ import pytest
 
 from lci_py.search.conflicts.definitions import Site, definitions, group_key
 from lci_py.search.conflicts.logic import Machine
-from lci_py.source.conditions.paths import path_condition
+from lci_py.source.conditions.paths import inferred_condition, path_condition
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import is_test
 from lci_py.types.search import DefinitionSite
@@ -36,6 +36,7 @@ def sites(files: dict[str, str]) -> list[Site]:
                     f"id{len(rows)}", path, symbol.line, symbol.name, symbol.qualified_name, symbol.kind, language,
                     symbol.signature, symbol.build_tag, is_test(path), frozenset(symbol.traits.split()),
                     first + symbol.parent if symbol.parent >= 0 else -1, symbol.digest, symbol.arity, path_tag=path_condition(language, path),
+                    inferred=inferred_condition(language, path),
                 )
             )  # fmt: skip
     return rows
@@ -73,6 +74,14 @@ CONFLICTS = {
     "go methods": (
         {f"p/a_{os}.go": "package p\n\nfunc (t *T) F() {}\n" for os in ("linux", "windows")},
         [("p/a_linux.go", "linux", "variant"), ("p/a_windows.go", "windows", "variant")],
+    ),
+    "c++ macros with different bodies": (
+        {"a.cpp": "#ifdef A\n#define F(x) do { x; } while (0)\n#else\n#define F(x)\n#endif\n"},
+        [("a.cpp", "defined(A)", "variant"), ("a.cpp", "!defined(A)", "variant")],
+    ),
+    "c++ overloads with comments and initialisers": (
+        {"a.cpp": "struct F {\n#ifdef A\n  F(int a /* one */) : b(a) {}\n#else\n  F(int a) : b(a + 1), c{2} {}\n#endif\n};\n"},
+        [("a.cpp", "defined(A)", "variant"), ("a.cpp", "!defined(A)", "variant")],
     ),
     "c, one file": (
         {"a.c": "#ifdef A\nint F(void) { return 1; }\n#else\nint F(void) { return 2; }\n#endif\n"},
@@ -393,6 +402,106 @@ def test_definition_sites_carry_the_branch_and_the_line() -> None:
     assert definitions(rows, None, machine)[0].branch is None
     assert definitions(rows[:1], "topic", machine) == definitions([], "topic", machine) == ()
     assert group_key(rows[0]) == group_key(rows[1])
+
+
+LINUX = Machine("linux", "x86_64", "posix", (3, 11, 0), 64, "little", "gnu")
+
+
+def placed(files: dict[str, str], name: str = "F") -> list[tuple[str, str, str | None, bool]]:
+    """The definitions shown on Linux for the first one called `name`: what their paths suggest, what is active."""
+    named = [site for site in sites(files) if site.name == name]
+    found = definitions(named, "main", lambda: LINUX)
+    return [(site.file, site.relation, site.inferred, site.active) for site in found]
+
+
+PLACED = {
+    "functions of c": ("int F(void) { return 1; }\n", ["src/unix/a.c", "src/win/b.c"], ["unix", "windows"]),
+    "functions of one file only, in c": ("static int F(void) { return 1; }\n", ["src/unix/a.c", "src/win/a.c"], ["unix", "windows"]),
+    "types of c": ("struct F { int a; };\n", ["inc/unix.h", "inc/win.h"], ["unix", "windows"]),
+    "functions of python": ("def F(): ...\n", ["p/_pslinux.py", "p/_psosx.py", "p/_pswindows.py"], ["linux", "macos", "windows"]),
+    "constants of python": ("FLAG = 1\n", ["p/linux.py", "p/windows.py"], ["linux", "windows"]),
+    "functions of javascript": ("export function F() {}\n", ["p/linux.js", "p/win32.js"], ["linux", "windows"]),
+    "c#": ("class F { }\n", ["p/A.Linux.cs", "p/A.Windows.cs"], ["linux", "windows"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PLACED)
+def test_files_that_their_paths_tell_apart(case: str) -> None:
+    source, paths, suggested = PLACED[case]
+    # Which files a bundler takes is not for this machine to say.
+    shown = [
+        (path, "variant", words, n == 0 and not path.endswith(".js"))
+        for n, (path, words) in enumerate(zip(paths, suggested, strict=True))
+    ]
+    assert placed(dict.fromkeys(paths, source), "FLAG" if "FLAG" in source else "F") == shown
+
+
+def test_implementations_in_a_macro_of_rust_are_told_apart() -> None:
+    source = (
+        "cfg_net! {\n    impl Debug for X {\n        fn F(&self) {}\n    }\n    impl<T> Display for X {\n        fn F(&self) {}\n    }\n"
+        "    impl a::Net for str {\n        fn F(&self) {}\n    }\n    impl a::Net for &u8 {\n        fn F(&self) {}\n    }\n"
+        "    impl a::Net for &[X] {\n        fn F(&self) {}\n    }\n    impl a::Net for (&str, u16) {\n        fn F(&self) {}\n    }\n}\n"
+    )
+    found = [site for site in sites({"a.rs": source}) if site.name == "F"]
+    assert [site.qualified_name for site in found] == ["X.F", "X.F", "str.F", "u8.F", "X.F", "str.F"]
+    assert all(definitions([site, *found], None, machine) == () for site in found)
+
+
+def test_macros_of_two_platforms() -> None:
+    shown = placed({"inc/linux.h": "#define F 1\n", "inc/win.h": "#define F 2\n"})
+    assert shown == [("inc/linux.h", "variant", "linux", True), ("inc/win.h", "variant", "windows", False)]
+
+
+def test_what_a_path_suggests_is_never_grave() -> None:
+    function = "int F(void) { return 1; }\n"
+    assert placed({"src/unix/a.c": function, "src/linux/b.c": function}) == []  # they may be one program
+    assert placed({"src/win/a.c": function, "src/win/b.c": function}) == []
+    assert placed({"a/linux.py": "def F(): ...\n", "b/windows.py": "def F(): ...\n"}) == []  # other modules
+    assert placed({"inc/linux.h": "#define F\n", "inc/win.h": "#define F\n"}) == []
+    assert placed({"p/linux/a.rb": "module F\nend\n", "p/windows/a.rb": "module F\nend\n"}) == []  # reopened
+    assert placed({"p/linux.py": "handler = 1\n", "p/windows.py": "handler = 1\n"}, "handler") == []  # a variable
+
+
+def test_a_condition_in_a_file_of_another_platform_is_not_active() -> None:
+    arm = "#ifdef __aarch64__\nint F(void) { return 1; }\n#else\nint F(void) { return 2; }\n#endif\n"
+    assert [active for *_, active in placed({"src/osx/a.c": arm})] == [False, False]
+    assert [active for *_, active in placed({"src/linux/a.c": arm})] == [False, True]
+    assert placed({"src/osx/a.c": arm})[0][2] is None  # the path tells nothing apart
+
+
+def test_a_macro_that_each_branch_of_a_definition_sets_keeps_another_one_apart() -> None:
+    source = (
+        "#if X86\ntypedef int F;\n#if SUN\n#define HAS_F 1\n#else\n#define HAS_F 1\n#endif\n#endif\n"
+        "#if !HAS_F\ntypedef long F;\n#endif\n"
+    )
+    rows = sites({"a.h": source})
+    macros = [
+        {"build_tag": row.build_tag, "file": row.file, "line": row.line, "signature": row.signature}
+        for row in rows
+        if row.name == "HAS_F"
+    ]
+    named = [row for row in rows if row.name == "F"]
+    assert [
+        one.relation for one in definitions(named, "main", machine, lambda name: macros if name == "HAS_F" else ())
+    ] == ["variant"] * 2
+    assert [one.relation for one in definitions(named, "main", machine)] == ["overlap"] * 2
+
+
+def test_what_does_not_parse_is_not_grave() -> None:
+    rows = [
+        site
+        for site in sites({"a.h": "#if A\ntypedef int F;\n#endif\n#if HAVE_B\ntypedef long F;\n#endif\n"})
+        if site.name == "F"
+    ]
+    assert [one.relation for one in definitions(rows, None, machine)] == ["overlap"] * 2
+    assert definitions([row._replace(broken=True) for row in rows], None, machine) == ()
+    assert definitions([row._replace(digest="same") for row in rows], None, machine) == ()
+
+
+def test_a_comment_is_no_part_of_a_macro() -> None:
+    source = "#ifdef A\n#define F(x) (x) /* the one */\n#elif B\n#define F(x) (x) // the other\n#else\n#define F(x) (x)/1\n#endif\n"
+    one, other, third = (site.digest for site in sites({"a.c": source}))
+    assert one == other != third
 
 
 def test_a_setter_has_no_definitions_of_its_own() -> None:

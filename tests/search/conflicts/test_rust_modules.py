@@ -63,6 +63,21 @@ SOURCES = {
     # a crate that begins with a file of another name
     "tool/start.rs": '#[cfg(feature = "ui")]\nmod ui;\n',
     "tool/ui.rs": "fn draw() {}\n",
+    # one name of a crate, from modules at several levels
+    "deep/src/lib.rs": (
+        "mod new;\npub use new::*;\ncfg_if! {\n    if #[cfg(windows)] {\n        mod windows;\n"
+        "        pub use crate::windows::*;\n    } else {\n        mod unix;\n        pub use crate::unix::*;\n    }\n}\n"
+    ),
+    "deep/src/windows.rs": 'pub const LIMIT: u8 = 1;\nextern "C" {\n    pub fn beep();\n}\n',
+    "deep/src/unix/mod.rs": '#[cfg(target_os = "linux")]\nmod linux;\nuse self::linux::*;\n',
+    "deep/src/unix/linux.rs": 'pub const LIMIT: u8 = 2;\nextern "C" {\n    pub fn beep();\n}\npub trait Beeps {\n    fn beep();\n}\n',
+    "deep/src/new/mod.rs": (
+        '#[cfg(target_os = "fuchsia")]\nmod api;\npub(crate) use api::*;\npub use inner::limits::*;\nmod hidden {\n    mod sub;\n}\n'
+    ),
+    "deep/src/new/api/mod.rs": "pub(crate) mod inner;\n",
+    "deep/src/new/api/inner/mod.rs": "pub(crate) mod limits;\n",
+    "deep/src/new/api/inner/limits.rs": "pub const LIMIT: u8 = 3;\nconst OWN: u8 = 4;\n",
+    "deep/src/new/hidden/sub.rs": "pub const LIMIT: u8 = 5;\n",
     "app/src/jvmMain/kotlin/p/F.kt": "package p\n\nactual fun f() = 1\n",
 }
 
@@ -91,7 +106,7 @@ FILES = [
     ("src/sys/mod.rs", None),
     ("src/sys/unix.rs", "unix"),
     ("src/sys/unix/fs.rs", "unix"),
-    ("src/sys/windows.rs", "!unix && windows"),
+    ("src/sys/windows.rs", "windows"),
     ("src/sys/imp/one.rs", "a"),
     ("src/sys/imp/beside.rs", "a"),
     ("src/sys/imp/two.rs", "b"),
@@ -124,7 +139,7 @@ TAGS = [
     ("src/net.rs", None, None),
     ("src/net/tcp.rs", "unix", 'feature = "net" && unix'),
     ("src/sys/unix.rs", "!unix", "0"),
-    ("src/sys/windows.rs", "windows", "!unix && windows"),
+    ("src/sys/windows.rs", "windows", "windows"),
 ]
 
 
@@ -155,6 +170,12 @@ SCOPES = [
     ("src/sys/slow.rs", "go", "src/lib.rs::sys.speed.go"),
     ("src/inline/deep.rs", "d", "src/lib.rs::inline.deep.d"),
     ("src/stray.rs", "s", "src/stray.rs::s"),
+    # the shortest path that a crate hands an item on by
+    ("deep/src/windows.rs", "LIMIT", "deep/src/lib.rs::LIMIT"),
+    ("deep/src/unix/linux.rs", "LIMIT", "deep/src/lib.rs::LIMIT"),
+    ("deep/src/new/api/inner/limits.rs", "LIMIT", "deep/src/lib.rs::LIMIT"),
+    ("deep/src/new/api/inner/limits.rs", "OWN", "deep/src/lib.rs::inner.limits.OWN"),
+    ("deep/src/new/hidden/sub.rs", "LIMIT", "deep/src/lib.rs::new.hidden.sub.LIMIT"),
     ("tests/one.rs", "main", "tests/one.rs::main"),
 ]
 
@@ -174,11 +195,20 @@ def test_variants_in_files_of_one_module_are_one_symbol(session: Engine) -> None
 
     found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest(all=True)).results}
     places = {name: [(site.file, site.build_tag) for site in one.definitions] for name, one in found.items()}
-    handle = [("src/sys/unix.rs", "unix"), ("src/sys/windows.rs", "!unix && windows")]
+    handle = [("src/sys/unix.rs", "unix"), ("src/sys/windows.rs", "windows")]
     assert places["Handle"] == places["Handle.close"] == handle
     assert places["go"] == [("src/sys/quick.rs", "fast"), ("src/sys/slow.rs", "!fast")]
     assert {one.relation for one in found.values()} == {"variant"}
     assert "private" not in found
+
+
+def test_variants_lie_at_any_level_of_a_crate(session: Engine) -> None:
+    from lci_py.types.conflicts import ConflictsRequest
+
+    found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest(all=True)).results}
+    files = {name: [(site.file, site.relation) for site in found[name].definitions] for name in ("LIMIT", "beep")}
+    platforms = [("deep/src/unix/linux.rs", "variant"), ("deep/src/windows.rs", "variant")]
+    assert files == {"LIMIT": [("deep/src/new/api/inner/limits.rs", "variant"), *platforms], "beep": platforms}
 
 
 def test_a_refreshed_index_says_the_same(tmp_path: Path) -> None:
@@ -212,6 +242,11 @@ ALL = [
     (["a", "!a"], "0"),
     (["0", "a"], "0"),
     (["a", "!a || (b && !a)"], "0"),
+    # what is known of targets
+    (['!windows && !(target_os = "vxworks")', 'target_os = "fuchsia"'], 'target_os = "fuchsia"'),
+    (['!(target_env = "newlib") && unix', '(target_os = "linux" || windows)'], 'target_os = "linux"'),
+    (["(a || b)", "a || b || c"], "a || b"),
+    (["a && !…"], "a && !…"),
 ]
 ONE = [
     (["a", "a && b"], "a"),

@@ -21,7 +21,7 @@ def tags(path: str, language: str, source: str) -> list[tuple[str, str | None]]:
 def notes(source: str) -> dict[str, str]:
     """The traits that are notes, by name."""
     symbols = extract("a.rs", textwrap.dedent(source).encode(), "rust").symbols
-    kept = ("external", "path=", "when=", "gives=", "as=")
+    kept = ("external", "path=", "when=")
     return {symbol.name: " ".join(w for w in symbol.traits.split() if w.startswith(kept)) for symbol in symbols}
 
 
@@ -187,8 +187,6 @@ NOTES = [
      "external path=u.rs?unix path=w.rs?windows path=?!unix%20&&%20!windows"),
     ('#[cfg_attr(unix, path = "u.rs")]\n#[path = "o.rs"]\nmod m;', "external path=u.rs?unix path=o.rs?!unix"),
     ('cfg_if! { if #[cfg(a)] { #[path = "u.rs"] mod m; } }', "external path=u.rs?"),
-    ("cfg_if! { if #[cfg(a)] { mod m; pub use self::m::*; } }", "external gives=*"),
-    ("cfg_if! { if #[cfg(a)] { mod m; use m::{A, B}; use m as imp; } }", "external gives=A gives=B as=imp"),
     ("cfg_if! { if #[cfg(a)] { mod m; use self::m::A as B; use other::*; use m::a::b; } }", "external"),
     ('#[doc = "path = \\"x.rs\\""] mod m;', "external"),
 ]  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.comparisons import Comparison, Operand, Unknown, asked, items
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, version, words
@@ -29,6 +30,8 @@ _KEYWORDS = {
 _ENUMERATOR = lazily(r"[.:]\w+[?!]?|\{:\w+(?:,:\w+)*\}|[A-Z_][A-Z\d_]{2,}|(?:\w+(?:\.|::))+[A-Z]\w*")
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 _VERSIONED = lazily(r"version|release", re.IGNORECASE)
+#: A platform that the path of a file suggests, in any language.
+_PATH = lazily(r"path\((\w+)\)")
 _NEVER = Operand("0")
 _ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
 _ATTEMPTS = frozenset({"try", "begin", "except", "catch", "rescue"})  # the words that these begin with
@@ -40,10 +43,6 @@ ON = 1
 
 def _nothing(leaf: Leaf) -> Formula | None:
     return None
-
-
-def _nobody(machine: Machine) -> Mapping[str, Allowed]:
-    return {}
 
 
 def _is_switch(variable: str) -> bool:
@@ -64,6 +63,7 @@ class Dialect(NamedTuple):
         here: By variable, the values that are possible on a machine.
         unset: Whether switches are off unless somebody sets them for a build.
         within: What only asks for a part of Windows.
+        suggested: What a platform that a path suggests stands for.
         is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
     """
 
@@ -74,9 +74,10 @@ class Dialect(NamedTuple):
     zero: str = ""
     special: Callable[[Leaf], Formula | None] = _nothing
     facts: tuple[Formula, ...] = ()
-    here: Callable[[Machine], Mapping[str, Allowed]] = _nobody
+    here: Callable[[Machine], Mapping[str, Allowed]] = platforms.here
     unset: bool = False
     within: re.Pattern[str] | None = None
+    suggested: Callable[[str], Formula] = platforms.suggested
     is_switch: Callable[[str], bool] = _is_switch
 
 
@@ -123,6 +124,8 @@ def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
         return Literal(f"…{leaf.text}", ON)
     if leaf == _NEVER:
         return FALSE
+    if isinstance(leaf, Operand) and (match := _PATH.fullmatch(leaf.text)):
+        return dialect.suggested(match[1])
     formula = dialect.special(leaf)
     if formula is not None:
         return formula

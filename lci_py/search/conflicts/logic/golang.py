@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic.atoms import Dialect, flag
 from lci_py.search.conflicts.logic.comparisons import Operand
 from lci_py.search.conflicts.logic.solve import FALSE, Formula, Literal, Or, both
 from lci_py.search.conflicts.logic.values import compared, numeric
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,8 +46,8 @@ _ARCH = {name: 1 << bit for bit, name in enumerate(dict.fromkeys(" ".join(_PORTS
 _ALSO = {"linux": ("android",), "darwin": ("ios",), "solaris": ("illumos",)}
 _UNIX = "aix android darwin dragonfly freebsd hurd illumos ios linux netbsd openbsd solaris".split()
 _COMPILERS = {"gc": 1, "gccgo": 2}
-_RELEASE = re.compile(r"go1\.(\d{1,4})")
-_FEATURE = re.compile(r"(\w+)\.(v?)(\d+)")  # amd64.v3, arm.7; each level implies those below
+_RELEASE = lazily(r"go1\.(\d{1,4})")
+_FEATURE = lazily(r"(\w+)\.(v?)(\d+)")  # amd64.v3, arm.7; each level implies those below
 _MACHINES = {"x86_64": "amd64", "x86": "386", "aarch64": "arm64", "loongarch64": "loong64", "ppc64le": "ppc64le"}
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, both, opposite
+
+if TYPE_CHECKING:
+    from lci_py.search.conflicts.logic.machine import Machine
+    from lci_py.search.conflicts.logic.values import Allowed
 
 _SYSTEMS = (
     "windows cygwin linux android macos ios tvos watchos visionos freebsd openbsd netbsd dragonfly solaris aix haiku "
@@ -168,3 +174,29 @@ def _macros() -> dict[str, Formula]:
 MACROS = _macros()
 #: The macros whose value is a version.
 VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == " @compiler")
+
+
+def here(machine: Machine) -> dict[str, Allowed]:
+    """What is known of a machine, by variable."""
+    known: dict[str, Allowed] = {" @bytes": 1 if machine.byteorder == "big" else 2}
+    if machine.system in SYSTEM:
+        known[" @system"] = SYSTEM[machine.system]
+    if machine.processor in PROCESSOR:
+        known[" @processor"] = PROCESSOR[machine.processor]
+    return known
+
+
+def suggested(word: str) -> Literal:
+    """What a word of `source.conditions.paths.inferred_condition` stands for."""
+    if word in PROCESSOR or word in _FAMILIES:
+        return processor(_FAMILIES.get(word, word))
+    if word == "unix":
+        return Literal(" @system", ~bits(SYSTEM, "windows dos os2 amiga vms os400 riscos symbian"))
+    return system(_SUGGESTED.get(word, word))
+
+
+_FAMILIES = {
+    "x86": "x86 x86_64", "ppc": "ppc ppc64", "mips": "mips mips64", "riscv": "riscv32 riscv64", "s390": "s390 s390x",
+    "sparc": "sparc sparc64",
+}  # fmt: skip
+_SUGGESTED = {"apple": APPLE, "bsd": BSD, "kqueue": f"{APPLE} {BSD}"}

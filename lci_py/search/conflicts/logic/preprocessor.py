@@ -11,6 +11,7 @@ from lci_py.search.conflicts.logic.comparisons import Comparison, Operand
 from lci_py.search.conflicts.logic.platforms import MACROS, PROCESSOR, SYSTEM, VERSIONS, big_endian
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.values import Allowed
 
 UNDEFINED, MODULE = "undefined", "module"
-_DEFINED = re.compile(r"defined\(([\w$]+)\)|defined ([\w$]+)")
+_DEFINED = lazily(r"defined\(([\w$]+)\)|defined ([\w$]+)")
 #: Linux' Kconfig: a tristate is built in, a module, or off. Source: include/linux/kconfig.h.
-_KCONFIG = re.compile(r"(IS_ENABLED|IS_BUILTIN|IS_MODULE|IS_REACHABLE)\((CONFIG_\w+)\)")
+_KCONFIG = lazily(r"(IS_ENABLED|IS_BUILTIN|IS_MODULE|IS_REACHABLE)\((CONFIG_\w+)\)")
 #: `MIN_VERSION_base(4,8,0)`, `__GNUC_PREREQ(4,8)`, `GLIB_CHECK_VERSION(2,4,0)`: at least that version of something.
-_AT_LEAST = re.compile(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST|PREREQ)\w*)\((\d[\d,]*)\)")
+_AT_LEAST = lazily(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST|PREREQ)\w*)\((\d[\d,]*)\)")
 #: `LINUX_VERSION_CODE >= KERNEL_VERSION(4,12,0)`: a version as one number, which grows with it.
-_VERSION_CALL = re.compile(r"\w*VERSION\w*\((\d[\d,]*)\)")
-_CALL = re.compile(r"(\w+)(\(.*\))", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_VERSION_CALL = lazily(r"\w*VERSION\w*\((\d[\d,]*)\)")
+_CALL = lazily(r"(\w+)(\(.*\))", re.DOTALL)
+_NAME = lazily(r"[A-Za-z_$][\w$]*")
 _OPERATORS = frozenset({"==", "<", "<=", ">", ">="})  # of C; a source may have others
-_BYTE_ORDER = re.compile(r"_*BYTE_ORDER_*")
+_BYTE_ORDER = lazily(r"_*BYTE_ORDER_*")
 _BYTE_ORDERS = {"LITTLE": False, "1234": False, "BIG": True, "4321": True}
 _NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
 #: Macros of tools that read the code and build nothing of it.
@@ -146,8 +147,8 @@ _SWIFT_CALLS: dict[str, Formula] = {
 
 
 #: C#: the target framework. Source: "Preprocessor directives" of Microsoft's C# reference.
-_FRAMEWORK = re.compile(r"(NETFRAMEWORK|NETSTANDARD|NETCOREAPP|NET)(\d(?:_\d+|\d{0,2}))?(_OR_GREATER)?")
-_UNITY_VERSION = re.compile(r"UNITY_(\d+)_(\d+)(?:_(\d+))?(_OR_NEWER)?")
+_FRAMEWORK = lazily(r"(NETFRAMEWORK|NETSTANDARD|NETCOREAPP|NET)(\d(?:_\d+|\d{0,2}))?(_OR_GREATER)?")
+_UNITY_VERSION = lazily(r"UNITY_(\d+)_(\d+)(?:_(\d+))?(_OR_NEWER)?")
 _UNITY = {
     name: 1 << bit
     for bit, name in enumerate(
@@ -187,15 +188,8 @@ def _framework(match: re.Match[str]) -> Formula:
 
 
 def _here(machine: Machine) -> Mapping[str, Allowed]:
-    known: dict[str, Allowed] = {" @bytes": 1 if machine.byteorder == "big" else 2}
-    system, processor = SYSTEM.get(machine.system), PROCESSOR.get(machine.processor)
-    if system:
-        known[" @system"] = system
-    if processor:
-        known[" @processor"] = processor
-    for name in ("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"):
-        known[name] = numeric(compared("==", (machine.pointer_bits // 8,)))
-    return known
+    width = numeric(compared("==", (machine.pointer_bits // 8,)))
+    return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
 
 
 def _is_switch(variable: str) -> bool:
@@ -204,7 +198,7 @@ def _is_switch(variable: str) -> bool:
 
 
 #: Macros that tell one kind of Windows from another.
-_WITHIN_WINDOWS = re.compile(r"\b(?:_*WIN64(?:__)?|Q_OS_WIN64|__MINGW\w+|_UWP|WINAPI_FAMILY\w*)\b")
+_WITHIN_WINDOWS = lazily(r"\b(?:_*WIN64(?:__)?|Q_OS_WIN64|__MINGW\w+|_UWP|WINAPI_FAMILY\w*)\b")
 C = Dialect(
     falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here, within=_WITHIN_WINDOWS,
     is_switch=_is_switch,

@@ -6,11 +6,13 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag, scalar
 from lci_py.search.conflicts.logic.comparisons import Comparison, items
 from lci_py.search.conflicts.logic.solve import Formula, Literal, either
 from lci_py.search.conflicts.logic.values import Number, Values, compared, numeric, prefixed, words
 from lci_py.source.conditions.formula import Grammar
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,13 +41,13 @@ _OWN_NAMES = {
     "darwin": "darwin", "osx": "darwin", "mac": "darwin", "cygwin": "cygwin", "freebsd": "freebsd",
     "ms_windows": "win32", "aix": "aix", "android": "android", "wasi": "wasi", "emscripten": "emscripten",
 }  # fmt: skip
-_OWN = re.compile(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
+_OWN = lazily(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
 _PLATFORM = frozenset({"sys.platform", "platform", "_sys.platform", "sys.platform.lower()"})
-_SLICE = re.compile(r"(.*)\[:(\d{1,2})\]")
+_SLICE = lazily(r"(.*)\[:(\d{1,2})\]")
 _SYSTEM = frozenset({"platform.system()", "system()", "_platform.system()"})
-_METHOD = re.compile(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
-_VERSION = re.compile(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
-_MAJOR = re.compile(r"(?:\w+\.)*_*(?:IS_|is_)?PY(?:THON)?_?([23])_*", re.IGNORECASE)
+_METHOD = lazily(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
+_VERSION = lazily(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
+_MAJOR = lazily(r"(?:\w+\.)*_*(?:IS_|is_)?PY(?:THON)?_?([23])_*", re.IGNORECASE)
 _PARTS = {"major": 0, "minor": 1, "micro": 2, "0": 0, "1": 1, "2": 2}
 
 
@@ -177,6 +179,21 @@ def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, in
     return compared("<" if operator in ("<", "<=") else ">=", value if operator in ("<", ">=") else after)
 
 
+#: The platforms that words in paths stand for, where they are not the beginning of a `sys.platform`.
+_SUGGESTED = {
+    "windows": ("win32",), "macos": ("darwin",), "apple": ("darwin", "ios"), "solaris": ("sunos",), "hpux": ("hp-ux",),
+    "bsd": ("freebsd", "openbsd", "netbsd", "dragonfly"), "hurd": ("gnu", "hurd"),
+    "kqueue": ("darwin", "ios", "freebsd", "openbsd", "netbsd", "dragonfly"),
+}  # fmt: skip
+
+
+def _suggested(word: str) -> Formula:
+    if word == "unix":
+        return _os_name("posix") or flag("unix")
+    allowed = sum(_beginning(name) for name in _SUGGESTED.get(word, (word,)))
+    return Literal(" @platform", allowed) if allowed else platforms.suggested(word)
+
+
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     known: dict[str, Allowed] = {
         " @python": numeric(prefixed(tuple(machine.python))),
@@ -193,5 +210,6 @@ PYTHON = Dialect(
     chains=True,
     falsy=Values(frozenset({NULL, NO, EMPTY}), numbers=compared("==", (0,))),
     special=_special,
+    suggested=_suggested,
     here=_here,
 )

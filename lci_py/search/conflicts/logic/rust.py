@@ -31,6 +31,20 @@ _SINGLE = frozenset((
 _NARROW = "x86 arm riscv32 mips mips32r6 powerpc sparc wasm32 hexagon m68k csky xtensa".split()
 _WIDE = "riscv64 powerpc64 s390x sparc64 mips64 mips64r6 loongarch64 nvptx64 bpf wasm64 amdgpu".split()
 _LITTLE = "x86 x86_64 riscv32 riscv64 wasm32 wasm64 loongarch64 nvptx64 hexagon xtensa avr msp430".split()
+_APPLE = "macos ios tvos watchos visionos".split()
+#: The operating systems of C libraries that only a few have. Source: `rustc --print target-list` and `--print cfg`.
+_ENVIRONMENTS = {
+    "msvc": "windows uefi",
+    "gnu": "linux windows hurd vxworks l4re",
+    "musl": "linux l4re",
+    "uclibc": "linux l4re",
+    "ohos": "linux",
+    "newlib": "espidf horizon rtems vita",
+    "relibc": "redox",
+    "nto70 nto71 nto71_iosock nto80": "nto",
+    "p1 p2 p3": "wasi",
+    "macabi sim": " ".join(_APPLE),
+}
 _PROCESSORS = {"ppc64": "powerpc64", "ppc64le": "powerpc64", "i686": "x86"}
 
 
@@ -59,10 +73,12 @@ _FACTS: tuple[Formula, ...] = (
     _unless(_WIDE, _is("target_pointer_width", "64")),
     _unless(["avr", "msp430"], _is("target_pointer_width", "16")),
     _unless(_LITTLE, _is("target_endian", "little")),
-    Or((Literal("target_env", ~words("msvc")), Literal("target_os", words("windows", "uefi"))), 2),
-    Or((Literal("target_env", ~words("musl")), Literal("target_os", ~words("windows", "macos", "android"))), 2),
-    Or((Literal("target_os", ~words("macos", "ios", "tvos", "watchos", "visionos")), _is("target_vendor", "apple")), 2),
-    Or((Literal("target_vendor", ~words("apple")), Literal("target_os", ~words("windows", "linux", "android"))), 2),
+    *(
+        Or((Literal("target_env", ~words(*environments.split())), _is("target_os", *systems.split())), 2)
+        for environments, systems in _ENVIRONMENTS.items()
+    ),
+    Or((_is("target_os", *_APPLE), Literal("target_vendor", ~words("apple"))), 2),
+    Or((Literal("target_os", ~words(*_APPLE)), _is("target_vendor", "apple")), 2),
 )
 
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag
 from lci_py.search.conflicts.logic.comparisons import Comparison, Operand, items
-from lci_py.search.conflicts.logic.platforms import APPLE, SYSTEM, system
+from lci_py.search.conflicts.logic.platforms import APPLE, system
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from lci_py.search.conflicts.logic.comparisons import Leaf
-    from lci_py.search.conflicts.logic.machine import Machine
-    from lci_py.search.conflicts.logic.values import Allowed
 
 #: Names of systems in lower case, as `uname`, OSTYPE, PHP_OS and the second part of RUBY_PLATFORM have them.
 _SYSTEMS = {
@@ -30,18 +27,13 @@ _SYSTEMS = {
     "bccwin": "windows", "bsd": platforms.BSD,
 }  # fmt: skip
 _WINDOWS = system("windows")
-_NUMBERED = re.compile(r"(?:\d+|\.\d+)+$")
+_NUMBERED = lazily(r"(?:\d+|\.\d+)+$")
 
 
 def _system(text: str) -> Formula | None:
     """A system by its name, which may end in a release."""
     name = _NUMBERED.sub("", text.lower())
     return system(_SYSTEMS[name]) if name in _SYSTEMS else None
-
-
-def _here(machine: Machine) -> Mapping[str, Allowed]:
-    bit = SYSTEM.get(machine.system)
-    return {" @system": bit} if bit else {}
 
 
 def _sides(leaf: Leaf) -> tuple[str, str] | None:
@@ -53,9 +45,9 @@ def _sides(leaf: Leaf) -> tuple[str, str] | None:
 
 
 # Ruby
-_GEM_VERSION = re.compile(r"Gem::Version\.(?:new|create)\((.*)\)")
-_RUBY_HOSTS = re.compile(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
-_RUBY_MATCH = re.compile(r'(.*)(?:\.match\?\(/(.*)/i?\)|\.include\?\("(.*)"\))')
+_GEM_VERSION = lazily(r"Gem::Version\.(?:new|create)\((.*)\)")
+_RUBY_HOSTS = lazily(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
+_RUBY_MATCH = lazily(r'(.*)(?:\.match\?\(/(.*)/i?\)|\.include\?\("(.*)"\))')
 _JRUBY = Literal("RUBY_ENGINE", words('"jruby'))
 _RUBY_NAMES: dict[str, Formula] = {
     **dict.fromkeys(("Gem.win_platform?", "Gem.win_platform?()", "WINDOWS", "IS_WINDOWS", "windows?"), _WINDOWS),
@@ -100,15 +92,14 @@ RUBY = Dialect(
     falsy=words(NULL, NO),
     special=_ruby,
     facts=(*platforms.FACTS, Or((opposite(_JRUBY), opposite(Literal("RUBY_ENGINE", words('"ruby')))), 2)),
-    here=_here,
 )
 
 # PHP
-_VERSION_COMPARE = re.compile(r"version_compare\((.*)\)")
+_VERSION_COMPARE = lazily(r"version_compare\((.*)\)")
 _PHP_OPERATORS = {
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==",
 }  # fmt: skip
-_PHP_VERSION = re.compile(r"(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?(?:-?(?:dev|alpha|beta|RC|rc)\d*)?")
+_PHP_VERSION = lazily(r"(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?(?:-?(?:dev|alpha|beta|RC|rc)\d*)?")
 _PHP_FAMILIES = {
     "Windows": "windows",
     "BSD": platforms.BSD,
@@ -162,12 +153,11 @@ PHP = Dialect(
     falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=compared("==", (0,))),
     special=_php,
     facts=platforms.FACTS,
-    here=_here,
 )
 
 # Lua
-_LUA_VERSION = re.compile(r'"Lua (5\.\d)"')
-_LUA_SEPARATOR = re.compile(r"package\.config:sub\(1,1\)")
+_LUA_VERSION = lazily(r'"Lua (5\.\d)"')
+_LUA_SEPARATOR = lazily(r"package\.config:sub\(1,1\)")
 
 
 def _lua(leaf: Leaf) -> Formula | None:
@@ -188,11 +178,10 @@ LUA = Dialect(
     special=_lua,
     # LuaJIT calls itself Lua 5.1.
     facts=(Or((Literal("jit", words(NULL, NO)), Literal("_VERSION", numeric(prefixed((5, 1))))), 2),),
-    here=_here,
 )
 
 # Elixir
-_ELIXIR_VERSION = re.compile(r'Version\.match\?\(System\.version,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)')
+_ELIXIR_VERSION = lazily(r'Version\.match\?\(System\.version,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)')
 
 
 def _elixir(leaf: Leaf) -> Formula | None:
@@ -214,7 +203,7 @@ ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""),
 
 # Shells
 _UNAME = frozenset({"$(uname)", "$(uname-s)", "`uname`", "`uname-s`", "$OSTYPE", "${OSTYPE}", "${OSTYPE:-}"})
-_TESTS = re.compile(r" -(eq|ne|lt|le|gt|ge) ")
+_TESTS = lazily(r" -(eq|ne|lt|le|gt|ge) ")
 _TEST_OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
@@ -257,5 +246,4 @@ SHELL = Dialect(
     spell=_shell_text,
     special=_shell,
     facts=platforms.FACTS,
-    here=_here,
 )
