@@ -7,6 +7,7 @@ and a claim `beside`, of one name.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.code_defaults import Lines, call_at, parameters_of, tables
@@ -54,7 +55,8 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
         symbols: Its definitions.
         defaults: The defaults of its environment variables, flags and options.
     """
-    if not any(sign in source for sign in SIGNS) and b"@param" not in source:
+    telling = _telling(source)
+    if not telling:
         return
     text = source.decode("utf-8", "replace")
     lines = text.split("\n")
@@ -64,9 +66,13 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
         members.setdefault(symbol.parent, []).append(number)
     apart: dict[str, list[tuple[str, int]]] | None = None
     for number, symbol in enumerate(symbols):
-        described = _DESCRIBED.search(symbol.signature) if symbol.kind in VALUED_KINDS else None
-        if not symbol.doc and described is None:
-            continue
+        field = symbol.kind in VALUED_KINDS and "Field(" in symbol.signature
+        described = _DESCRIBED.search(symbol.signature) if field else None
+        if described is None:
+            last = symbol.end_line if language == "python" else symbol.line
+            at = bisect_left(telling, symbol.first_line)
+            if not symbol.doc or at == len(telling) or telling[at] > last:
+                continue  # nearly all end here: what follows is slow
         comment = _comment(language, lines, symbol) if described is None else [(symbol.line, described[1])]
         known: Mapping[str, tuple[str, int]] = {}
         if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro":
@@ -86,6 +92,24 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
                 and sum(joined(one.name) == joined(symbol.name) and bool(one.doc) for one in symbols) < 2
             ):
                 yield from _pair(number, symbol.qualified_name, said, given[0])
+
+
+def _telling(source: bytes) -> list[int]:
+    """The lines that may state a default, in a sentence or as in `@param [name=60]`; ascending."""
+    starts = set()
+    for sign in (*SIGNS, b"@param"):
+        at = source.find(sign)
+        while at >= 0:
+            end = source.find(b"\n", at)
+            end = len(source) if end < 0 else end
+            if sign in SIGNS or source.find(b"=", at, end) >= 0:
+                starts.add(source.rfind(b"\n", 0, at) + 1)
+            at = source.find(sign, end)
+    found, line, before = [], 1, 0
+    for start in sorted(starts):
+        line, before = line + source.count(b"\n", before, start), start
+        found.append(line)
+    return found
 
 
 def _pair(number: int, name: str, said: tuple[str, int], given: tuple[str, int]) -> Iterator[Claim]:
