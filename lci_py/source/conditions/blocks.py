@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions import flags, text
 from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,17 +23,15 @@ if TYPE_CHECKING:
 #: Decorators and attributes: one that names a feature flag puts its definition under that flag.
 _GATES = frozenset({"decorator", "attribute"})
 _STRING = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
-_SPELLING = re.compile(
+_SPELLING = lazily(
     rf"({_STRING})|\s*(===|!==|==|!=(?!~)|=~|!~|~=|(?<!<)[<>]=(?!>)|&&|\|\|)\s*|,\s*(?=[^\s)\]}}])|(!)\s+|([(\[])\s+|\s+(?=[)\]])"
 )
-_PLAIN = re.compile(r"""'([^"'\\$#]*)'""")
-_ATOM = re.compile(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
-_UNEQUAL = re.compile(
+_PLAIN = lazily(r"""'([^"'\\$#]*)'""")
+_ATOM = lazily(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
+_UNEQUAL = lazily(
     rf"((?:typeof )?[\w.$@:\\]+[?!]?(?:\([^()]*\)|\[[^\[\]]*\])*) (!==?|~=|!~) ({_STRING}|[\w.$:]+|/[^/]*/\w*)"
 )
-_NEITHER = re.compile(
-    r"((?:(?! (?:and|or|if|not|is|in) ).)+) (is not|not in) ((?:(?! (?:and|or|if|else|not|is|in) ).)+)"
-)
+_NEITHER = lazily(r"((?:(?! (?:and|or|if|not|is|in) ).)+) (is not|not in) ((?:(?! (?:and|or|if|else|not|is|in) ).)+)")
 _EQUAL = {"is not": "is", "not in": "in", "!==": "===", "!=": "==", "~=": "==", "!~": "=~"}
 
 

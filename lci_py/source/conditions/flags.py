@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from lci_py.source.text.patterns import lazily
+
 _RECEIVER = r"(?:[$@]{0,2}\w+[?!]?(?:\(\))?(?:\?\.|\?->|::|->|\.|:|\\))*"
 _ARGUMENTS = r"\((?P<arguments>[^()]*(?:\([^()]*\)[^()]*)*)\)"
 _LITERAL = r""":\w+[?!]?|"[^"]*"|'[^']*'"""
-_FIRST_LITERAL = re.compile(rf"(?:^|[(,]|\w[:=])\s*({_LITERAL})")
-_FIRST = re.compile(r"(?:[^,()]|\([^()]*\))*")
+_FIRST_LITERAL = lazily(rf"(?:^|[(,]|\w[:=])\s*({_LITERAL})")
+_FIRST = lazily(r"(?:[^,()]|\([^()]*\))*")
 _QUOTES = "\"'"
 _SHOWN = 80  # characters of a flag's name
 

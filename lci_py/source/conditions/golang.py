@@ -6,6 +6,7 @@ import re
 
 from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range
+from lci_py.source.text.patterns import lazily
 
 # What go/build calls known in file names: Go 1.23's list. Names stay in it when their port is removed.
 _GOOS = frozenset((
@@ -18,9 +19,9 @@ _GOARCH = frozenset((
     "wasm",
 ))  # fmt: skip
 _BUILD, _PLUS, _BOM = b"//go:build", b"+build", b"\xef\xbb\xbf"
-_NOT_BLANK = re.compile(rb"[^ \t\r\n\f\v]")
-_TAG = re.compile(r"[\w.]+")
-_TOKEN = re.compile(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\W\d]\w*|[^\s;]", re.DOTALL)
+_NOT_BLANK = lazily(rb"[^ \t\r\n\f\v]")
+_TAG = lazily(r"[\w.]+")
+_TOKEN = lazily(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\W\d]\w*|[^\s;]", re.DOTALL)
 
 
 def ranges(file: File) -> list[Range]:

@@ -7,25 +7,26 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from lci_py.source.conditions.text import join
+from lci_py.source.text.patterns import lazily
 
 LANGUAGES = frozenset({"kotlin", "java", "scala"})
 
 # `src/jvmMain/kotlin/…`, `src/main/scala-2.13/…`, `src/debug/java/…`, `src/main/java9/…`
-_SOURCES = re.compile(r"(?:^|/)src/(?P<set>[\w+.-]+)/(?P<folder>(?:kotlin|java|scala|jdk)(?:[-_]?\d[\w.]*[+-]?)?)/")
+_SOURCES = lazily(r"(?:^|/)src/(?P<set>[\w+.-]+)/(?P<folder>(?:kotlin|java|scala|jdk)(?:[-_]?\d[\w.]*[+-]?)?)/")
 # sbt's `core/jvm/src/main/scala/…`
-_SBT = re.compile(r"(?:^|/)\.?(?P<set>(?:shared|jvm|js|native)(?:-(?:jvm|js|native))?)/src/(?:main|test)/")
+_SBT = lazily(r"(?:^|/)\.?(?P<set>(?:shared|jvm|js|native)(?:-(?:jvm|js|native))?)/src/(?:main|test)/")
 # ktor's and kotlinx' `core/jvm/src/…`. The names are listed: a module of an app may be in a folder of any name.
-_FLAT = re.compile(
+_FLAT = lazily(
     r"(?:^|/)(?P<set>common|concurrent|desktop|posix|web|nix|darwin|windows|jvmAndPosix"
     r"|(?:non)?(?:[Jj]vm|[Jj]s|[Nn]ative|[Ww]asm|[Aa]pple)\w*"
     r"|(?:ios|macos|tvos|watchos|linux|mingw|android)(?:Native|Arm|X|Simulator)?\w{0,12})/(?P<kind>src|test)/(?!main/|test/)"
 )
 # Mill's `core/src-jvm/…` and `core/src-2.13/…`
-_MILL = re.compile(r"(?:^|/)src-(?P<set>jvm|js|native|\d[\d.]*[+-]?)/")
-_RELEASES = re.compile(r"(?:^|/)META-INF/versions/(?P<release>\d{1,3})/")
-_VERSION = re.compile(r"(?:scala[-_]?)?(\d[\d.]*?)([+-]?)")
+_MILL = lazily(r"(?:^|/)src-(?P<set>jvm|js|native|\d[\d.]*[+-]?)/")
+_RELEASES = lazily(r"(?:^|/)META-INF/versions/(?P<release>\d{1,3})/")
+_VERSION = lazily(r"(?:scala[-_]?)?(\d[\d.]*?)([+-]?)")
 #: Sets that are part of every build, and those that test, measure or show the others.
-_PLAIN = re.compile(
+_PLAIN = lazily(
     r"main|common|shared|concurrent|it|jmh|bench\w*|generated|gen|examples?|samples?|docs?|\w*[tT]est\w*|integration\w*"
 )
 

@@ -10,14 +10,15 @@ from functools import lru_cache
 
 from lci_py.source.conditions.formula import COMPARISONS, All, Atom, Condition, Grammar, Not, Some, parse
 from lci_py.source.conditions.text import alternatives, any_of, bare, join, negate
+from lci_py.source.text.patterns import lazily
 
 _ARITHMETIC = dict.fromkeys(("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>"), "")
 _GRAMMAR = Grammar(words=False, opaque=frozenset("?"), comparisons=COMPARISONS | _ARITHMETIC)
-_TOKEN = re.compile(
+_TOKEN = lazily(
     r'__has_(?:include(?:_next)?|embed)\s*\(\s*(?:<[^>]*>|"[^"]*")[^)]*\)|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
     r"|[\w.$]+|&&|\|\||[=!<>]=|<<|>>|\S"
 )
-_WORD = re.compile(r"[\w.$]")
+_WORD = lazily(r"[\w.$]")
 _MAX_READ, _MAX_LENGTH = 4000, 500  # characters that are read, and that are kept
 _CONSTANTS = {"true": "1", "false": "0"}
 _OPPOSITES = {"0": "1", "1": "0"}

@@ -6,6 +6,7 @@ import re
 
 from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range, conjuncts, join, negate
+from lci_py.source.text.patterns import lazily
 
 # Comments and literals are matched so that a `#` in them is no directive. Each alternative starts with a fixed
 # character, so that the scanner skips text quickly: hence a directive is matched from the line break before it.
@@ -18,27 +19,27 @@ _DIRECTIVE = (
 )
 _SHARED = rb"|" + _DIRECTIVE + rb"|" + _COMMENT + rb"|" + _STRING + rb"|'(?:\\.|[^'\\\n]){1,10}'"
 # A prefix of letters makes another name of R, as in PRIxPTR"(".
-_C = re.compile(
+_C = lazily(
     rb"R(?:(?<!\wR)|(?<=\W[uUL]R)|(?<=\Wu8R))\"(?P<delimiter>[^\s()\\]{0,16})\(.*?(?:\)(?P=delimiter)\"|\Z)" + _SHARED,
     re.DOTALL,
 )
-_CSHARP = re.compile(rb'""".*?(?:"""|\Z)|@\$?"(?:[^"]|"")*"' + _SHARED, re.DOTALL)
-_SWIFT = re.compile(rb'""".*?(?:"""|\Z)' + _SHARED, re.DOTALL)
+_CSHARP = lazily(rb'""".*?(?:"""|\Z)|@\$?"(?:[^"]|"")*"' + _SHARED, re.DOTALL)
+_SWIFT = lazily(rb'""".*?(?:"""|\Z)' + _SHARED, re.DOTALL)
 # CPP knows nothing of Haskell: not its comments, and `/*` is an operator. Only at the margin is `#` a directive.
-_HASKELL = re.compile(rb"\n#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*)")
+_HASKELL = lazily(rb"\n#[ \t]*(?P<word>\w+)(?P<rest>(?:\\\r?\n|[^\n])*)")
 _SCANNERS = {
     **dict.fromkeys(("cs", "csx"), _CSHARP),
     "swift": _SWIFT,
     **dict.fromkeys(("hs", "hsc", "chs", "hs-boot", "lhs-boot"), _HASKELL),
 }
-COMMENTS = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\xef\xbb\xbf|(?m:^[ \t]*#[ \t]*pragma\b[^\n]*)", re.DOTALL)
-_EXTERN = re.compile(rb'\bextern\s+"C"\s*\{')
+COMMENTS = lazily(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\xef\xbb\xbf|(?m:^[ \t]*#[ \t]*pragma\b[^\n]*)", re.DOTALL)
+_EXTERN = lazily(rb'\bextern\s+"C"\s*\{')
 _CONDITIONALS = frozenset(
     (b"if", b"ifdef", b"ifndef", b"else", b"elif", b"elifdef", b"elifndef", b"elseif", b"endif")
 )  # fmt: skip
-_IFS = re.compile(rb"#[ \t]*if")
-_GUARD = re.compile(r"!defined\((\w+)\)")
-_GUARD_NAME = re.compile(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
+_IFS = lazily(rb"#[ \t]*if")
+_GUARD = lazily(r"!defined\((\w+)\)")
+_GUARD_NAME = lazily(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
 _MAX_NEGATED, _MAX_PARTS = 2_000, 64  # of the negations in the condition of a later branch; the nearest are kept
 _MAX_NAME = 200
 _MAX_GUARDS = 4  # include guards around each other

@@ -14,13 +14,14 @@ from lci_py.source.conditions.preprocessor import COMMENTS
 from lci_py.source.conditions.rust_cfg import cfg
 from lci_py.source.conditions.rust_macros import UNKNOWN, macro_note, module_note, scan, wrapped
 from lci_py.source.conditions.text import File, Range, node_text
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 __all__ = ["cfg", "ranges"]
 
-_HEADER = re.compile(rb"(?:\s+|//[^\n]*|/\*.*?\*/|#!\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\]|#![^\[\n][^\n]*)*", re.DOTALL)
+_HEADER = lazily(rb"(?:\s+|//[^\n]*|/\*.*?\*/|#!\[(?:[^\]\"]|\"(?:\\.|[^\"\\])*\")*\]|#![^\[\n][^\n]*)*", re.DOTALL)
 _BETWEEN = frozenset({"attribute_item", "line_comment", "block_comment"})
 
 

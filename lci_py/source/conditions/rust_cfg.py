@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 
 from lci_py.source.conditions.text import MAX_DEPTH, any_of, clip, join, negate
+from lci_py.source.text.patterns import lazily
 
 #: Characters, more than in other languages: a list of target systems is long, and says nothing if it is cut.
 MAX_PREDICATE = 1000
 _MAX_PLACES = 32  # of one module
 # Bounded on both sides: a file of blank lines, or of `#[cfg(` without an end, must not take quadratic time.
-_CFG = re.compile(r"^[^\S\n]*#!?\[\s*cfg\s*\((.{0,4000}?)\)\s*\]", re.MULTILINE | re.DOTALL)
-_TOKEN = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\])*"|[\w:.]+|[(),=]', re.DOTALL)
-_PATH = re.compile(r'\s*path\s*=\s*r?#*"([^"\\]{1,400})"')
-_PATH_ATTRIBUTE = re.compile(rf"#\[{_PATH.pattern}")
-_CFG_ATTR = re.compile(r"#\[\s*cfg_attr\s*\(")
+_CFG = lazily(r"^[^\S\n]*#!?\[\s*cfg\s*\((.{0,4000}?)\)\s*\]", re.MULTILINE | re.DOTALL)
+_TOKEN = lazily(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\])*"|[\w:.]+|[(),=]', re.DOTALL)
+_PATH = lazily(r'\s*path\s*=\s*r?#*"([^"\\]{1,400})"')
+_PATH_ATTRIBUTE = lazily(rf"#\[{_PATH.pattern}")
+_CFG_ATTR = lazily(r"#\[\s*cfg_attr\s*\(")
 #: `#![…]` at the start of a macro's arguments hands it a predicate, if it is one: tokio's and hyper's `feature!`.
-_PREDICATE_ATTRIBUTE = re.compile(
+_PREDICATE_ATTRIBUTE = lazily(
     r"#!\[\s*((?:(?:all|any|not)\s*\(|(?:unix|windows|test|feature|target_\w+)\b).{0,4000})\]\Z", re.DOTALL
 )
 

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.rust_cfg import cfg, handed, paths, predicate, quote
 from lci_py.source.conditions.text import Range, chain, join
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 #: The condition of items in a call of a macro that another file defines: `macro(cfg_net)`. The search resolves it.
 UNKNOWN = "macro({})"
-_NAMED_AS_WRAPPER = re.compile(r"(?:cfg|if)_|\w*_cfg(?:_|$)")
-_TOKEN = re.compile(
+_NAMED_AS_WRAPPER = lazily(r"(?:cfg|if)_|\w*_cfg(?:_|$)")
+_TOKEN = lazily(
     rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\])*(?:\"|\Z)|'(?:\\[^\n]{1,10}?|[^'\\\n\x80-\xff]|[\x80-\xff]{1,4})'"
     rb"|\br(?P<hashes>#{0,16})\".*?(?:\"(?P=hashes)|\Z)"
     rb"|(?P<attribute>#!?\s?\[)|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>[;,])|(?P<arrow>=>)"
@@ -31,13 +32,13 @@ _ITEMS, _FIELDS, _CFG_IF, _CFG_SELECT, _ATTRIBUTE, _OTHER = range(6)
 _BRANCHES = {"cfg_if": _CFG_IF, "cfg_select": _CFG_SELECT}
 _HOLDS = {"struct": _FIELDS, "enum": _FIELDS, "union": _FIELDS, "fn": _OTHER, "macro_rules": _OTHER}
 _MAX_WRAPPER = 6_000  # characters of a macro's definition
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_WRAPPER = re.compile(
+_COMMENT = lazily(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_WRAPPER = lazily(
     r"macro_rules!\s*\w+\s*\{\s*\(\s*\$\(\s*\$(\w+)\s*:\s*item\s*\)\s*[*+]\s*\)\s*=>\s*\{(.*)\}\s*;?\s*\}\s*\Z",
     re.DOTALL,
 )
-_MODULE = re.compile(r"\bmod\s+\w+\s*;\Z")
-_ATTRIBUTE_TEXT = re.compile(r"#\[(?:[^\[\]\"]|\"(?:\\.|[^\"\\])*\"|\[[^\[\]]*\])*\]")
+_MODULE = lazily(r"\bmod\s+\w+\s*;\Z")
+_ATTRIBUTE_TEXT = lazily(r"#\[(?:[^\[\]\"]|\"(?:\\.|[^\"\\])*\"|\[[^\[\]]*\])*\]")
 
 
 @dataclass(slots=True)

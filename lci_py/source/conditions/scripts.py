@@ -14,6 +14,7 @@ from lci_py.source.conditions.blocks import (
     try_branches,
 )
 from lci_py.source.conditions.text import MAX_CHAIN, clip
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from lci_py.source.conditions.blocks import Reader
 
 _RESCUE = frozenset({"rescue", "else", "ensure"})
-_DEFINED = re.compile(r"\bdefined\? *([\w.:@$]+)")
-_GLOBAL = re.compile(r"(?<![\w\\])\\(?=\w+(?![\w\\]))")
+_DEFINED = lazily(r"\bdefined\? *([\w.:@$]+)")
+_GLOBAL = lazily(r"(?<![\w\\])\\(?=\w+(?![\w\\]))")
 
 
 def _unless_branches(node: Node, reader: Reader) -> list[Branch]:

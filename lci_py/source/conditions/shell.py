@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.blocks import Branch, Syntax
 from lci_py.source.conditions.text import MAX_CHAIN, MAX_DEPTH
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -14,10 +15,10 @@ if TYPE_CHECKING:
     from lci_py.source.conditions.blocks import Reader
 
 _CLAUSES = frozenset({"elif_clause", "else_clause"})
-_REDIRECTION = re.compile(r" ?(?:\d?|&)>{1,2}&? ?(?:/dev/null|\d)\b| 2>&1")
-_TEST = re.compile(r"(!? ?)(?:\[\[? (?P<in>(?:(?!\]\]?(?: |$)).)*) \]\]?|test (?P<words>[^&|]*[^&| ]))")
-_EXPANSION = re.compile(r'"(\$(?:\w+|\{[^{}"]*\}|\([^()"]*\)))"')
-_COMPARED = re.compile(r"( == | != )([\w./*?-]+)(?= |$)")
+_REDIRECTION = lazily(r" ?(?:\d?|&)>{1,2}&? ?(?:/dev/null|\d)\b| 2>&1")
+_TEST = lazily(r"(!? ?)(?:\[\[? (?P<in>(?:(?!\]\]?(?: |$)).)*) \]\]?|test (?P<words>[^&|]*[^&| ]))")
+_EXPANSION = lazily(r'"(\$(?:\w+|\{[^{}"]*\}|\([^()"]*\)))"')
+_COMPARED = lazily(r"( == | != )([\w./*?-]+)(?= |$)")
 
 
 def _spelled(shown: str, reader: Reader) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.text import MAX_CHAIN, File, Range, any_of, bare, clip, negate, node_text
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ _TYPES = frozenset({
     "struct_declaration", "union_declaration", "enum_declaration", "opaque_declaration", "error_set_declaration"
 })  # fmt: skip
 _CHOICES = frozenset({"if_expression", "switch_expression", "parenthesized_expression"})
-_WORD = re.compile(r'"(?:\\.|[^"\\])*"|\b(?:and|or)\b')
+_WORD = lazily(r'"(?:\\.|[^"\\])*"|\b(?:and|or)\b')
 _OPERATORS = {"and": "&&", "or": "||"}
 
 

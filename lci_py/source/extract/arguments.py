@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.syntax.arity import arguments_of
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Typed
 
@@ -30,13 +30,13 @@ _LANGUAGES = frozenset({"java", "csharp", "kotlin"})
 _MOST = 12
 #: How deep expressions and types in each other are looked at.
 _NESTED = 8
-_SPACE = re.compile(r"\s+")
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_SPACE = lazily(r"\s+")
+_NAME = lazily(r"[A-Za-z_]\w*")
 #: Languages whose types say their parameters in brackets after the name.
 _GENERIC = frozenset({"java", "csharp", "kotlin", "typescript", "tsx"})
 
 # A name in a chain without arguments, a whole number, a text, a character, and what stands after it.
-_PLAIN = re.compile(
+_PLAIN = lazily(
     rb"""\s*(?:(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?)|(?P<number>\d+[lL]?)|(?P<text>"(?:[^"\\\n$]|\\.)*")"""
     rb"""|(?P<char>'(?:[^'\\]|\\.)[^']*'))\s*(?:,|\)\Z)"""
 )

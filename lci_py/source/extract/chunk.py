@@ -7,11 +7,11 @@ the methods' signatures added: an outline that answers questions about the type 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Chunk, Symbol
 
@@ -29,9 +29,9 @@ _MIN_LINES = 3  # a shorter constant, field or alias stays with its neighbours
 _SCRAP_LINES = 2  # so many lines right above or below a definition are added to it
 _SCRAP_WORDS = 3  # a block with so few words gets no chunk of its own
 _BLOCK = -1
-_WORDS = re.compile(r"\w+")
-_BRACKETS = re.compile(r"[\s\])};,]*")
-_CLOSING = re.compile(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endif`, unlike comments
+_WORDS = lazily(r"\w+")
+_BRACKETS = lazily(r"[\s\])};,]*")
+_CLOSING = lazily(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endif`, unlike comments
 
 
 def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: bytes) -> tuple[Chunk, ...]:

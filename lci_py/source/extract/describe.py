@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.captures import SPACE, Captured, Entity
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -13,11 +14,11 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.languages import LanguageSpec
     from lci_py.types.source import Symbol
 
-_COMMENT_MARKS = re.compile(
+_COMMENT_MARKS = lazily(
     r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|(?<!\*)\*+/\s*$"
 )
-_QUOTES = re.compile(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
-_CONTINUED = re.compile(r"(?<!\\)\\\r?\n")  # a backslash at the end of a line joins it with the next one
+_QUOTES = lazily(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
+_CONTINUED = lazily(r"(?<!\\)\\\r?\n")  # a backslash at the end of a line joins it with the next one
 MAX_SIGNATURE = 300
 MAX_DOC = 400
 

@@ -6,11 +6,11 @@ object has a type hint in the file.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF
 from lci_py.source.extract.type_hints import outline
+from lci_py.source.text.patterns import lazily
 from lci_py.types.source import Typed
 
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 #: The name of a `Typed` that says whether a method is the getter or the setter of a property.
 ACCESSOR = "@"
-_OWN = re.compile(r"(?:self|cls)(?:\.(\w+))?")
-_FIRST = re.compile(r"[A-Za-z_]\w*")
+_OWN = lazily(r"(?:self|cls)(?:\.(\w+))?")
+_FIRST = lazily(r"[A-Za-z_]\w*")
 
 
 def implicit_calls(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 
+from lci_py.source.text.patterns import lazily
+
 CARGO, GO = "Cargo.toml", "go.mod"
 #: Bytes of a manifest that are read.
 _READ = 50_000
-_SECTION = re.compile(r"\s*\[\s*(?P<section>[\w.-]+)\s*\]")
-_MODULE = re.compile(r"""^module[ \t]+["`]?([^\s"`()]{1,300})""", re.MULTILINE)
-_NAME = re.compile(r"""\s*name\s*=\s*(?P<quote>["'])(?P<name>[\w-]{1,200})(?P=quote)""")
+_SECTION = lazily(r"\s*\[\s*(?P<section>[\w.-]+)\s*\]")
+_MODULE = lazily(r"""^module[ \t]+["`]?([^\s"`()]{1,300})""", re.MULTILINE)
+_NAME = lazily(r"""\s*name\s*=\s*(?P<quote>["'])(?P<name>[\w-]{1,200})(?P=quote)""")
 
 
 def package_of(path: str, source: bytes) -> str:

@@ -15,6 +15,8 @@ from itertools import chain
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lci_py.source.text.patterns import lazily
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -27,11 +29,11 @@ if TYPE_CHECKING:
 _SPANS, _PLACES = ("text", "leaves", "unsure", "imports"), ("defined", "called")
 _LISTS = (*_SPANS, *_PLACES)
 #: What joins the parts of a leaf that has several, such as an alias of Elixir.
-SEGMENTS = re.compile(rb"::|[.\\]")
+SEGMENTS = lazily(rb"::|[.\\]")
 #: Marks are not larger than some times their file, whose size is bounded.
 _MAX_BYTES = 1 << 28
 #: A name that marks can tell about. One or two letters may be the prefix of a string, and e10 the end of a number.
-_PLAIN = re.compile(r"(?![eEpP]\d+$)[A-Za-z_]\w{2,}", re.ASCII)
+_PLAIN = lazily(r"(?![eEpP]\d+$)[A-Za-z_]\w{2,}", re.ASCII)
 
 
 def marks_of(captured: Captured) -> bytes:

@@ -11,6 +11,7 @@ from lci_py.source.syntax.captures import Captured
 from lci_py.source.syntax.languages import decodable, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, time_limit
 from lci_py.source.syntax.selectors import SELECTING, is_selector, selector
+from lci_py.source.text.patterns import lazily
 from lci_py.types.graph import Role
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.languages import LanguageSpec
 
 #: Types of leaves that are text and never an identifier.
-_TEXT = re.compile(
+_TEXT = lazily(
     r"(?:^|_)(?:string|str|comment|char|character|contents?|fragment|text|heredoc|quoted|regex|escape)(?:_|$)"
 )
 #: Types of leaves that may be a name or plain text, such as a word of a shell command.

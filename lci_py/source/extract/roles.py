@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import ReExports
 
@@ -21,22 +22,22 @@ if TYPE_CHECKING:
 _NEARLY_ALL = 0.8
 _HEAD_LINES, _HEAD_BYTES = 20, 2048
 # Looser than `content_reason`, whose files are left out: these are searched, but ranked lower.
-_MARK = re.compile(rb"@generated\b|\bcode generated\b|\bdo not edit\b|\bauto-?generated\b|\bautomatically generated\b")
-_COMMENT = re.compile(rb"\s*(?://|/\*|\*|\(\*|<!--|--|;|%|'|#(?![a-z]))")
-_NAME = re.compile(
+_MARK = lazily(rb"@generated\b|\bcode generated\b|\bdo not edit\b|\bauto-?generated\b|\bautomatically generated\b")
+_COMMENT = lazily(rb"\s*(?://|/\*|\*|\(\*|<!--|--|;|%|'|#(?![a-z]))")
+_NAME = lazily(
     r"_pb2(_grpc)?\.pyi?$|\.pb\.\w+$|\.(g|gr|freezed|mocks)\.dart$|\.min\.\w+$|\.(g|designer|generated)\.(cs|vb)$"
     r"|^zz_generated|[._-]generated?\.\w+$|[._-]gen\.(go|tsx?|jsx?|dart|cs)$|^(moc|qrc)_.*\.cpp$|\.tab\.[ch]$|^lex\.yy\.",
     re.IGNORECASE,
 )
-_FOLDER = re.compile(r"(^|/)(__generated__|generated)/", re.IGNORECASE)
+_FOLDER = lazily(r"(^|/)(__generated__|generated)/", re.IGNORECASE)
 #: How statements begin that export what they do not define.
 _EXPORTS = (b"export", b"module.exports", b"exports.")
-_QUIET = re.compile(r"comment|^(package|attribute|inner_attribute|hash_bang|php_tag|header)")
+_QUIET = lazily(r"comment|^(package|attribute|inner_attribute|hash_bang|php_tag|header)")
 #: Definitions with which a Python module describes its re-exports.
 _INTERFACE = frozenset({"__all__", "__getattr__", "__dir__"})
 #: Kinds of symbols that make a file more than re-exports. A header's include guard does not count as a macro.
 _OWN = FUNCTION_KINDS | TYPE_KINDS | {"type", "section"}
-_GUARD = re.compile(r"_(H|HH|HPP|HXX|INCLUDED)_*$")
+_GUARD = lazily(r"_(H|HH|HPP|HXX|INCLUDED)_*$")
 
 
 class _Statement(NamedTuple):

@@ -11,12 +11,12 @@ Source:
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.extract.type_hints import outline
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Call, Stored, Symbol
 
@@ -32,10 +32,10 @@ _MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
 #: Arguments of a macro that are read.
 _MOST_PLACES = 16
 
-_LAST = re.compile(r"(\w+)(?:[\[<{].*)?\Z")
-_NAME = re.compile(rb"[A-Za-z_]\w*")
-_DIRECTIVE = re.compile(rb"#[^\n\\]*(?:\\[\s\S][^\n\\]*)*")
-_CONSTANT = re.compile(rb"[A-Z0-9_]+|PRI[a-zA-Z]\w*")
+_LAST = lazily(r"(\w+)(?:[\[<{].*)?\Z")
+_NAME = lazily(rb"[A-Za-z_]\w*")
+_DIRECTIVE = lazily(rb"#[^\n\\]*(?:\\[\s\S][^\n\\]*)*")
+_CONSTANT = lazily(rb"[A-Z0-9_]+|PRI[a-zA-Z]\w*")
 _QUALIFIERS = frozenset(
     b"""const static struct union enum volatile register extern inline restrict typedef class mutable constexpr typename
     __restrict __restrict__ __extension__ __inline __inline__""".split()
@@ -48,7 +48,7 @@ _PLAIN_TYPES = frozenset(
     __le64 gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
 )
 #: Names of types that are functions, of which a variable holds a pointer; names of fields that hold one.
-_FUNCTION_TYPE = re.compile(
+_FUNCTION_TYPE = lazily(
     rb"(?:(?i:(?:_|\b)(?:cb|fn|func|function|callback|handler|hook|dtor|proc))"
     rb"|(?<=[a-z0-9])(?:C[Bb]|Fn|Func|Function|Call[Bb]ack|Handler|Hook|Proc))(?:_[tT])?\Z"
 )
@@ -57,62 +57,60 @@ _NO_TYPES = frozenset(
 )
 _NO_FUNCTIONS = frozenset(b"true false nullptr this self sizeof stderr stdout stdin errno".split())
 # All blanks are single spaces. A local, with its type before it; a pointer to a function.
-_LOCAL = re.compile(
+_LOCAL = lazily(
     rb"[;{}(] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)\b"
     rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)\b((?: ?\[[^\]]*\])*) ?(?=[=;,)])"
 )
-_POINTER = re.compile(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
-_MORE = re.compile(rb", ?[* ]*([A-Za-z_]\w*)")
-_STORE = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?=(?!=) ?"
+_POINTER = lazily(rb"(?<!\w)([A-Za-z_]\w*)[ *]*\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
+_MORE = lazily(rb", ?[* ]*([A-Za-z_]\w*)")
+_STORE = lazily(rb"(?:->|\.) ?([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?=(?!=) ?"
                     rb"(?:(?:\([\w *]{1,60}\) ?)?&?([A-Za-z_]\w*)((?: ?(?:->|\.) ?[A-Za-z_]\w*)*) ?;|"
                     rb"([^;{}?]{1,120}\?[^;{}]{1,120});)")  # fmt: skip
-_ASSIGNED = re.compile(
-    rb"([A-Za-z_]\w*|\W)\s*(?:->|\.)\s*([A-Za-z_]\w*)\s*=(?!=)[\s(]*([A-Za-z_]\w*)[\s)\\]*(?:[;,}]|\Z)"
-)
-_SET = re.compile(rb"= ?(?:& ?)?([A-Za-z_]\w*) ?;")
-_SET_NAME = re.compile(rb" ?(?:\][^\]\[]*\[ ?)*(\w*[A-Za-z_])(?![\w.>])")  # of a text that is read backwards
+_ASSIGNED = lazily(rb"([A-Za-z_]\w*|\W)\s*(?:->|\.)\s*([A-Za-z_]\w*)\s*=(?!=)[\s(]*([A-Za-z_]\w*)[\s)\\]*(?:[;,}]|\Z)")
+_SET = lazily(rb"= ?(?:& ?)?([A-Za-z_]\w*) ?;")
+_SET_NAME = lazily(rb" ?(?:\][^\]\[]*\[ ?)*(\w*[A-Za-z_])(?![\w.>])")  # of a text that is read backwards
 # Anywhere in a file: what is declared with a type before it, and pointers to functions.
-_VARIABLE = re.compile(
+_VARIABLE = lazily(
     rb"[;{}(,] ?((?:(?:const|static|struct|union|enum|volatile|register|unsigned|signed) )*)([A-Za-z_]\w*)\b"
     rb"( ?\*[ *]*(?:const )?| )([A-Za-z_]\w*)\b(?: ?\[[^\]]*\])* ?(?=[=;,)])"
 )
-_POINTER_ANYWHERE = re.compile(rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
+_POINTER_ANYWHERE = lazily(rb"\( ?\*[ *]*(?:const )?([A-Za-z_]\w*)(?: ?\[[^\]]*\])* ?\) ?\(")
 # What follows a name that is given a value, and a pointer to a function that is.
-_GIVEN = re.compile(rb"(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
-_POINTER_GIVEN = re.compile(rb"(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
-_NO_VARIABLE = re.compile(rb"[\w.>]")
-_POINTER_BEFORE = re.compile(rb"\( ?\*[ *]*(?:const )?\Z")
-_PLAIN_VALUE = re.compile(rb"(?:\( ?[\w *]{1,80}\) ?)?[&*]? ?([A-Za-z_]\w*)")
-_FIELD_VALUE = re.compile(rb"\(?[&*]? ?([A-Za-z_]\w*)((?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){1,6})\)?")
-_OBJECT = re.compile(
+_GIVEN = lazily(rb"(?: ?\[[^\]]*\])* ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
+_POINTER_GIVEN = lazily(rb"(?: ?\[[^\]]*\])* ?\) ?\([^;={}]{0,200}\) ?= ?(?!=)([^;,{}=]{1,200})(?=[;,])")
+_NO_VARIABLE = lazily(rb"[\w.>]")
+_POINTER_BEFORE = lazily(rb"\( ?\*[ *]*(?:const )?\Z")
+_PLAIN_VALUE = lazily(rb"(?:\( ?[\w *]{1,80}\) ?)?[&*]? ?([A-Za-z_]\w*)")
+_FIELD_VALUE = lazily(rb"\(?[&*]? ?([A-Za-z_]\w*)((?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){1,6})\)?")
+_OBJECT = lazily(
     rb"(?:\A|[^\w.>)\]])([A-Za-z_]\w*)((?:\[[^\]]*\])?(?: ?(?:->|\.) ?[A-Za-z_]\w*(?: ?\[[^\]]*\])?){0,5})\)? ?\Z"
 )
-_STEP = re.compile(rb"(?:->|\.) ?([A-Za-z_]\w*)")
-_CHOICE = re.compile(
+_STEP = lazily(rb"(?:->|\.) ?([A-Za-z_]\w*)")
+_CHOICE = lazily(
     rb"[^?]+\? ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*) ?: ?(?:\( ?[\w *]{1,80}\) ?)?&? ?([A-Za-z_]\w*)\)?"
 )
-_PASSED = re.compile(rb"[(,] ?(?:\([\w *]{1,60}\) ?)?(& ?)?([A-Za-z_]\w*)\b ?(?=[,)])")
-_CALLEE = re.compile(rb" ?(\w*[A-Za-z_])(?!\w)([.>]?)")  # of a text that is read backwards
-_GROUPS = re.compile(rb"[(),]")
-_SIGNS = re.compile(rb"[;{}()]")
-_INITIALISER = re.compile(rb"= ?\{")
-_LITERAL = re.compile(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\) ?\{")
-_DECLARATOR = re.compile(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
-_POINTERS = re.compile(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
-_TOKEN = re.compile(rb"\. ?([A-Za-z_]\w*) ?=|\[[^\]]*\] ?=|\b[A-Za-z_]\w*|[^ \w]")
+_PASSED = lazily(rb"[(,] ?(?:\([\w *]{1,60}\) ?)?(& ?)?([A-Za-z_]\w*)\b ?(?=[,)])")
+_CALLEE = lazily(rb" ?(\w*[A-Za-z_])(?!\w)([.>]?)")  # of a text that is read backwards
+_GROUPS = lazily(rb"[(),]")
+_SIGNS = lazily(rb"[;{}()]")
+_INITIALISER = lazily(rb"= ?\{")
+_LITERAL = lazily(rb"\((?:const )?(?:struct |union )?([A-Za-z_]\w*)\) ?\{")
+_DECLARATOR = lazily(rb"(?<!\w)([A-Za-z_]\w*)((?:\s*\[[^\]]*\])*)\s*\Z")
+_POINTERS = lazily(rb"\(\s*\*[\s*]*(?:const\s+)?([A-Za-z_]\w*)\s*((?:\[[^\]]*\]\s*)*)\)")
+_TOKEN = lazily(rb"\. ?([A-Za-z_]\w*) ?=|\[[^\]]*\] ?=|\b[A-Za-z_]\w*|[^ \w]")
 # Outside of functions, at the start of a line.
-_GLOBAL = re.compile(
+_GLOBAL = lazily(
     rb"\n((?:(?:extern|static|const|struct|union|volatile|__thread|thread_local)[ \t]+)*)([A-Za-z_]\w*)\b"
     rb"([ \t]*\*[ \t*]*|[ \t]+)([A-Za-z_]\w*)\b((?:\[[^\]\n]*\])*)[ \t]*([;=])"
 )
-_HOOK = re.compile(
+_HOOK = lazily(
     rb"\n[A-Za-z_][\w \t*]*\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*\)\s*\([^;={}]{0,300}\)\s*=\s*&?([A-Za-z_]\w*)\s*;"
 )
-_TYPEDEF = re.compile(rb"typedef (?:const )?(?:struct |union )?([A-Za-z_]\w*)[ *]+([A-Za-z_]\w*) ?;")
-_CALL = re.compile(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
-_CALL_OF_MACRO = re.compile(rb"(?<!\w)([A-Z][A-Z0-9_]+)\s*\(([^()]*)\)")
-_ACCESS = re.compile(rb"\A(?:\s*(?:public|private|protected)\s*:)+")
-_AFTER_BODY = re.compile(rb"[\s*]*([A-Za-z_]\w*)\s*(?:,[\s*]*([A-Za-z_]\w*)\s*)?;")
+_TYPEDEF = lazily(rb"typedef (?:const )?(?:struct |union )?([A-Za-z_]\w*)[ *]+([A-Za-z_]\w*) ?;")
+_CALL = lazily(rb"(?<!\w)([A-Za-z_]\w*)\s*\(")
+_CALL_OF_MACRO = lazily(rb"(?<!\w)([A-Z][A-Z0-9_]+)\s*\(([^()]*)\)")
+_ACCESS = lazily(rb"\A(?:\s*(?:public|private|protected)\s*:)+")
+_AFTER_BODY = lazily(rb"[\s*]*([A-Za-z_]\w*)\s*(?:,[\s*]*([A-Za-z_]\w*)\s*)?;")
 
 
 class _Name(NamedTuple):

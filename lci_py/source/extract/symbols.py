@@ -10,6 +10,7 @@ from lci_py.source.extract.describe import clean_doc, exported, prefix, signatur
 from lci_py.source.extract.traits import traits_of
 from lci_py.source.syntax.arity import arity_of
 from lci_py.source.syntax.captures import Captured, Entity, Finder, finish
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Symbol
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 #: What `@parent` and `@scope` names may mean: Go methods have alias types, Lua's have tables in variables.
 _OWNERS = TYPE_KINDS | {"type", "variable"}
 _DROPPED_IN_FUNCTIONS = frozenset({"variable", "constant", "field", "property"})
-_DOTS = re.compile(r"\\|::")
+_DOTS = lazily(r"\\|::")
 
 
 class SymbolReader:

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from lci_py.source.text.digest import blake2b
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Symbol
 
@@ -38,10 +39,10 @@ TRAITS = (
 
 _APART = FUNCTION_KINDS | TYPE_KINDS
 _MAX_ATTRIBUTES = 2000  # characters of attributes that are read
-_DECORATOR = re.compile(r"^\s*@\s*([\w.]+)", re.MULTILINE)
+_DECORATOR = lazily(r"^\s*@\s*([\w.]+)", re.MULTILINE)
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
 _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
-_WEAK = re.compile(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
+_WEAK = lazily(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are read
 #: Comments of the languages in which a later definition replaces an earlier one.
@@ -52,7 +53,7 @@ _COMMENTS = {
     "php": re.compile(rb"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL),
     "lua": re.compile(rb"--[^\n]*"),
 }
-_C_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_C_COMMENT = lazily(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
 #: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
 from lci_py.source.syntax.captures import without_colon
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Typed
 
@@ -21,17 +22,15 @@ if TYPE_CHECKING:
 _READ = 1000  # bytes
 _KEPT = 120  # characters
 _OPEN, _CLOSE = "([{", ")]}"
-_GROUPS = re.compile(r"[(\[{]")
-_BEFORE = re.compile(r"[\w)\]>!?}$]$")
-_FIRST = re.compile(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
+_GROUPS = lazily(r"[(\[{]")
+_BEFORE = lazily(r"[\w)\]>!?}$]$")
+_FIRST = lazily(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
 #: Words that keep the blank after them when blanks are removed: `new Foo`, `await f()`.
-_WORDS = re.compile(
-    r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])"
-)
+_WORDS = lazily(r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
 #: Names and dots: a text with nothing to remove.
-_PLAIN = re.compile(r"[\w.$@]+")
-_CASTS = re.compile(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
-_SPACE = re.compile(r"\s+")
+_PLAIN = lazily(r"[\w.$@]+")
+_CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
+_SPACE = lazily(r"\s+")
 _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.literals import code_value, literal_at
 from lci_py.source.stated_values.values import word
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Claim
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
     from lci_py.types.source import Symbol
 
-_PARAMETER = re.compile(r"(?<![\w.])(\w{2,100})\s*(?::\s*[^=,()]{1,60})?\s*=\s*(?![=>~])")
-_KEYWORD = re.compile(r"(?<![\w.:])(\w{2,100}):\s*")
+_PARAMETER = lazily(r"(?<![\w.])(\w{2,100})\s*(?::\s*[^=,()]{1,60})?\s*=\s*(?![=>~])")
+_KEYWORD = lazily(r"(?<![\w.:])(\w{2,100}):\s*")
 
 
 def parameters(language: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
@@ -67,15 +68,15 @@ class Lines:
         return self._line
 
 
-_CALL = re.compile(
+_CALL = lazily(
     r"\(\s*[\"'`:]([A-Za-z][\w.-]{3,99})[\"'`]?\s*(?:,|\)\s*\{)\s*(?:(?:default|fallback)\s*=\s*)?(?=[\w\"'`.+-])"
 )
 #: Calls that read an environment variable or a system property, at the end of the text before `(`.
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = lazily(
     r"(?:environ\.get|ENV\.fetch|getenv\(\)\.getOrDefault|(?<![\w.])(?:env|config)(?:\.\w+)?"
     r"|(?i:\w*env(?:ironment)?_?(?:var)?_?(?:or|with)?_?(?:default|int|bool|str|string|float|duration)?))$"
 )
-_PROPERTY = re.compile(r"(?:System\.getProperty|(?:Integer|Long|Boolean)\.get(?:Integer|Long|Boolean))$")
+_PROPERTY = lazily(r"(?:System\.getProperty|(?:Integer|Long|Boolean)\.get(?:Integer|Long|Boolean))$")
 
 
 def _calls(text: str) -> Iterator[_Given]:
@@ -86,8 +87,8 @@ def _calls(text: str) -> Iterator[_Given]:
             yield found.start(), name, literal_at(text, found.end())[0]
 
 
-_OR = re.compile(r"(?:\?\?|\|\||\?:|\bor)\s*(?=[\w\"'`.+-])")
-_BEFORE_OR = re.compile(
+_OR = lazily(r"(?:\?\?|\|\||\?:|\bor)\s*(?=[\w\"'`.+-])")
+_BEFORE_OR = lazily(
     r"(?:process\.env|import\.meta\.env|\bENV|environ|_ENV)(?:\.get\(|\.|\[)[\"':]?([A-Za-z_]\w{3,99})[\"']?"
     r"[\])]?(?:,\s*10)?\)?\s*$"
 )
@@ -99,7 +100,7 @@ def _alternatives(text: str) -> Iterator[_Given]:
             yield found.start(), before[1], literal_at(text, found.end())[0]
 
 
-_GETATTR = re.compile(r"getattr\(\s*[\w.]*(?:settings|conf\w*)\s*,\s*[\"'](\w{4,100})[\"']\s*,\s*")
+_GETATTR = lazily(r"getattr\(\s*[\w.]*(?:settings|conf\w*)\s*,\s*[\"'](\w{4,100})[\"']\s*,\s*")
 
 
 def _attributes(text: str) -> Iterator[_Given]:
@@ -108,7 +109,7 @@ def _attributes(text: str) -> Iterator[_Given]:
         yield found.start(), found[1], literal_at(text, found.end())[0]
 
 
-_RUST_ENV = re.compile(
+_RUST_ENV = lazily(
     r"env::var\(\"(\w{4,100})\"\)(?:\s*\.\w+\([^()\n]{0,60}\)){0,3}?\s*\.unwrap_or(?:_else)?\(\s*(?:\|\w*\|\s*)?"
     r"(?:String::from\()?"
 )
@@ -119,7 +120,7 @@ def _rust_variables(text: str) -> Iterator[_Given]:
         yield found.start(), found[1], literal_at(text, found.end())[0]
 
 
-_SPRING = re.compile(r"@Value\(\"\$\{([\w.-]{4,100}):([^}\"]{1,100})\}\"\)")
+_SPRING = lazily(r"@Value\(\"\$\{([\w.-]{4,100}):([^}\"]{1,100})\}\"\)")
 
 
 def _spring(text: str) -> Iterator[_Given]:
@@ -127,11 +128,11 @@ def _spring(text: str) -> Iterator[_Given]:
         yield found.start(), found[1], word(found[2])
 
 
-_CLI_CALL = re.compile(r"(?:add_argument|\boption|\bOption|add_option)\s*\(")
-_LONG = re.compile(r"[\"'](?:-\w[, ]\s*)?(--[A-Za-z][\w-]{2,60})(?:/--[\w-]+)?(?:[ =][^\"'\n]{0,30})?[\"']")
-_DEFAULT = re.compile(r"\bdefault(?:_value)?\s*[=:]\s*")
+_CLI_CALL = lazily(r"(?:add_argument|\boption|\bOption|add_option)\s*\(")
+_LONG = lazily(r"[\"'](?:-\w[, ]\s*)?(--[A-Za-z][\w-]{2,60})(?:/--[\w-]+)?(?:[ =][^\"'\n]{0,30})?[\"']")
+_DEFAULT = lazily(r"\bdefault(?:_value)?\s*[=:]\s*")
 #: Of commander: option("--timeout <n>", "description", 60).
-_DESCRIBED = re.compile(r"\s*[\"'][^\"'\n]{0,80}[\"']\s*,\s*(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*")
+_DESCRIBED = lazily(r"\s*[\"'][^\"'\n]{0,80}[\"']\s*,\s*(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}')\s*,\s*")
 _MAX_CALL = 700
 
 
@@ -177,7 +178,7 @@ def _within(text: str, start: int) -> str:
     return text
 
 
-_GO_FLAG = re.compile(
+_GO_FLAG = lazily(
     r"\.(?:Int|Uint|Int64|Uint64|Int32|Uint32|String|Bool|Duration|Float64)(?:Var)?P?\(\s*(?:&?[\w.]+\s*,\s*)?"
     r"\"([A-Za-z][\w.-]{2,60})\"\s*,\s*(?:\"\w?\"\s*,\s*)?"
 )
@@ -190,8 +191,8 @@ def _go_flags(text: str) -> Iterator[_Given]:
             yield found.start(), f"--{found[1]}", form
 
 
-_CLAP = re.compile(r"default_value(?:_t)?\s*=\s*")
-_FIELD = re.compile(
+_CLAP = lazily(r"default_value(?:_t)?\s*=\s*")
+_FIELD = lazily(
     r"[^\]]{0,300}\]\s*(?:(?://[^\n]{0,200}|\#\[[^\]]{0,300}\])\s*){0,6}(?:pub(?:\([^)]{0,40}\))?\s+)?(\w+)\s*:"
 )
 
@@ -207,8 +208,8 @@ def _clap(text: str) -> Iterator[_Given]:
                 yield found.start(), f"--{name}", literal_at(text, found.end())[0]
 
 
-_TABLE = re.compile(r"(?:\b\w*[Dd]efault\w*|\bDEFAULT\w*)\b[^\n{};]{0,120}\{")
-_ENTRY = re.compile(r"(?P<bracket>[{}])|(?<![\w.])[\"':]?(?P<name>[A-Za-z_]\w{2,80})[\"']?\s*(?::(?!:)|=>)\s*")
+_TABLE = lazily(r"(?:\b\w*[Dd]efault\w*|\bDEFAULT\w*)\b[^\n{};]{0,120}\{")
+_ENTRY = lazily(r"(?P<bracket>[{}])|(?<![\w.])[\"':]?(?P<name>[A-Za-z_]\w{2,80})[\"']?\s*(?::(?!:)|=>)\s*")
 _MAX_TABLE = 6_000
 
 
@@ -232,7 +233,7 @@ def tables(text: str) -> Iterator[_Given]:
             end = found.end()
 
 
-_PREFIX = re.compile(r"\benv_prefix\b[\"']?\s*[=:]\s*[\"']([A-Za-z]\w{1,40}_)[\"']")
+_PREFIX = lazily(r"\benv_prefix\b[\"']?\s*[=:]\s*[\"']([A-Za-z]\w{1,40}_)[\"']")
 
 
 def prefixed(text: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
@@ -243,7 +244,7 @@ def prefixed(text: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
             yield Claim(number, (prefixes[0][1] + symbol.name).upper(), form, symbol.line, "default")
 
 
-_SHELL = re.compile(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
+_SHELL = lazily(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
 
 
 def shell_defaults(text: str) -> Iterator[_Given]:

@@ -6,7 +6,6 @@ and a claim `beside`, of one name.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from lci_py.source.stated_values.documents import mentions
 from lci_py.source.stated_values.literals import COMPUTED, code_value, literal_at
 from lci_py.source.stated_values.values import agree, read, word
 from lci_py.source.stated_values.wording import SIGNS, form_of, holds, stated
+from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, VALUED_KINDS
 from lci_py.types.source import Claim
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 _CONSTRUCTORS = frozenset(("__init__", "constructor", "initialize", "__construct", "init", "__new__"))
 #: An entry about one parameter: `name: text`, `name (int): text`, `name : int`, `:param int name: text`,
 #: `@param {number} [options.name=60] text`, `@param name [Integer] text`, `- name: text`.
-_ENTRY = re.compile(
+_ENTRY = lazily(
     r"(?P<indent>\s*)(?::(?:param|parameter|arg|keyword|kwarg|key)\s+(?:[^:\n]{1,60}\s)?\*{0,2}(?P<sphinx>\w+)\s*:"
     r"|[@\\]param(?:eter)?\s+(?:\{[^\n]{0,80}?\}\s*)?(?:\[(?:\w+\.)?(?P<optional>\w+)(?:\s*=\s*(?P<value>[^\]\n]{1,60}))?\]"
     r"|(?:\w+\.)?(?P<plain>\w+))"
     r"|(?:[-*]\s+)?[`*]{0,2}(?P<name>\w{2,60})[`*]{0,2}\s*(?:\([^()\n]{0,80}\))?\s*:(?!:))"
 )
-_OTHER = re.compile(
+_OTHER = lazily(
     r"\s*(?:[@:\\]\w+|(?:Returns?|Raises?|Yields?|Examples?|Notes?|See Also|Warnings?)\b:?\s*$|-{3,}|={3,})"
 )
-_MARKS = re.compile(r"^(\s*)(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+)|\*+/\s*$")
-_QUOTED = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`")
+_MARKS = lazily(r"^(\s*)(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+)|\*+/\s*$")
+_QUOTED = lazily(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`")
 #: Of a field of a settings class.
-_DESCRIBED = re.compile(r"\bField\(.*\b(?:description|help)=[\"'](.{1,200})[\"']")
+_DESCRIBED = lazily(r"\bField\(.*\b(?:description|help)=[\"'](.{1,200})[\"']")
 _MAX_LINES = 400  # of one comment
 
 #: The lines of a text with their numbers.
@@ -205,7 +205,7 @@ def _parameters(language: str, lines: Sequence[str], symbol: Symbol) -> dict[str
     return known
 
 
-_TAKEN_APART = re.compile(r"\{([^{}]{1,400})\}\s*=\s*(?:this\.)?(?:options|opts|config|settings|props|params)\b")
+_TAKEN_APART = lazily(r"\{([^{}]{1,400})\}\s*=\s*(?:this\.)?(?:options|opts|config|settings|props|params)\b")
 
 
 def _of_type(
@@ -250,12 +250,13 @@ def _given_apart(
 
 def _of_help(text: str, lines: Sequence[str], defaults: Sequence[Claim]) -> Iterator[Claim]:
     """What the help text in a call says of the default that the same call gives."""
+    flags = [claim for claim in defaults if claim.how == "default" and claim.name.startswith("--")]
+    if not flags:
+        return
     starts = [0]
     for line in lines:
         starts.append(starts[-1] + len(line) + 1)
-    for claim in defaults:
-        if claim.how != "default" or not claim.name.startswith("--"):
-            continue
+    for claim in flags:
         call, at = call_at(text, starts[claim.line - 1], claim.name)
         words = [(found.start(), next(filter(None, found.groups()), "")) for found in _QUOTED.finditer(call)]
         passage = [(text.count("\n", 0, at + start) + 1, said) for start, said in words if " " in said]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.documents import statements, value_of
 from lci_py.source.stated_values.file_roles import is_template
+from lci_py.source.text.patterns import lazily
 from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 #: A larger file is data.
 _MAX_BYTES = 200_000
-_ASSIGNED = re.compile(
+_ASSIGNED = lazily(
     r"(?P<off>[#;]\s?)?(?:export\s+)?(?P<name>[A-Za-z_][\w-]{2,99})\s*[=:]\s*(?!//)(?P<value>\S.{0,150})$"
 )
-_COMMENT = re.compile(rb"(?m)^[ \t]*(?:[#;]+[ \t]?(.*)|.*)$")
+_COMMENT = lazily(rb"(?m)^[ \t]*(?:[#;]+[ \t]?(.*)|.*)$")
 
 
 def settings(path: str, source: bytes) -> Iterator[Claim]:

@@ -12,6 +12,7 @@ from lci_py.source.stated_values.literals import literal_at
 from lci_py.source.stated_values.names import is_capital, is_flag, is_specific, last_part
 from lci_py.source.stated_values.values import string, word
 from lci_py.source.stated_values.wording import DEFAULT, SIGNS, VALUE, Stated, form_of, holds, stated
+from lci_py.source.text.patterns import lazily
 from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
@@ -21,38 +22,38 @@ _MAX_LINE = 1_000
 #: At most so many lines between a name and its "Default:".
 _REACH = 12
 _NAME = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*"
-_SPAN = re.compile(
+_SPAN = lazily(
     r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./#-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
 )
-_CONTENT = re.compile(
+_CONTENT = lazily(
     rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w.-]*|-[A-Za-z][\w.-]{{3,}})(?:[ =].{{0,40}})?$"
     rf"|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
 )
 #: "default value of `x` is 60", "the default for `x` is 60".
-_OF = re.compile(
+_OF = lazily(
     r"(?i:\bdefault(?:\s+value)?)\s+(?:(?:of|for)\s+)?(?:the\s+)?(?P<subject>`{1,2}[^`\n]{1,100}`{1,2}|--[\w-]+"
     r"|[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*(?:\w+\s+){0,2}?(?:is|=|:)\s+"
 )
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d+[.)]|#{1,6}|[:>]|&#?\w{1,8};|[^\w\s`*|-]{1,3})?\s*(?:\[[ x]\]\s*)?\**\[?")
+_BULLET = lazily(r"\s*(?:[-*+•]|\d+[.)]|#{1,6}|[:>]|&#?\w{1,8};|[^\w\s`*|-]{1,3})?\s*(?:\[[ x]\]\s*)?\**\[?")
 #: Markup after a name that is otherwise alone on its line.
-_ALONE = re.compile(r"(?:<[^<>]{0,60}>|\]\([^()\s]{0,100}\)|\{[^{}]{0,100}\}|[\s:*\]#=~])*$")
-_DIRECTIVE = re.compile(
+_ALONE = lazily(r"(?:<[^<>]{0,60}>|\]\([^()\s]{0,100}\)|\{[^{}]{0,100}\}|[\s:*\]#=~])*$")
+_DIRECTIVE = lazily(
     r"\.\.\s+(?:\w+:)?(?:confval|envvar|data|setting|option|attribute|cmdoption|py:\w+|std:\w+)::\s*(\S{1,100})"
 )
 #: Not `~~~`, which underlines titles in reStructuredText.
-_FENCE = re.compile(r"\s*```+\s*\{?\.?([\w+-]*)[^`]*$")
+_FENCE = lazily(r"\s*```+\s*\{?\.?([\w+-]*)[^`]*$")
 _CONFIG_FENCES = frozenset("env dotenv ini toml yaml yml properties conf cfg sh bash shell console".split())
 _CODE_FENCES = frozenset(("json", "diff", "mermaid"))
-_UNDERLINE = re.compile(r"([~=\-^\"'*+#])\1{2,}\s*$")
+_UNDERLINE = lazily(r"([~=\-^\"'*+#])\1{2,}\s*$")
 #: reStructuredText's blocks of code.
-_LITERAL_BLOCK = re.compile(
+_LITERAL_BLOCK = lazily(
     r"\s*(?:\.\. (?:code-block|sourcecode|code|highlight|parsed-literal|doctest)::|(?!\.\.).*::\s*$)"
 )
-_OBJECT = re.compile(r"\.\.\s+(?:py:|js:|c:|cpp:)?(?:function|class|method|autofunction|autoclass)::\s*([\w.]{2,80})")
-_NAMED = re.compile(rf"`(?:new )?({_NAME})(?:\([^`\n]{{0,80}})?`|(?<![\w.])({_NAME})\([^()\n]{{0,80}}\)")
+_OBJECT = lazily(r"\.\.\s+(?:py:|js:|c:|cpp:)?(?:function|class|method|autofunction|autoclass)::\s*([\w.]{2,80})")
+_NAMED = lazily(rf"`(?:new )?({_NAME})(?:\([^`\n]{{0,80}})?`|(?<![\w.])({_NAME})\([^()\n]{{0,80}}\)")
 
 
-_SIGN = re.compile(r"efault|DEFAULT|unless|not set|unset|ithout|::.*\(.*=")
+_SIGN = lazily(r"efault|DEFAULT|unless|not set|unset|ithout|::.*\(.*=")
 
 
 class _Mention(NamedTuple):
@@ -223,10 +224,10 @@ def _member(line: str, value: Stated, named: list[_Mention]) -> str:
 
 
 #: A function or class with its parameters, in reStructuredText.
-_SIGNED = re.compile(
+_SIGNED = lazily(
     r"\.\.\s+(?:py:)?(?:function|class|method|classmethod|staticmethod|exception)::\s*(?:async\s+)?([\w.]{2,80})\("
 )
-_GIVEN = re.compile(r"(?<=[,( ])(\w{2,60})(?::\s*[^=,()]{1,60}?)?\s*=\s*")
+_GIVEN = lazily(r"(?<=[,( ])(\w{2,60})(?::\s*[^=,()]{1,60}?)?\s*=\s*")
 
 
 def _signature(line: str, number_: int) -> Iterator[Claim]:
@@ -239,7 +240,7 @@ def _signature(line: str, number_: int) -> Iterator[Claim]:
 
 
 #: Before the long name of a flag.
-_SHORT = re.compile(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\bor\b)?\s*`?")
+_SHORT = lazily(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\bor\b)?\s*`?")
 
 
 def _subject(line: str, phrase: int, named: list[_Mention]) -> str:
@@ -297,7 +298,7 @@ def _columns(line: str) -> tuple[int, int] | None:
     return (names[0] if names else 0), of_defaults[0]
 
 
-_REMARK = re.compile(r"\s*(?:\((?!or\b)[^()]{0,40}\))?$")
+_REMARK = lazily(r"\s*(?:\((?!or\b)[^()]{0,40}\))?$")
 
 
 def _row(line: str, number_: int, column: tuple[int, int]) -> Iterator[Claim]:
@@ -316,7 +317,7 @@ def _row(line: str, number_: int, column: tuple[int, int]) -> Iterator[Claim]:
 
 
 #: A value with an optional comment after it. More words are prose, as in a comment that contains a `:`.
-_GIVEN_VALUE = re.compile(
+_GIVEN_VALUE = lazily(
     r"(?:\"(?P<d>[^\"\\]{0,100})\"|'(?P<s>[^'\\]{0,100})'|(?P<bare>[^\s#;\"'{}\[\]<>$%&*|,]{1,100}))(?:\s+[#;].*|\s*;)?\s*$"
 )
 
@@ -331,7 +332,7 @@ def value_of(text: str) -> str:
     return string(found["d"] if found["d"] is not None else found["s"])
 
 
-_IN_FENCE = re.compile(
+_IN_FENCE = lazily(
     r"\s*(?:[#;]\s?)?(?:export\s+)?([A-Za-z_][\w.-]{2,80})\s*[=:]\s*([^\s#]\S*)\s+#\s*(?:the )?default(?: value)?"
     r"\.?\s*$",
     re.IGNORECASE,
@@ -339,7 +340,7 @@ _IN_FENCE = re.compile(
 
 
 #: `[ check_interval: <duration> | default = 30s ]`
-_OPTIONAL = re.compile(r"\s*\[?\s*([a-z][\w-]{2,80}):\s*<[^<>]{1,60}>\s*\|\s*default\s*=\s*([^\s\]]+)\s*\]?\s*$")
+_OPTIONAL = lazily(r"\s*\[?\s*([a-z][\w-]{2,80}):\s*<[^<>]{1,60}>\s*\|\s*default\s*=\s*([^\s\]]+)\s*\]?\s*$")
 
 
 def _fenced(line: str, number_: int, fence: str) -> Iterator[Claim]:

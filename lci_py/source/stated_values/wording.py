@@ -12,53 +12,54 @@ from typing import NamedTuple
 
 from lci_py.source.stated_values.names import is_capital, is_flag
 from lci_py.source.stated_values.values import NUMBER, UNIT, number, string, word
+from lci_py.source.text.patterns import lazily
 
 #: Bytes of which a text that states a default has one.
 SIGNS = (b"efault", b"DEFAULT", b"unless", b"not set", b"unset", b"ithout")
-DEFAULT = re.compile("default", re.IGNORECASE)
+DEFAULT = lazily("default", re.IGNORECASE)
 _COUNTS = {
     word: str(count)
     for count, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
 } | {"fifteen": "15", "twenty": "20", "thirty": "30", "sixty": "60"}
 _NUMBER = rf"(?<![\w.])(?P<n>{NUMBER})(?:[\s-]?(?P<unit>(?i:{UNIT}))(?!\w))?(?![\w]|\.\d|\.x)"
 _COUNT = rf"(?<![\w-])(?P<count>(?i:{'|'.join(_COUNTS)}))(?:[\s-](?P<countunit>(?i:{UNIT}))(?!\w))?(?![\w-])"
-VALUE = re.compile(
+VALUE = lazily(
     r"\**(?:(?P<tick>`{1,2})(?P<code>[^`\n]{1,100})(?P=tick)|[\"“](?P<quoted>[^\"”\n]{1,100})[\"”]"
     r"|'(?P<single>[^'\n]{1,60})'|\{@code (?P<java>[^{}\n]{1,60})\}"
     rf"|{_NUMBER}|{_COUNT}|(?P<bool>(?i:true|false|enabled|disabled|on|off)))(?![\w-])\**"
 )
 #: "default: 60", "defaults to 60", "(default 60)", "Default value is `60`", "@default 60".
-_PHRASE = re.compile(
+_PHRASE = lazily(
     r"(?i:\bdefaults?(?:[ -]values?)?)\**(?:`|')?(?:\s*(?::|=|\bto\b|\bis\b|\bof\b)\**)?:?\s*"
     r"(?:(?:the\s+)?(?:value|number)\s+)?(?:of\s+)?"
 )
 #: In brackets a path or an address needs no quotes: "(default: /var/lib)".
-_BARE = re.compile(r"(?P<bare>[~/.]?[\w-]*[/:][\w./:-]{2,80}|[a-z][\w-]{2,40})(?=[)\]])")
-_BY_DEFAULT = re.compile(r"\s+by\s+default\b")
+_BARE = lazily(r"(?P<bare>[~/.]?[\w-]*[/:][\w./:-]{2,80}|[a-z][\w-]{2,40})(?=[)\]])")
+_BY_DEFAULT = lazily(r"\s+by\s+default\b")
 #: "60 unless given", "60 unless you say otherwise", "60 unless `NAME` is set"; not "60 unless the file is large".
-_UNLESS = re.compile(
+_UNLESS = lazily(
     r"(?:\s+\w+){0,4},?\s+unless\s+(?:you\s+(?:say|pass|give|set|specify|change|override|tell|configure)\b|otherwise\b|(?:explicitly\s+)?(?:given|set|configured|specified|told|changed"
     r"|overrid\w+)\b|(?:`{1,2}[^`\n]{1,60}`{1,2}|\$?[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+\.\w+)\s+"
     r"(?:is\s+(?:set|given)|says\b))"
 )
-_IF_UNSET = re.compile(
+_IF_UNSET = lazily(
     r"\b(?i:if|when)\s+(?:it\s+is\s+|it's\s+|is\s+)?(?:not\s+(?:set|given|specified)|unset|omitted|left\s+out),\s+"
     r"(?:[a-z']+\s+){0,4}"
 )
-_WITHOUT = re.compile(r"\b[Ww]ithout\s+(?:`[^`\n]{1,60}`|--[a-z][\w-]+),\s+")
-_LEADING = re.compile(r"\bBy default,?\s+(?:[\w']+\s+){0,6}(?=[\d`])")
+_WITHOUT = lazily(r"\b[Ww]ithout\s+(?:`[^`\n]{1,60}`|--[a-z][\w-]+),\s+")
+_LEADING = lazily(r"\bBy default,?\s+(?:[\w']+\s+){0,6}(?=[\d`])")
 #: After a value: another value, or a condition under which it holds.
-_OPEN_END = re.compile(
+_OPEN_END = lazily(
     r"\s*(?:or\b|to\b|[-–/|×+*%^]|\([^()\n]{0,80}(?:`|:|\b(?:if|when|otherwise|unless|or|on|for|in)\b)|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until|times|per)\b|,\s*\d|\(\w+\)\.)",
     re.IGNORECASE,
 )
 #: Before a value: it bounds something.
-_BOUND = re.compile(
+_BOUND = lazily(
     r"(?:\b(?:at least|at most|up to|less than|more than|(?:great|larg|small|few|high|low)er than|minimum|maximum|above"
     r"|below|under|over|exceeds?|between|from|about|around|roughly|approximately|not?)(?: of| is)?|[<>≤≥~≈])\s*$",
     re.IGNORECASE,
 )
-_HISTORY = re.compile(
+_HISTORY = lazily(
     r"\b(?:was|were|used to|previously|formerly|(?:before|until|prior to) (?:v?\d|version)|earlier|older?|legacy"
     r"|change[ds]|instead of|e\.g\.|for example|such as|example|overrid\w+|unlike|rather than|except|otherwise"
     r"|depend\w*|deprecated|removed|increased?|decreased?|reduced?|raised?|bumped|typically|usually|consider|recommend\w*"
@@ -67,9 +68,7 @@ _HISTORY = re.compile(
     re.IGNORECASE,
 )
 #: These belong to the phrases that state a value after all.
-_OF_UNLESS = re.compile(
-    r"unless (?:\S+ says?|you say) otherwise|unless overrid\w+|set `[^`]*` to change", re.IGNORECASE
-)
+_OF_UNLESS = lazily(r"unless (?:\S+ says?|you say) otherwise|unless overrid\w+|set `[^`]*` to change", re.IGNORECASE)
 
 
 class Stated(NamedTuple):
