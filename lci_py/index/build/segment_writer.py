@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.embedding import Reuse
     from lci_py.index.build.merge_policy import SegmentState
+    from lci_py.index.build.write_segment import Gathered
     from lci_py.index.shards.files import Known
     from lci_py.index.shards.segment_rows import SegmentRows
-    from lci_py.index.shards.term_counts import NumberedWords
     from lci_py.index.store.cache import Cache
     from lci_py.source.file_record import FileRecord
 
@@ -68,7 +68,7 @@ class SegmentWriter:
         self._report = report
         self._most = most
         self._files: list[tuple[FileRecord, Known, Source | None]] = []
-        self._made_words: NumberedWords | None = None  # of these files
+        self._collected: Gathered | None = None  # of these files
         self._chunks = 0
 
     @property
@@ -81,21 +81,20 @@ class SegmentWriter:
         return self._embedding.open_encoder() if self._embedding is not None else None
 
     @property
-    def _words(self) -> NumberedWords:
-        if self._made_words is None:
+    def _gathered(self) -> Gathered:
+        if self._collected is None:
             # Imports numpy, which must not be loaded before the workers are forked.
-            from lci_py.index.shards.term_counts import NumberedWords
+            from lci_py.index.build.write_segment import Gathered
 
-            self._made_words = NumberedWords()
-        return self._made_words
+            self._collected = Gathered()
+        return self._collected
 
     def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
         """Take a file; `source` is an older segment with the same content, and the file's number there."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
         self._files.append((record, known, source))
-        # Here, while other files are still being parsed, and not when the segment is written.
-        self._words.add(record.words)
+        self._gathered.add(record)
         self._chunks += len(record.extract.chunks)
 
     def flush(self, *, fork: bool = False) -> None:
@@ -108,12 +107,12 @@ class SegmentWriter:
         from lci_py.index.build.write_segment import write_segment
 
         files, self._files, self._chunks = self._files, [], 0
-        words, self._made_words = self._words, None
+        gathered, self._collected = self._gathered, None
         rows = number_rows([record for record, _, _ in files])
         folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()
         reuse = self._reuse(rows, [source for _, _, source in files])
-        shards = write_segment(folder, rows, words, self._encoder, self._report, reuse, self._embedding, fork=fork)
+        shards = write_segment(folder, rows, gathered, self._encoder, self._report, reuse, self._embedding, fork=fork)
         if self._embedding is not None and "tokens" in shards:
             self._bags_embedded += len(rows.chunk_unit) - reuse.chunks
         owners: dict[str, Any] = {

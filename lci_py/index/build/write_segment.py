@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,10 @@ from lci_py.callgraph.forked import Forked
 from lci_py.embed.encoder import Encoder
 from lci_py.index.build import embedding
 from lci_py.index.shards import text_fields
-from lci_py.index.shards.abbreviations import write_abbreviations
+from lci_py.index.shards.abbreviations import Pair, evidence, write_abbreviations
 from lci_py.index.shards.bm25 import write_lexical
 from lci_py.index.shards.symbols_writer import write_symbolic
-from lci_py.index.shards.term_counts import csr
+from lci_py.index.shards.term_counts import NumberedWords, csr
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.unit_columns import write_unit_columns
 from lci_py.index.shards.vectors import write_dense
@@ -27,16 +28,29 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.index.build.embedding import Reuse, VectorCache
     from lci_py.index.shards.segment_rows import SegmentRows
-    from lci_py.index.shards.term_counts import NumberedWords
     from lci_py.index.shards.text_fields import TextFields
+    from lci_py.source.file_record import FileRecord
 
     Progress = Callable[[str, int, int], None]
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What is collected of each file as it comes, while others are still being parsed."""
+
+    words: NumberedWords = field(default_factory=NumberedWords)
+    abbreviations: list[dict[Pair, tuple[int, int]]] = field(default_factory=list)
+
+    def add(self, record: FileRecord) -> None:
+        """Take the segment's next file."""
+        self.words.add(record.words)
+        self.abbreviations.append(evidence(record))
 
 
 def write_segment(
     folder: Path,
     rows: SegmentRows,
-    words: NumberedWords,
+    gathered: Gathered,
     encoder: Encoder | ContextualEncoder | None,
     report: Progress,
     reuse: Reuse,
@@ -49,7 +63,7 @@ def write_segment(
     Args:
         folder: A folder for the shards.
         rows: The segment's files, symbols, units and chunks.
-        words: The words of its files.
+        gathered: What was collected of its files.
         encoder: Embeds the chunks; None leaves out the shards with embeddings.
         report: Called with each stage.
         reuse: Embedded chunks of older segments.
@@ -65,7 +79,7 @@ def write_segment(
     def symbols_and_words() -> list[NDArray[Any]]:
         shards["symbols"].unlink(missing_ok=True)  # what a process has left that failed
         write_symbolic(shards["symbols"], rows)
-        write_abbreviations(shards["related"], rows.records)
+        write_abbreviations(shards["related"], gathered.abbreviations)
         return []
 
     meanwhile = Forked(symbols_and_words, fork=fork)
@@ -73,7 +87,7 @@ def write_segment(
         meanwhile.result()
     write_unit_columns(shards["facts"], rows)
     report("bm25", 0, 0)
-    text = text_fields.text_fields(rows, words)
+    text = text_fields.text_fields(rows, gathered.words)
     vocabulary = text.vocabulary
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)

@@ -23,7 +23,7 @@ from lci_py.source.text.morphology import forms
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -197,16 +197,16 @@ def _words(text: str) -> set[str]:
 # --- the shard ----------------------------------------------------------------------------------------------------
 
 
-def write_abbreviations(path: Path, records: Sequence[FileRecord]) -> None:
+def write_abbreviations(path: Path, found: Iterable[Mapping[Pair, tuple[int, int]]]) -> None:
     """Write the shard of a segment.
 
     Args:
         path: A new file.
-        records: The segment's files, in its order.
+        found: The `evidence` of each file of the segment, in its order.
     """
     rows: dict[Pair, list[tuple[int, int, int]]] = {}
-    for file, record in enumerate(records):
-        for pair, (declared, told) in evidence(record).items():
+    for file, pairs_of_file in enumerate(found):
+        for pair, (declared, told) in pairs_of_file.items():
             rows.setdefault(pair, []).append((file, declared, told))
     pairs = sorted(rows)
     words = sorted({word for pair in pairs for word in pair})

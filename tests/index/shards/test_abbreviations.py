@@ -142,7 +142,7 @@ def shard(folder: Path, **changes: Any) -> AbbreviationIndex:
     """The shard of `FILES`, with some arrays replaced; it is read as a query would."""
     path = folder / "related.arrays"
     records = [record(text, path) for path, text in sorted(FILES.items())]
-    write_abbreviations(path, records)
+    write_abbreviations(path, map(evidence, records))
     arrays = Arrays(path)
     kept = {name: np.array(arrays.array(name, kind)) for name, kind in {**ARRAYS, **TEXTS}.items()}
     path.unlink()
