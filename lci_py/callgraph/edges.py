@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -201,6 +201,15 @@ class Linked:
         before = len(self._keys)
         self._keys.extend(sorted(keys))
         self._key_sizes.append(len(self._keys) - before)
+
+    def arrays(self) -> list[NDArray[Any]]:
+        """All that was taken, for `extend`."""
+        return [np.array(column, column.typecode) for column in (*self._columns, self._key_sizes, self._keys)]
+
+    def extend(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Take the files after these, from `arrays`."""
+        for column, values in zip((*self._columns, self._key_sizes, self._keys), arrays, strict=True):
+            column.frombytes(values.tobytes())
 
     def keys(self) -> FileKeys:
         """The keys of all files so far."""

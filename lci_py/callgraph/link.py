@@ -60,20 +60,29 @@ class Linker:
         """All edges. Call it once, after the last file.
 
         Args:
-            fork: Follow functions as values in a forked process meanwhile. The calling process may have no threads.
+            fork: Follow functions as values in a forked process meanwhile; if there are none to follow, link half of
+                the files in it. The calling process may have no threads.
         """
         tables = self._tables
         tables.freeze()
         sites = Sites.of(tables.sites)
         linker = FileLinker(LookUps(tables, sites))
-        linked = Linked()
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
         follow = any_followed(tables, range(n_files))
         propagation = Forked(lambda: _followed(tables, sites), fork=fork and follow)
+
+        def linked_of(files: range) -> Linked:
+            found = Linked()
+            for file in files:
+                found.add(*linker.link(file))
+            return found
+
+        middle = tables.half_of_calls() if fork and not follow else n_files
+        others = Forked(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files)
         with gc_paused():
-            for file in range(n_files):
-                linked.add(*linker.link(file))
+            linked = linked_of(range(middle))
+            linked.extend(others.result())
         first_symbol = np.array(tables.first_symbol, np.int32)
         first_lambda = np.array(tables.first_lambda, np.int32)
         arrays = propagation.result()

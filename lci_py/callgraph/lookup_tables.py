@@ -7,7 +7,7 @@ index/shards/callgraph_tables.py). lookups.py works out answers such as "the onl
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -316,6 +316,11 @@ class MemoryTables:
         slots = (stored[:, 1] << 32) | stored[:, 0]
         order = np.argsort(slots, kind="stable")
         self._by_slot, self._slots = order.astype(np.int32), slots[order]
+
+    def half_of_calls(self) -> int:
+        """The first file behind half of the calls."""
+        starts = self._starts["calls"]
+        return bisect_left(starts, starts[-1] // 2)
 
     # --- look-ups -------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,10 @@ import pytest
 from lci_py import app
 from lci_py.callgraph import forked
 from lci_py.callgraph.forked import Forked
+from lci_py.callgraph.link import Linker
+from lci_py.source.syntax.languages import is_test
 from tests.conftest import PROJECT
+from tests.support.segments import extracted
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
@@ -34,6 +37,26 @@ def test_what_no_other_process_can_compute_is_computed_here() -> None:
         return [np.array([1])]
 
     assert Forked(compute, fork=sys.platform == "linux").result() == [np.array([1])]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+@pytest.mark.parametrize("program", ["rust", "java", "c"])  # whose functions are not followed as values
+def test_half_of_the_files_are_linked_as_well_in_another_process(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = PROJECT / "fixtures" / "callgraph" / program
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "edges.txt")
+    forks = []
+    monkeypatch.setattr(os, "fork", lambda fork=os.fork: forks.append(1) or fork())
+    links = []
+    for fork in (False, True):
+        linker = Linker()
+        for path in files:
+            name = path.relative_to(folder).as_posix()
+            linker.add(name, is_test(name), extracted(name, path.read_text()))
+        links.append(linker.finish(fork=fork))
+    assert len(forks) == 1
+    for name in ("source", "target", "kind", "line", "step", "key_start", "keys"):
+        one, two = (getattr(found, name) for found in links)
+        assert len(one) and np.array_equal(one, two) and one.dtype == two.dtype
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
