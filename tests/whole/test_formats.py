@@ -17,7 +17,7 @@ from lci_py.types.search import MODES, SearchRequest
 from tests.conftest import PROJECT, Ran
 
 SHARDS = PROJECT / "fixtures" / "shards"
-OLDER = sorted(path.name for path in SHARDS.glob("v*") if path.name != f"v{FORMAT}")
+OLDER = [f"v{number}" for number in sorted(int(path.name[1:]) for path in SHARDS.glob("v*")) if number != FORMAT]
 
 
 def copy(root: Path, version: str) -> Path:
