@@ -379,6 +379,17 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"p/Cargo.toml": '[package]\nname = "k"\n'},
         {"a.rs"},
     ),
+    "a name that modules pass on in circles": (
+        {
+            "src/lib.rs": "mod a;\nmod b;\nmod c;\nmod d;\n",
+            "src/a.rs": "pub use super::b::*;\nfn f() { g(); }\n",
+            "src/b.rs": "pub use super::a::*;\npub use super::c::*;\n",
+            "src/c.rs": "pub use super::b::*;\npub use super::d::*;\n",
+            "src/d.rs": "pub fn h() {}\n",
+        },
+        {"src/d.rs": "pub fn g() {}\n"},
+        {"src/a.rs"},
+    ),
     "the path of a Go module": (
         {
             "go.mod": "module example.org/p\n",

@@ -19,6 +19,7 @@ from lci_py.callgraph.resolve.expression_steps import Step, TypeText, places_in,
 from lci_py.callgraph.resolve.go_packages import in_package
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
+from lci_py.callgraph.resolve.rust_paths import star_search
 from lci_py.callgraph.resolve.type_arguments import TypeArguments, with_arguments
 from lci_py.callgraph.resolve.values import (
     BASES,
@@ -447,23 +448,24 @@ class Names:
         return ()
 
     def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
-        """The values of a name that a file defines, imports or binds at its top level.
-
-        Args:
-            file: The file.
-            name: The name.
-            depth: How many further names may be followed.
-            outside: Another file asks: imports count only if the language lets others import them in turn.
-        """
+        """The values of a name at a file's top level. If another file asks, imports must be for others, too."""
         if depth <= 0:
             return ()
         key = (file, name, depth, outside)
-        known = self._memo_modules.get(key)
-        if known is None:
-            known = self._memo_modules[key] = self._in_module(file, name, depth, outside)
+        if (known := self._memo_modules.get(key)) is None:
+            known = self._memo_modules[key] = self._in_module(*key)
         return known
 
     def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
+        if (values := self._of_module(file, name, depth, outside)) is not None:
+            return values
+        if self._look.files.heads[file].language == "rust":
+            passed_on = lambda other: [target for star in self._stars_of(other) for target in star.targets]  # noqa: E731
+            return star_search(file, passed_on, lambda other: self._of_module(other, name, depth - 1, True))
+        return self._by_stars(file, name, depth)
+
+    def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
+        """As `in_module`, without imports of every name; None if the file has nothing of that name."""
         rows = self._all.types.rows
         found = self._look.top(file, name)
         if found is not None and not is_own(found, self._look.files.families[file]):
@@ -480,15 +482,16 @@ class Names:
         item = self._look.binding(file, name) if own else None
         if item is not None:
             return self.imported(file, item, name, depth)
-        if typed or not own:
-            return rows(file, typed, depth)
+        return rows(file, typed, depth) if typed or not own else None
+
+    def _by_stars(self, file: int, name: str, depth: int) -> Values:
         for star, targets, package, open_files in self._stars_of(file):
             offering: Collection[int] = targets
             if package and name != "this":  # which every type and namespace has
                 offering = self._look.offering(self._look.files.families[file], package, name)
                 offering = sorted({*offering, *open_files})
             elif self._look.files.families[file] == "go":
-                return in_package(self._look, rows, targets[0], name, depth)
+                return in_package(self._look, self._all.types.rows, targets[0], name, depth)
             for target in offering:
                 if target != file:
                     values = self.in_module(target, name, depth - 1, outside=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from lci_py.callgraph.edges import IMPORT
 from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.values import Values, with_step
 
 _ROOTS = ("lib.rs", "main.rs")
 #: Folders of a package whose files are crates of their own.
@@ -119,3 +121,30 @@ class Crates:
             folder = posixpath.join(folder, own.removesuffix(".rs"))
         candidates = [posixpath.join(folder, f"{name}.rs"), posixpath.join(folder, name, "mod.rs")]
         return next((found for path in candidates if (found := self._look.at(path)) >= 0), -1)
+
+
+def star_search(file: int, targets: Callable[[int], Iterable[int]], own: Callable[[int], Values | None]) -> Values:
+    """What the imports of every name (`use super::*`) bring into a file, of one name.
+
+    Each file is looked at once, depth first: where modules pass on each other's names there are more ways than could
+    ever be walked.
+
+    Args:
+        file: The file.
+        targets: The files whose names another one imports.
+        own: The values of the name in a file; None if it has nothing of that name, and only then its imports count.
+    """
+    seen = {file}
+    ways = [iter(targets(file))]
+    while ways:
+        target = next(ways[-1], None)
+        if target is None:
+            ways.pop()
+        elif target not in seen:
+            seen.add(target)
+            values = own(target)
+            if values:
+                return with_step(values, IMPORT)
+            if values is None:
+                ways.append(iter(targets(target)))
+    return ()
