@@ -29,7 +29,7 @@ _BATCH_BYTES = 150_000
 _BATCH_FILES = 64
 #: Each worker gets about this many batches of what is left, so that all of them end at about the same time.
 _SHARES = 3
-_LEAST_BYTES = 20_000
+_LEAST_BYTES = 40_000
 #: A file takes as much time as this many bytes, however small it is.
 _FILE_BYTES = 500
 
