@@ -78,6 +78,11 @@ class Cache:
             found = [row[0] for row in db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")]
             if found != _SCHEMA:
                 raise sqlite3.DatabaseError("other tables")
+            if write:
+                # A journal with something in it has been rolled back and is gone. A run that was killed before it
+                # wrote any of it leaves an empty one, which SQLite ignores.
+                with suppress(FileNotFoundError):
+                    os.unlink(f"{self._path}{_BESIDE[0]}")
         except BaseException:
             db.close()
             raise

@@ -193,6 +193,15 @@ def test_a_journal_that_came_with_a_clone_removes_no_file(folder: Path, tmp_path
     assert victim.read_text() == "precious" and not journal.exists()
 
 
+def test_a_writer_clears_a_journal_that_was_never_written(folder: Path) -> None:
+    """A run that is killed between making its journal and writing its head leaves a file that SQLite does not clear."""
+    for content in (b"", bytes(512)):
+        journal = folder / f"{FILE}-journal"
+        journal.write_bytes(content)
+        assert read(folder, write=True) == ITEMS
+        assert not journal.exists()
+
+
 def test_a_journal_that_would_make_the_file_grow_is_not_believed(folder: Path) -> None:
     size = (folder / FILE).stat().st_size
     head = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 0, 1, 1_000_000_000, 512, 4096)
