@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lci_py.config import Settings
+    from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.run import BuildOptions
     from lci_py.search.engine import Engine as Engine
     from lci_py.search.snapshot import Snapshot
@@ -133,33 +134,43 @@ def build_index(
         BadPathError, BadModelError, ConfigError, IndexWriteError, TooLargeError, TrustKeyError: see errors.py.
         UsageError: One of `branches` is unknown.
     """
-    from dataclasses import replace
-
-    from lci_py.index.build.run import build
-    from lci_py.index.store.background_run import note_failure
-    from lci_py.index.store.exposure import exposures
-    from lci_py.index.store.seal import ensure_key
-    from lci_py.source.repository.paths import relative_to_root
-
     root = find_root(path)
     settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust, "branches": branches})
     index_dir = _own_index_dir(root, settings)
-    ensure_key()
-    options = replace(
-        _build_options(settings, _walk_options(index_dir, settings, ignore_files)),
-        full=full,
-        files=None if files is None else relative_to_root(root, files),
-        wait=wait,
-        defer_dense=defer_dense,
-        check_branches=branches is not None,
-        most=most,
-    )
-    warnings += _foreign(index_dir, wait, adopt=settings.trust)
-    summary = build(root, index_dir, options, progress)
+    # While they import what parses, this process imports what builds, and looks for files.
+    early = _early_workers(settings) if full or not os.path.lexists(index_dir / "manifest.json") else nullcontext()
+    with early as nursery:
+        from dataclasses import replace
+
+        from lci_py.index.build.run import build
+        from lci_py.index.store.background_run import note_failure
+        from lci_py.index.store.exposure import exposures
+        from lci_py.index.store.seal import ensure_key
+        from lci_py.source.repository.paths import relative_to_root
+
+        ensure_key()
+        options = replace(
+            _build_options(settings, _walk_options(index_dir, settings, ignore_files)),
+            full=full,
+            files=None if files is None else relative_to_root(root, files),
+            wait=wait,
+            defer_dense=defer_dense,
+            check_branches=branches is not None,
+            most=most,
+            early=nursery,
+        )
+        warnings += _foreign(index_dir, wait, adopt=settings.trust)
+        summary = build(root, index_dir, options, progress)
     note_failure(index_dir, None)  # of a run in the background, which this one has made good
     _, exposed = exposures(index_dir)
     why = _why_so_little(root, options.walk, summary)
     return replace(summary, warnings=(*warnings, *summary.warnings, *why, *exposed))
+
+
+def _early_workers(settings: Settings) -> AbstractContextManager[Nursery | None]:
+    from lci_py.index.build.worker_pool import default_jobs, early_workers
+
+    return early_workers(settings.jobs or default_jobs()) or nullcontext()
 
 
 #: What to do about files that are left out for a reason.
@@ -215,7 +226,8 @@ def _walk_options(index_dir: Path, settings: Settings, ignore_files: bool | None
 
 
 def _build_options(settings: Settings, walk_options: WalkOptions) -> BuildOptions:
-    from lci_py.index.build.run import BuildOptions, default_jobs
+    from lci_py.index.build.run import BuildOptions
+    from lci_py.index.build.worker_pool import default_jobs
 
     return BuildOptions(
         walk=walk_options,

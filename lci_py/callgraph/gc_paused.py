@@ -34,8 +34,13 @@ def gc_rare() -> Iterator[None]:
     What an index is built of lives until a file or a stage is done, and is freed without the collector.
     """
     before = gc.get_threshold()
-    gc.set_threshold(_MANY, *before[1:])
+    collect_rarely()
     try:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+def collect_rarely() -> None:
+    """Let the collector run less often from here on."""
+    gc.set_threshold(_MANY, *gc.get_threshold()[1:])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
@@ -15,33 +15,9 @@ from lci_py.source.syntax.languages import prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest
 from lci_py.source.text.words import WORD
-from lci_py.types.source import Chunk, Extract, FileEntry
+from lci_py.types.source import Chunk, Extract, FileEntry, FileRecord as FileRecord
 
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class FileRecord:
-    """What the index keeps of one file: its extraction, and its chunks as bags of words.
-
-    `words` holds the file's distinct words; a chunk's bag is two int32 arrays: positions in `words`, and counts.
-    """
-
-    path: str
-    size: int
-    mtime_ns: int
-    sha: str  # hex digest of the content
-    lines: int
-    extract: Extract  # its chunks' texts are empty, unless `process_data` was told to keep them
-    words: tuple[str, ...]
-    bags: tuple[tuple[bytes, bytes], ...]
-    digests: tuple[bytes, ...]  # 8 bytes per chunk, of its own lines
-    generated: bool = False  # its first lines say that a program wrote it
-
-    @property
-    def limit(self) -> str:
-        """Which of `LIMIT_REASONS` keeps the record from being complete, "" if none."""
-        return self.extract.limit
 
 
 def _digests(data: bytes, found: Extract) -> tuple[bytes, ...]:

@@ -13,8 +13,20 @@ import zlib
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from lci_py.source.file_record import FileRecord
-from lci_py.types.source import Base, Call, Chunk, Claim, Extract, Import, Lambda, ReExports, Stored, Symbol, Typed
+from lci_py.types.source import (
+    Base,
+    Call,
+    Chunk,
+    Claim,
+    Extract,
+    FileRecord,
+    Import,
+    Lambda,
+    ReExports,
+    Stored,
+    Symbol,
+    Typed,
+)
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
 VERSION = 11

@@ -179,3 +179,27 @@ class Extract:
     limit: str = ""  # the one of `LIMIT_REASONS` that cut the extraction short
     re_exports: ReExports = ReExports()
     marks: bytes = b""  # where its identifiers are (source.extract.marks), b"" if that is not known
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """What the index keeps of one file: its extraction, and its chunks as bags of words.
+
+    `words` holds the file's distinct words; a chunk's bag is two int32 arrays: positions in `words`, and counts.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    sha: str  # hex digest of the content
+    lines: int
+    extract: Extract  # its chunks' texts are empty, unless `process_data` was told to keep them
+    words: tuple[str, ...]
+    bags: tuple[tuple[bytes, bytes], ...]
+    digests: tuple[bytes, ...]  # 8 bytes per chunk, of its own lines
+    generated: bool = False  # its first lines say that a program wrote it
+
+    @property
+    def limit(self) -> str:
+        """Which of `LIMIT_REASONS` keeps the record from being complete, "" if none."""
+        return self.extract.limit

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lci_py.index.build.worker import Task, Workplace, process_tasks
+from lci_py.index.build.tasks import Task, Workplace
+from lci_py.index.build.worker import process_tasks
 from lci_py.source.file_record import FileRecord
 from lci_py.source.record_codec import Place, decode
 from lci_py.source.syntax.limits import DEFAULTS, Limits

@@ -169,10 +169,11 @@ def test_workers_do_not_outlive_a_killed_program(tmp_path: Path) -> None:
 def test_a_worker_whose_parent_is_gone_before_it_begins_ends(tmp_path: Path) -> None:
     """Killed between the fork and the worker's first line, the parent's number is another process's by then."""
     script = (
-        "import multiprocessing, os, signal, sys, time; from lci_py.index.build import child_process\n"
-        "def late():\n"
-        "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); child_process.start_worker(); time.sleep(600)\n"
-        "multiprocessing.get_context('fork').Process(target=late).start(); time.sleep(600)\n"
+        "import os, signal, time; from lci_py.index.build import child_process\n"
+        "real = child_process.serve\n"
+        "def late(*ends):\n"
+        "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); real(*ends); time.sleep(600)\n"
+        "child_process.serve = late; child_process.start(1); time.sleep(600)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True)
     process.communicate(timeout=60)  # ends when the last copy of the pipe is closed
@@ -187,6 +188,7 @@ def _run_unprivileged(folder: Path, *commands: list[str]) -> list[tuple[int, dic
     script = f"""
 import contextlib, io, json, os, sys
 from lci_py.cli.main import main
+import lci_py.index.build.worker
 sys.stdout.flush()
 def run(argv):
     with contextlib.redirect_stdout(io.StringIO()) as out:

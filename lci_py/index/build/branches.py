@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import UsageError
 from lci_py.index.build.changes import walk_settings
-from lci_py.index.build.worker import Task
+from lci_py.index.build.tasks import Task
 from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.branches import DIFFERS, ONLY_HERE, ONLY_THERE, BranchIndex, Content, Version, write_branches
 from lci_py.source.repository.branches import (

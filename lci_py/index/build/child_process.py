@@ -1,15 +1,32 @@
-"""Starting the processes of a build: they leave Ctrl-C to their parent, and workers end with it."""
+"""Processes that work for a build, and the pipes to them: they leave Ctrl-C to their parent, and end with it.
+
+Not `concurrent.futures`: importing it takes longer than forking, its processes start when the first task is there, and
+its threads take turns with whoever waits for the results.
+"""
 
 from __future__ import annotations
 
 import os
+import pickle
 import signal
+import sys
 import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, NamedTuple
 
 from lci_py.source.syntax.limits import allow_last_resort
+
+#: Whether a process is forked, which takes milliseconds and shares what is loaded. Elsewhere it starts from nothing.
+FORKS = sys.platform == "linux"
+#: Bytes that a child may send before anybody reads, where the system allows it: several batches of results.
+_PIPE_BYTES = 1 << 20
+_F_SETPIPE_SZ = 1031
+#: Frames begin with their length in so many bytes.
+_LENGTH = 8
+_READ_BYTES = 1 << 20
 
 
 @contextmanager
@@ -32,25 +49,313 @@ def leave_interrupts() -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def start_worker() -> None:
-    """Prepare a worker: it ignores Ctrl-C, prints nothing, may be ended for one bad file, and ends with its parent."""
-    leave_interrupts()
+class _Pipes(NamedTuple):
+    """The ends of the two pipes between a process and its child."""
+
+    tasks: int  # the child reads
+    send: int
+    results: int
+    answer: int  # the child writes
+
+    @property
+    def of_child(self) -> tuple[int, int]:
+        return self.tasks, self.answer
+
+    @property
+    def of_parent(self) -> tuple[int, int]:
+        return self.send, self.results
+
+
+def _pipes() -> _Pipes:
+    made = _Pipes(*os.pipe(), *os.pipe())
+    with suppress(ImportError, OSError):
+        import fcntl
+
+        fcntl.fcntl(made.answer, _F_SETPIPE_SZ, _PIPE_BYTES)
+    return made
+
+
+class Child:
+    """A process that calls functions, in the order in which they are sent, and the parent's ends of its pipes."""
+
+    def __init__(self, pipes: _Pipes, pid: int = 0, process: Any = None) -> None:
+        """
+        Args:
+            pipes: The pipes; the child's ends are closed by whoever made them.
+            pid: Its number; 0 for a child's child, which says it itself.
+            process: What `subprocess` knows of it, if it was started by that.
+        """
+        self.pid = pid
+        #: What it was given and has not answered yet.
+        self.given: deque[Any] = deque()
+        self._send, self.results = pipes.of_parent
+        self._ours = pid != 0
+        self._process = process
+        self._status = 0  # of `waitpid`
+        self._out = bytearray()
+        self._in = bytearray()
+        os.set_blocking(self._send, False)
+        os.set_blocking(self.results, False)
+
+    @property
+    def sending(self) -> int | None:
+        """What to wait for before `send_more`; None if everything is sent."""
+        return self._send if self._out else None
+
+    def send(self, message: object) -> None:
+        """Send a message, now or as soon as the child reads."""
+        body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+        self._out += len(body).to_bytes(_LENGTH, "little") + body
+        self.send_more()
+
+    def send_more(self) -> None:
+        """Send as much as the pipe takes."""
+        while self._out:
+            try:
+                del self._out[: os.write(self._send, self._out)]
+            except BlockingIOError:
+                return
+            except BrokenPipeError:  # `received` finds that it has ended
+                self._out.clear()
+
+    def received(self) -> list[Any] | None:
+        """What has arrived: values that functions have returned. None if the child has ended.
+
+        Raises:
+            Exception: What a function has raised.
+        """
+        try:
+            data = os.read(self.results, _READ_BYTES)
+        except BlockingIOError:
+            return []
+        if not data:
+            return None
+        self._in += data
+        found = []
+        while len(self._in) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(self._in[:_LENGTH], "little")
+            if len(self._in) < end:
+                break
+            kind, value = pickle.loads(bytes(self._in[_LENGTH:end]))
+            del self._in[:end]
+            if kind == "pid":
+                self.pid = value
+            elif kind == "error":
+                raise value
+            else:
+                found.append(value)
+        return found
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self.pid:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def ended_by(self) -> int:
+        """The signal that has ended it; 0 if none has, or if it is not known. Only after `close`."""
+        if self._process is not None:
+            return max(0, -int(self._process.returncode))
+        return os.WTERMSIG(self._status) if os.WIFSIGNALED(self._status) else 0
+
+    def close(self) -> None:
+        """Let it end, and wait for that if it is this process's own child."""
+        for end in (self._send, self.results):
+            with suppress(OSError):
+                os.close(end)
+        if self._process is not None:
+            self._process.wait()
+        elif self._ours:
+            self._ours = False
+            with suppress(ChildProcessError):
+                self._status = os.waitpid(self.pid, 0)[1]
+
+
+class Nursery:
+    """A process that is forked before it is known what for: it imports what workers need, then becomes them.
+
+    Use it as a context manager, or call `close`.
+    """
+
+    def __init__(self, children: list[Child]) -> None:
+        self._children = children
+
+    def __enter__(self) -> Nursery:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.close()
+
+    def grow(self, jobs: int, prepare: Callable[..., object], *arguments: object) -> list[Child]:
+        """Make workers, which are the caller's from then on. Call it once.
+
+        Args:
+            jobs: How many, at most as many as it was made for.
+            prepare: Called in the process before it is forked further.
+            *arguments: Of the call.
+        """
+        workers, self._children = self._children[:jobs], self._children[jobs:]
+        self.close()
+        workers[0].send((jobs, prepare, arguments))
+        return workers
+
+    def close(self) -> None:
+        """End what has not grown."""
+        while self._children:  # the first is waited for
+            self._children.pop().close()
+
+
+def nursery(jobs: int, imports: Callable[[], object]) -> Nursery:
+    """Start a process that will be some workers. Only where processes are forked.
+
+    Args:
+        jobs: How many.
+        imports: Called in the process at once.
+    """
+    pipes = [_pipes() for _ in range(jobs)]
+
+    def become() -> None:
+        imports()
+        message = _next_frame(pipes[0].tasks)
+        if message is None:
+            return
+        wanted, prepare, arguments = message
+        with suppress(Exception):  # what is wrong is found again by the first task
+            prepare(*arguments)
+        others = []
+        for i in range(1, wanted):
+            others.append(_forked(partial(serve, *pipes[i].of_child), _others(pipes, i)))
+        for end in _others(pipes, 0):
+            os.close(end)
+        serve(*pipes[0].of_child, children=others)
+
+    with starting():
+        pid = _forked(become, [end for one in pipes for end in one.of_parent])
+    for one in pipes:
+        for end in one.of_child:
+            os.close(end)
+    return Nursery([Child(one, 0 if i else pid) for i, one in enumerate(pipes)])
+
+
+def _others(pipes: Sequence[_Pipes], mine: int) -> list[int]:
+    """The children's ends of all pipes but one."""
+    return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]
+
+
+def start(jobs: int) -> list[Child]:
+    """Start workers."""
+    children: list[Child] = []
+    held: list[int] = []
+    with starting():
+        for _ in range(jobs):
+            pipes = _pipes()
+            if FORKS:
+                pid = _forked(partial(serve, *pipes.of_child), [*held, *pipes.of_parent])
+                children.append(Child(pipes, pid))
+                held += pipes.of_parent
+            else:
+                children.append(_spawned(pipes))
+            for end in pipes.of_child:
+                os.close(end)
+    return children
+
+
+def _forked(body: Callable[[], object], foreign: Sequence[int]) -> int:
+    """Fork a process that calls `body` and ends; the number of the process.
+
+    Args:
+        body: What it does.
+        foreign: File descriptors that it closes: it would keep pipes of others open.
+    """
+    pid = os.fork()
+    if pid:
+        return pid
+    status = 1
+    try:
+        leave_interrupts()
+        for end in foreign:
+            os.close(end)
+        body()
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _spawned(pipes: _Pipes) -> Child:
+    import subprocess
+
+    script = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve(0, 1, fresh=True)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=pipes.tasks, stdout=pipes.answer, stderr=subprocess.DEVNULL
+    )
+    return Child(pipes, process.pid, process)
+
+
+# --- in a child ---------------------------------------------------------------------------------------------------
+
+
+def serve(tasks: int, answer: int, *, children: Sequence[int] = (), fresh: bool = False) -> None:
+    """Be a worker until the parent closes the pipe: call what arrives, and send back what that returns.
+
+    It prints nothing, may be ended for one bad file, and ends with its parent.
+
+    Args:
+        tasks, answer: File descriptors of the pipes.
+        children: Processes that it has forked: it waits for their end.
+        fresh: The process has been started from nothing.
+    """
+    if fresh:
+        leave_interrupts()
     allow_last_resort()
     # A grammar's C code prints to stderr when it aborts; the user must not see that.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)
-    # Not os.getppid(): if the parent has ended already, that is the process which adopted this one.
-    from multiprocessing import parent_process
+    threading.Thread(target=_end_with_parent, args=(tasks, children), daemon=True).start()
+    _send(answer, ("pid", os.getpid()))
+    while (message := _next_frame(tasks)) is not None:
+        function, arguments = message
+        try:
+            returned = ("result", function(*arguments))
+        except Exception as error:
+            returned = ("error", error)
+        _send(answer, returned)
 
-    parent = parent_process()
-    followed = parent.pid if parent is not None and parent.pid is not None else os.getppid()
-    threading.Thread(target=_follow, args=(followed,), daemon=True).start()
+
+def _end_with_parent(tasks: int, children: Sequence[int]) -> None:
+    """End this process when nobody can send to it any more: no other process holds that end of the pipe."""
+    from select import POLLERR, POLLHUP, poll
+
+    waiting = poll()
+    waiting.register(tasks, 0)
+    while not any(event & (POLLHUP | POLLERR) for _, event in waiting.poll()):
+        pass
+    for pid in children:  # their pipes are closed as well
+        with suppress(ChildProcessError):
+            os.waitpid(pid, 0)
+    os._exit(0)
 
 
-def _follow(parent: int) -> None:
-    # Waiting for a pipe to close would not do: the other workers hold copies of its end, so after the parent was killed
-    # all of them would wait forever and keep the writer's lock.
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
+def _next_frame(source: int) -> Any:
+    """The next message; None at the end."""
+    head = _exactly(source, _LENGTH)
+    body = _exactly(source, int.from_bytes(head, "little")) if head else b""
+    return pickle.loads(body) if body else None
+
+
+def _exactly(source: int, size: int) -> bytes:
+    """So many bytes; b"" if the pipe ends before."""
+    found = bytearray()
+    while len(found) < size:
+        data = os.read(source, size - len(found))
+        if not data:
+            return b""
+        found += data
+    return bytes(found)
+
+
+def _send(target: int, message: object) -> None:
+    body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    data = memoryview(len(body).to_bytes(_LENGTH, "little") + body)
+    while data:
+        data = data[os.write(target, data) :]

@@ -14,7 +14,7 @@ from lci_py.index.build.changes import settled_ns
 from lci_py.index.build.counts import FileCounts, stored_files
 from lci_py.index.build.merge_policy import MOST_SEGMENTS, SegmentState, locate, segment_states, table_arrays, to_merge
 from lci_py.index.build.segment_writer import Embedding, SegmentWriter
-from lci_py.index.build.worker import Done, Task, Workplace
+from lci_py.index.build.tasks import Done, Task, Workplace
 from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.files import Known, write_files
 from lci_py.index.store.cache import MOST_BYTES, Cache
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.changes import PreviousGeneration
+    from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.segment_writer import Source
     from lci_py.source.file_record import FileRecord
     from lci_py.source.repository.walk import WalkResult
@@ -55,6 +56,7 @@ class BuildContext:
     encoder: Callable[[], Encoder | ContextualEncoder] | None  # None: leave the embedding to a later run
     report: Progress
     segment_chunks: int
+    early: Nursery | None = None  # what the workers are made of
 
 
 @dataclass(slots=True)
@@ -196,7 +198,7 @@ class GenerationBuilder:
         # A new index has no records to look up.
         looks_up = bool(context.place.shared) or not self._cache.has_none("records")
         place = replace(context.place, use_cache=context.place.use_cache and looks_up)
-        with closing(process(place, tasks, context.jobs, keep=keep)) as batches:
+        with closing(process(place, tasks, context.jobs, keep=keep, early=context.early)) as batches:
             for batch in batches:
                 for item in batch:
                     self._take(item, writer)

@@ -43,6 +43,7 @@ from lci_py.types.index import SEARCHABLE, BuildSummary
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
+    from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.generation import Generation
     from lci_py.index.store.commit import Draft
 
@@ -68,6 +69,7 @@ class BuildOptions:
     most: tuple[int, int] | None = None  # files and bytes; raise rather than index more
     branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
     check_branches: bool = False  # raise if a branch is unknown
+    early: Nursery | None = None  # what the workers are made of; the caller closes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +271,7 @@ def _publish(
     """
     from lci_py.index.build.generation import BuildContext, GenerationBuilder
     from lci_py.index.build.sibling import shared_caches
-    from lci_py.index.build.worker import Workplace
+    from lci_py.index.build.tasks import Workplace
     from lci_py.index.store import commit as store
 
     options, model = run.options, run.model
@@ -293,6 +295,7 @@ def _publish(
         encoder=None if options.defer_dense else encoder,
         report=run.report,
         segment_chunks=options.segment_chunks,
+        early=options.early if previous is None else None,
     )
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
@@ -419,8 +422,3 @@ def walk_around(index_dir: Path, root: Path, options: WalkOptions, most: tuple[i
         ),
         rules=tuple(item for item in walked.rules if not item[0].startswith(prefix)),
     )
-
-
-def default_jobs() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lci_py import __version__
+from lci_py.index.build.tasks import Done, Task, Workplace
 from lci_py.index.store.cache import Cache
 from lci_py.source import record_codec
 from lci_py.source.conditions import path_condition
@@ -24,68 +23,21 @@ from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.read import read_file
 from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
-from lci_py.source.syntax.limits import DEFAULTS, Limits
 from lci_py.source.text.digest import blake2b, digest
-from lci_py.types.source import FileEntry
-
-if TYPE_CHECKING:
-    from lci_py.index.shards.branches import Defined
-
 
 _MANIFESTS = frozenset({manifests.CARGO, manifests.GO, npm.MANIFEST})
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """A file to extract."""
-
-    entry: FileEntry
-    known: tuple[str, ...] = ()  # digests of contents that need no extraction
-    sha: str = ""  # digest of the indexed content, for a file that only moves to another segment
-    key: bytes = b""  # of that content's record in the cache
-    oid: str = ""  # git's id of the content, for a file of another branch
-    data: bytes | None = None  # the content, for a file of another branch
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """The result of a task."""
-
-    entry: FileEntry
-    sha: str
-    skip: str = ""  # the reason to leave the file out, if its content gives one
-    body: bytes = b""  # the record as `source.record_codec` encodes it; empty if skipped or known
-    key: bytes = b""  # of the body in the cache
-    cached: bool = False  # the body comes from a cache
-    shared: bool = False  # and not from the one of this index
-    limit: str = ""  # the one of `LIMIT_REASONS` that cut the record short
-    # For a file of another branch:
-    oid: str = ""
-    language: str = ""
-    defined: tuple[Defined, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Workplace:
-    """What all workers need."""
-
-    root: str
-    index_dir: Path
-    secret: bytes
-    texts: bool  # keep the texts of chunks, for a model that reads text
-    use_cache: bool
-    limits: Limits = DEFAULTS
-    flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
-    shared: tuple[Path, ...] = ()  # index folders whose caches are read, too
-
-
-def prepare_workers(batches: Sequence[Sequence[Task]]) -> None:
+def prepare_workers(*found: Sequence[str]) -> None:
     """Load what the workers that are about to be forked share: the languages, and the grammars of several batches.
 
     Each worker would load them for itself otherwise.
+
+    Args:
+        *found: The languages of each of the first batches.
     """
-    found = [{detect(task.entry.path) for task in batch if not task.key} for batch in batches]
-    for language in set.intersection(*found) if len(found) > 1 else ():
+    load_languages()
+    for language in set.intersection(*map(set, found)) if len(found) > 1 else ():
         with suppress(Exception):  # what is wrong with a grammar is found again with the first file
             prepare(language)
 

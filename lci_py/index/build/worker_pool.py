@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from functools import partial
+from select import select
 from typing import TYPE_CHECKING
 
-from lci_py.index.build.child_process import start_worker, starting
-from lci_py.index.build.worker import Done, Task, Workplace, prepare_workers, process_tasks
+from lci_py.index.build.child_process import FORKS, Child, Nursery, nursery, start
 from lci_py.interrupts import at_interrupt
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from lci_py.index.build.tasks import Done, Task, Workplace
 
-Batch = tuple[int, list[Task]]  # number and tasks
-Work = Callable[..., list[Done]]  # called with tasks, and with `unparsable` as in `process_tasks`
-#: Below this many bytes a pool costs more time than it saves, on systems without fork.
+Batch = tuple[int, list["Task"]]  # number and tasks
+Work = Callable[..., "list[Done]"]  # called with tasks, and with `unparsable` as in `process_tasks`
+#: Below this many bytes other processes cost more time than they save, on systems without fork.
 POOL_THRESHOLD = 300_000
-_FORKS = sys.platform == "linux"
+_FORKS = FORKS
 #: If no batch ends for this long, a worker hangs and its own timer has not ended it. Those timers count processor
 #: time, and on a busy machine much more time passes.
 STALL_SECONDS = 300.0
@@ -34,12 +34,36 @@ _LEAST_BYTES = 40_000
 _FILE_BYTES = 500
 
 
+def default_jobs() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def early_workers(jobs: int) -> Nursery | None:
+    """Start what will be the workers, while it is not known yet what there is to do; None where nothing is forked."""
+    if not _FORKS:
+        return None
+
+    return nursery(max(1, jobs), _import_worker)
+
+
+def _import_worker() -> None:
+    import gc
+
+    import lci_py.index.build.worker  # noqa: F401
+    from lci_py.callgraph.gc_paused import collect_rarely
+
+    gc.enable()
+    collect_rarely()
+
+
 def process(
     place: Workplace,
     tasks: Sequence[Task],
     jobs: int,
     load: Callable[[Task], Task] | None = None,
     keep: Callable[[list[Done]], object] | None = None,
+    early: Nursery | None = None,
 ) -> Generator[list[Done], None, None]:
     """Process the tasks; yields results in batches, in the order of the tasks.
 
@@ -49,10 +73,11 @@ def process(
         jobs: The number of worker processes. Where fork exists, files are parsed in another process even with 1.
         load: Completes a task shortly before a worker gets it.
         keep: Called with every batch as soon as it is there, in any order.
+        early: What the workers are made of, for at most `jobs` of them; else they are started here.
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
-    with closing(_unordered(partial(process_tasks, place), tasks, jobs, load)) as batches:
+    with closing(_unordered(partial(_process_tasks, place), tasks, jobs, load, early)) as batches:
         for number, results in batches:
             if keep is not None:
                 keep(results)
@@ -62,7 +87,7 @@ def process(
                 wanted += 1
 
 
-def _batches(tasks: Sequence[Task], jobs: int, load: Callable[[Task], Task] | None) -> Iterator[Batch]:
+def _batches(tasks: Sequence[Task], jobs: int) -> Iterator[Batch]:
     """Batches that get smaller towards the end.
 
     Source: guided self-scheduling, Polychronopoulos and Kuck, IEEE Transactions on Computers C-36(12), 1987.
@@ -70,7 +95,7 @@ def _batches(tasks: Sequence[Task], jobs: int, load: Callable[[Task], Task] | No
     number, batch, size = 0, [], 0
     left = sum(task.entry.size + _FILE_BYTES for task in tasks)
     for task in tasks:
-        batch.append(task if load is None else load(task))
+        batch.append(task)
         size += task.entry.size + _FILE_BYTES
         if size >= min(_BATCH_BYTES, max(_LEAST_BYTES, left // (_SHARES * jobs))) or len(batch) >= _BATCH_FILES:
             yield number, batch
@@ -85,87 +110,125 @@ def _unordered(
     tasks: Sequence[Task],
     jobs: int,
     load: Callable[[Task], Task] | None,
+    early: Nursery | None = None,
 ) -> Generator[tuple[int, list[Done]], None, None]:
     """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it."""
-    batches = _batches(tasks, max(1, jobs), load)
+    batches = deque(_batches(tasks, max(1, jobs)))
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
         for number, batch in batches:
-            yield number, work(batch)
+            yield number, work(_loaded(batch, load))
         return
-    lost: list[Batch] = []
-    few = next(batches, None)
-    more = next(batches, None)
-    jobs = max(1, jobs) if more else 1
-    first = [batch for batch in (few, more) if batch]
-    if _FORKS:
-        prepare_workers([batch for _, batch in first])
-    batches = _again(first, batches)
-    while True:
-        with _pool(jobs) as pool:
-            yield from _pooled(pool, work, batches, 4 * jobs, lost)
-        if not lost:
-            return
-        while lost:
-            number, batch = lost.pop()
-            yield number, list(_alone(work, batch))
+    while batches:
+        lost: list[Batch] = []
+        with _workers(min(max(1, jobs), len(batches)), batches, early) as workers:
+            while batches and workers:
+                yield from _shared_out(workers, work, batches, load, lost)
+                while lost:
+                    number, batch = lost.pop()
+                    yield number, list(_alone(work, batch))
+        early = None
 
 
-def _again(first: list[Batch], rest: Iterator[Batch]) -> Iterator[Batch]:
-    yield from first
-    yield from rest
+def _loaded(batch: list[Task], load: Callable[[Task], Task] | None) -> list[Task]:
+    return batch if load is None else [load(task) for task in batch]
 
 
-def _pooled(
-    pool: ProcessPoolExecutor,
+@contextmanager
+def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None) -> Iterator[list[Child]]:
+    """Workers that share the languages and what the first batches have in common."""
+    from lci_py.index.build.tasks import languages_of
+
+    workers: list[Child] = []
+    with at_interrupt(lambda: _kill(workers)):
+        try:
+            first = [languages_of(batch) for _, batch in list(batches)[:2]] if _FORKS else []
+            if early is not None:
+                workers += early.grow(jobs, _prepare_workers, *first)
+            else:
+                if _FORKS:
+                    _prepare_workers(*first)
+                workers += start(jobs)
+            yield workers
+        except BaseException:
+            _kill(workers)
+            raise
+        finally:
+            for worker in reversed(workers):  # the first may wait for the others
+                worker.close()
+
+
+def _shared_out(
+    workers: list[Child],
     work: Work,
-    batches: Iterator[Batch],
-    ahead: int,
+    batches: deque[Batch],
+    load: Callable[[Task], Task] | None,
     lost: list[Batch],
 ) -> Iterator[tuple[int, list[Done]]]:
-    """Results as they come, until a process dies: the batches that were being processed then go to `lost`."""
-    from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, wait
-
-    pending: dict[Future[list[Done]], Batch] = {}
+    """Results as they come, until a process dies: what it was given then goes to `lost`, and it leaves the workers."""
+    answered: deque[tuple[int, list[Done]]] = deque()
     while True:
-        while not lost and len(pending) < ahead and (batch := next(batches, None)):
-            try:
-                with starting():
-                    pending[pool.submit(work, batch[1])] = batch
-            except BrokenExecutor:
-                lost.append(batch)
-        if not pending:
+        # One batch is always there for whoever is ready, but not at the end, where another may be ready sooner.
+        for most in (1, 2):
+            for worker in workers:
+                if not lost and len(worker.given) < most and len(batches) > (most - 1) * len(workers):
+                    number, batch = batches.popleft()
+                    batch = _loaded(batch, load)
+                    worker.given.append((number, batch))
+                    worker.send((work, (batch,)))
+        # Not all at once: whoever takes a result works on it, and meanwhile another worker may have nothing to do.
+        if answered:
+            yield answered.popleft()
+        busy = [worker for worker in workers if worker.given]
+        if not busy and not answered:
             return
-        done, _ = wait(pending, STALL_SECONDS, FIRST_COMPLETED)
-        if not done:
-            _kill(pool)
-        for future in done:
-            batch = pending.pop(future)
-            try:
-                yield batch[0], future.result()
-            except BrokenExecutor:
-                lost.append(batch)
+        sending = [worker.sending for worker in busy if worker.sending is not None]
+        results = [worker.results for worker in busy]
+        readable, writable, _ = select(results, sending, [], 0 if answered else STALL_SECONDS)
+        if not (readable or writable or answered):
+            _kill(busy)
+        for worker in busy:
+            if worker.sending in writable:
+                worker.send_more()
+            if worker.results not in readable:
+                continue
+            answers = worker.received()
+            if answers is None:
+                lost += worker.given
+                workers.remove(worker)
+                worker.close()
+            else:
+                answered.extend((worker.given.popleft()[0], answer) for answer in answers)
 
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
     """Process a batch again after a process died: a file that crashes its process or never ends is kept as text."""
-    from concurrent.futures import BrokenExecutor, TimeoutError
-
-    with _pool(1) as pool:
-        with starting():
-            future = pool.submit(work, batch)
-        workers = list((pool._processes or {}).values())
+    [worker] = start(1)
+    reason = ""
+    with at_interrupt(lambda: _kill([worker])):
         try:
-            yield from future.result(STALL_SECONDS)
-            return
-        except BrokenExecutor:
-            reason = "parser_crash"
-        except TimeoutError:
-            reason = "parser_timeout"
-            _kill(pool)
-    # Not before: while the pool exists, one of its threads may collect the exit status.
-    if any(process.exitcode == -signal.SIGVTALRM for process in workers):
-        reason = "parser_timeout"
+            worker.send((work, (batch,)))
+            answers: list[list[Done]] | None = []
+            while answers == []:
+                sending = [] if worker.sending is None else [worker.sending]
+                readable, writable, _ = select([worker.results], sending, [], STALL_SECONDS)
+                if writable:
+                    worker.send_more()
+                elif readable:
+                    answers = worker.received()
+                else:
+                    reason = "parser_timeout"
+                    _kill([worker])
+            if answers:
+                yield from answers[0]
+                return
+        except BaseException:
+            _kill([worker])
+            raise
+        finally:
+            worker.close()
+    if not reason:
+        reason = "parser_timeout" if worker.ended_by() == signal.SIGVTALRM else "parser_crash"
     if len(batch) == 1:
         yield from work(batch, unparsable=reason)
         return
@@ -173,28 +236,21 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
         yield from _alone(work, [task])
 
 
-@contextmanager
-def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-
-    # fork takes milliseconds, and is safe here: a worker uses no lock that another thread could hold.
-    method = "fork" if _FORKS else None
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context(method), initializer=start_worker)
-    try:
-        with at_interrupt(lambda: _kill(pool, wait=True)):
-            yield pool
-    except BaseException:
-        _kill(pool)
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
+# What parses is imported where it is used: whoever only waits for the results does without.
 
 
-def _kill(pool: ProcessPoolExecutor, *, wait: bool = False) -> None:
-    processes = list((pool._processes or {}).values())  # kill_workers() is public since Python 3.14 only
-    for process in processes:
-        process.kill()
-    for process in processes if wait else ():
-        with suppress(OSError):  # a thread of the pool was faster
-            os.waitpid(process.pid or -1, 0)
+def _prepare_workers(*found: Sequence[str]) -> None:
+    from lci_py.index.build.worker import prepare_workers
+
+    prepare_workers(*found)
+
+
+def _process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
+    from lci_py.index.build.worker import process_tasks
+
+    return process_tasks(place, tasks, unparsable)
+
+
+def _kill(workers: Sequence[Child]) -> None:
+    for worker in workers:
+        worker.kill()
