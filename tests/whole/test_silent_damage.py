@@ -45,8 +45,7 @@ def change_bit(index: Path, role: str, share: float) -> None:
     (index / MANIFEST).write_text(text)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.6])
-@pytest.mark.parametrize("role", READERS)
+@pytest.mark.parametrize(("role", "share"), list(zip(READERS, [0.3, 0.6] * 3, strict=True)))
 def test_a_query_that_reads_a_changed_bit_says_so(
     tmp_path: Path, repo: Path, lci: Callable[..., Ran], role: str, share: float
 ) -> None:

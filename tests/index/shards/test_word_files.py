@@ -61,7 +61,7 @@ def test_few_files_hold_a_rare_text(engine: Engine) -> None:
     assert held(engine, "= {") == set(engine.snapshot.files.living_paths())
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(
     st.text("aeisngdxyl", min_size=1, max_size=7),
     st.sampled_from(["", "s", "es", "ies", "ing", "ings", "ed", "eing", "eeing", "nning", "lled", "sses", "e"]),

@@ -101,11 +101,14 @@ def test_every_relation_and_conflict_type_is_a_rule() -> None:
     assert read(answer())["results"] == []
 
 
-def test_a_long_list_is_cut_and_the_log_says_so() -> None:
+def test_a_long_list_is_cut_and_the_log_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """GitHub shows 5,000 results and 100 places of each, and rejects a log of more than 25,000."""
+    assert MAX_RESULTS == 5000
+    few = 50
+    monkeypatch.setattr("lci_py.render.json.sarif.MAX_RESULTS", few)
     long = replace(MANY, definitions=MANY.definitions * 20)
-    run = read(replace(answer(*[long] * (MAX_RESULTS + 3), conflicts=(TIMEOUT,) * 2), total=MAX_RESULTS + 3))
-    assert len(run["results"]) == MAX_RESULTS
+    run = read(replace(answer(*[long] * (few + 3), conflicts=(TIMEOUT,) * 2), total=few + 3))
+    assert len(run["results"]) == few
     assert [r["ruleId"] for r in run["results"][-2:]] == ["numeric-mismatch"] * 2
     assert all(len(places(result)) <= 100 for result in run["results"])
     [note] = run["invocations"][0]["toolExecutionNotifications"]
