@@ -198,7 +198,8 @@ class GenerationBuilder:
         # A new index has no records to look up.
         looks_up = bool(context.place.shared) or not self._cache.has_none("records")
         place = replace(context.place, use_cache=context.place.use_cache and looks_up)
-        with closing(process(place, tasks, context.jobs, keep=keep, early=context.early)) as batches:
+        early, prepare = context.early, writer.prepare
+        with closing(process(place, tasks, context.jobs, keep=keep, early=early, meanwhile=prepare)) as batches:
             for batch in batches:
                 for item in batch:
                     self._take(item, writer)

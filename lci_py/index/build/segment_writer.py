@@ -89,6 +89,12 @@ class SegmentWriter:
             self._collected = Gathered()
         return self._collected
 
+    def prepare(self) -> None:
+        """Import and open what writing needs, while another process has the files."""
+        from lci_py.index.build import embedding  # noqa: F401
+
+        _ = self._gathered, self._encoder
+
     def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
         """Take a file; `source` is an older segment with the same content, and the file's number there."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:

@@ -64,6 +64,7 @@ def process(
     load: Callable[[Task], Task] | None = None,
     keep: Callable[[list[Done]], object] | None = None,
     early: Nursery | None = None,
+    meanwhile: Callable[[], object] = bool,
 ) -> Generator[list[Done], None, None]:
     """Process the tasks; yields results in batches, in the order of the tasks.
 
@@ -74,10 +75,11 @@ def process(
         load: Completes a task shortly before a worker gets it.
         keep: Called with every batch as soon as it is there, in any order.
         early: What the workers are made of, for at most `jobs` of them; else they are started here.
+        meanwhile: Called once as soon as workers have something to do.
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
-    with closing(_unordered(partial(_process_tasks, place), tasks, jobs, load, early)) as batches:
+    with closing(_unordered(partial(_process_tasks, place), tasks, jobs, load, early, meanwhile)) as batches:
         for number, results in batches:
             if keep is not None:
                 keep(results)
@@ -111,6 +113,7 @@ def _unordered(
     jobs: int,
     load: Callable[[Task], Task] | None,
     early: Nursery | None = None,
+    meanwhile: Callable[[], object] = bool,
 ) -> Generator[tuple[int, list[Done]], None, None]:
     """Results by batch number. Even a small repository is parsed in another process: a grammar can crash it."""
     batches = deque(_batches(tasks, max(1, jobs)))
@@ -123,7 +126,8 @@ def _unordered(
         lost: list[Batch] = []
         with _workers(min(max(1, jobs), len(batches)), batches, early) as workers:
             while batches and workers:
-                yield from _shared_out(workers, work, batches, load, lost)
+                yield from _shared_out(workers, work, batches, load, lost, meanwhile)
+                meanwhile = bool
                 while lost:
                     number, batch = lost.pop()
                     yield number, list(_alone(work, batch))
@@ -164,6 +168,7 @@ def _shared_out(
     batches: deque[Batch],
     load: Callable[[Task], Task] | None,
     lost: list[Batch],
+    meanwhile: Callable[[], object],
 ) -> Iterator[tuple[int, list[Done]]]:
     """Results as they come, until a process dies: what it was given then goes to `lost`, and it leaves the workers."""
     answered: deque[tuple[int, list[Done]]] = deque()
@@ -176,6 +181,8 @@ def _shared_out(
                     batch = _loaded(batch, load)
                     worker.given.append((number, batch))
                     worker.send((work, (batch,)))
+        meanwhile()
+        meanwhile = bool
         # Not all at once: whoever takes a result works on it, and meanwhile another worker may have nothing to do.
         if answered:
             yield answered.popleft()
