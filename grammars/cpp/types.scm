@@ -1,30 +1,18 @@
 ; Parameters, locals, fields, loop variables: wildcards cost nothing when the query is compiled, named nodes do;
 ; `!parameters` is every declarator but a function's.
-((_ type: (_) @typed.type declarator: [
+((_ type: (_) @typed.declared declarator: [
     (identifier) @typed.name
     (field_identifier) @typed.name
     (_ !parameters !value [(identifier) (field_identifier)] @typed.name)
-    (_ !parameters !value (_ !parameters [(identifier) (field_identifier)] @typed.name))]) @typed
-  (#not-match? @typed.type "^(auto|decltype)\\b"))
-((_ type: (_) @typed.type
-    declarator: (_ declarator: [(identifier) @typed.name (_ !parameters . (identifier) @typed.name .)] value: (_))) @typed
-  (#not-match? @typed.type "^(auto|decltype)\\b"))
+    (_ !parameters !value (_ !parameters [(identifier) (field_identifier)] @typed.name))
+    (_ declarator: [(identifier) @typed.name (_ !parameters . (identifier) @typed.name .)] value: (_) @typed.value)]
+  . [value: (_) @typed.value right: (_) @typed.each]?) @typed)
 ; A pointer to a function hides the function of its name.
 (_ type: (_) declarator: (_ declarator: (_ (_ declarator: (identifier) @typed.name)) parameters: (_))) @typed
 
 ((_ declarator: (_ declarator: (identifier) @typed.name value: (call_expression function: (_ name: (template_function
     name: (identifier) @_make arguments: (_ . (_ type: (_) @typed.type))))))) @typed
   (#any-of? @_make "make_unique" "make_shared"))
-; `auto` has the type of its value; in a loop, that of an element.
-((_ type: (_) @_auto
-    declarator: (_ declarator: [(identifier) @typed.name (_ . (identifier) @typed.name .)] value: (_) @typed.value)) @typed
-  (#match? @_auto "^(auto|decltype)\\b"))
-((_ type: (_) @_auto declarator: (_ . (identifier) @typed.name .) value: (_) @typed.value) @typed
-  (#match? @_auto "^(auto|decltype)\\b"))
-((_ type: (_) @_auto declarator: [(identifier) @typed.name (_ . (identifier) @typed.name .)] right: (_) @typed.each) @typed
-  (#match? @_auto "^(auto|decltype)\\b"))
-((_ type: (_) @_auto declarator: [(identifier) @typed.name (_ . (identifier) @typed.name .)] !right !value) @typed
-  (#match? @_auto "^(auto|decltype)\\b"))
 (structured_binding_declarator (identifier) @typed.name) @typed
 
 ((function_definition type: (_) @typed.return) @typed (#not-match? @typed.return "^(auto|void)\\b"))

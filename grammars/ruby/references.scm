@@ -8,7 +8,7 @@
 [(alias) (undef)] @uncalled
 
 ; send(:name), method(:name)
-((_ receiver: (_)? @receiver method: (identifier) @_send arguments: (_ . (simple_symbol) @callee)) @call
+((call receiver: (_)? @receiver method: (identifier) @_send arguments: (_ . (simple_symbol) @callee)) @call
   (#any-of? @_send "send" "public_send" "__send__" "method"))
 
 (superclass [(constant) (scope_resolution)] @base)

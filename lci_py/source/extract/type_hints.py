@@ -39,6 +39,8 @@ _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
 _ASSIGNED = "^"
 #: Per role of `Given`, the kinds of symbols that a name can belong to.
 _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
+#: A type that C++ takes from the value.
+_DEDUCED = lazily(r"(?:auto|decltype)\b")
 _VALUES = (
     ("typed.value", "", ""),
     ("typed.result", "", ""),
@@ -250,6 +252,10 @@ def _names(captures: dict[str, list[Node]]) -> list[Node]:
 
 def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
     """The types and values in a match, as in `Typed.text`."""
+    for node in captures.get("typed.declared", ()):
+        text = captured.text(node)
+        if not _DEDUCED.match(text):
+            return [_type(text)]
     texts = []
     for role in ("typed.type", "typed.return"):
         texts += [_type(captured.text(node)) for node in captures.get(role, ())]
