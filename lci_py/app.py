@@ -430,7 +430,15 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
 
 def import_search() -> None:
     """Import what nearly every search needs, while another process works that does not need this core yet."""
+    from lci_py.embed import folder, open as opening  # noqa: F401
+    from lci_py.embed.encoder import load_builtin
+    from lci_py.index.shards import abbreviations, bm25, dense, files, tokens  # noqa: F401
+    from lci_py.search import engine  # noqa: F401
     from lci_py.search.modes import multiview, single  # noqa: F401
+    from lci_py.search.views import retrievers, views  # noqa: F401
+    from lci_py.search.worktree import freshness  # noqa: F401
+
+    load_builtin()
 
 
 def _snapshot(root: Path, settings: Settings) -> Snapshot:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -67,6 +67,18 @@ def _is_plain(part: str) -> bool:
     # Only letters or only digits: Python and the tokenizer disagree about other characters of words.
     letters = part.isalpha() or part.isdecimal()
     return letters and part == part.lower() and unicodedata.is_normalized("NFKC", part)
+
+
+@lru_cache(maxsize=1)
+def vocabulary_of(tokenizer: Path) -> dict[str, int]:
+    """The id of each token of a tokenizer.json."""
+    vocabulary: dict[str, int] = json.loads(tokenizer.read_bytes())["model"]["vocab"]
+    return vocabulary
+
+
+def load_builtin() -> None:
+    """Load what embedding takes longest to load, while there is time."""
+    vocabulary_of(ModelFolder(MODEL_DIR).tokenizer)
 
 
 class Question(NamedTuple):
@@ -132,15 +144,15 @@ class Encoder:
         # Loading the tokenizer takes longer than the rest of a query, and it is not faster for many texts.
         hard = [text for text in texts if not _is_plain(text)]
         others = iter(self._tokenized(hard) if hard else [])
-        return [word_pieces(text, self._vocabulary) if _is_plain(text) else next(others) for text in texts]
+        known = self._vocabulary
+        return [word_pieces(text, known) if _is_plain(text) else next(others) for text in texts]
 
     def _tokenized(self, texts: list[str]) -> list[list[int]]:
         return [item.ids for item in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
 
-    @cached_property
+    @property
     def _vocabulary(self) -> dict[str, int]:
-        vocabulary: dict[str, int] = json.loads(self.folder.tokenizer.read_bytes())["model"]["vocab"]
-        return vocabulary
+        return vocabulary_of(self.folder.tokenizer)
 
     @cached_property
     def _sided(self) -> bool:

@@ -91,9 +91,12 @@ class SegmentWriter:
 
     def prepare(self) -> None:
         """Import and open what writing needs, while another process has the files."""
+        from lci_py.embed.encoder import load_builtin
         from lci_py.index.build import embedding  # noqa: F401
 
-        _ = self._gathered, self._encoder
+        if (encoder := self._encoder) is not None and not encoder.reads_text:
+            load_builtin()
+        _ = self._gathered
 
     def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
         """Take a file; `source` is an older segment with the same content, and the file's number there."""
