@@ -425,20 +425,14 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
             work(report)
         else:
             silent = report or (lambda _stage, _done, _total: None)
-            until_searchable(_own_index_dir(where, settings), work, silent, import_search)
+            until_searchable(_own_index_dir(where, settings), work, silent, preload)
 
 
-def import_search() -> None:
-    """Import what nearly every search needs, while another process works that does not need this core yet."""
-    from lci_py.embed import folder, open as opening  # noqa: F401
-    from lci_py.embed.encoder import load_builtin
-    from lci_py.index.shards import abbreviations, bm25, dense, files, tokens  # noqa: F401
-    from lci_py.search import engine  # noqa: F401
-    from lci_py.search.modes import multiview, single  # noqa: F401
-    from lci_py.search.views import retrievers, views  # noqa: F401
-    from lci_py.search.worktree import freshness  # noqa: F401
+def preload() -> None:
+    """As `search.engine.preload`."""
+    from lci_py.search.engine import preload
 
-    load_builtin()
+    preload()
 
 
 def _snapshot(root: Path, settings: Settings) -> Snapshot:

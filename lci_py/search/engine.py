@@ -32,6 +32,18 @@ if TYPE_CHECKING:
 _SEEDS = 20
 
 
+def preload() -> None:
+    """Import and load what nearly every search needs, while another process works that does not need this core."""
+    from lci_py.embed import open as opening  # noqa: F401
+    from lci_py.embed.encoder import load_builtin
+    from lci_py.index.shards import abbreviations, bm25, dense, files, tokens  # noqa: F401
+    from lci_py.search.modes import multiview, single  # noqa: F401
+    from lci_py.search.views import retrievers, views  # noqa: F401
+    from lci_py.search.worktree import freshness  # noqa: F401
+
+    load_builtin()
+
+
 class Engine:
     """Answers from one snapshot, which it closes. Use it as a context manager."""
 

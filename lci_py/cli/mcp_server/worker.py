@@ -53,7 +53,7 @@ def work(settings: dict[str, Any]) -> None:
     os.dup2(2, 1)
     from lci_py import app
 
-    app.import_search()
+    app.preload()
     desk = _Desk(settings, answers)
     for line in requests:
         _send(answers, desk.answer(json.loads(line)))
