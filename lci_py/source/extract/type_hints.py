@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
@@ -29,6 +29,10 @@ _FIRST = lazily(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
 _WORDS = lazily(r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
 #: Names and dots: a text with nothing to remove.
 _PLAIN = lazily(r"[\w.$@]+")
+#: A chain of names of which some are called, with arguments that have no groups and texts in them; and such arguments.
+_CHAIN = lazily(r"(?:[\w.$@]*\w\([^()\[\]{}\"']*\))+[\w.$@]*")
+_FILLED = lazily(r"\([^()]+\)")
+_PARTS = lazily(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 _CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
 _ASSIGNMENTS = frozenset(
@@ -39,12 +43,17 @@ _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
 _ASSIGNED = "^"
 #: Per role of `Given`, the kinds of symbols that a name can belong to.
 _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
-_VALUES = (
-    ("typed.value", "", ""),
-    ("typed.result", "", ""),
-    ("typed.each", "", "[]"),
-    ("typed.assigned", _ASSIGNED, ""),
-)
+#: Per capture with a type (None) or a value, what stands before and after its text, in the order of the texts.
+_TEXTS = {
+    "typed.type": None,
+    "typed.return": None,
+    "typed.value": ("=", ""),
+    "typed.result": ("=", ""),
+    "typed.each": ("=", "[]"),
+    "typed.assigned": (f"{_ASSIGNED}=", ""),
+}
+#: What besides names may have the types of a match.
+_OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
 
 def outline(captured: Captured, node: Node) -> str:
@@ -56,6 +65,8 @@ def outline(captured: Captured, node: Node) -> str:
     text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
     if _PLAIN.fullmatch(text):
         return text[:_KEPT]
+    if _CHAIN.fullmatch(text):
+        return _FILLED.sub("()", text)[:_KEPT]
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text)))
     text = text.replace("\0", " ")
@@ -68,7 +79,7 @@ def _without_arguments(text: str) -> str:
     """Empty every group that follows a name; a group without one, as in `(a or b).c`, is kept."""
     kept: list[str] = []
     depth = 0
-    for part in re.split(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')", text):
+    for part in _PARTS.split(text):
         if not part:
             continue
         if part in _OPEN:
@@ -131,10 +142,9 @@ def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
 
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
     """(Scope, name) of everything that is bound in the file: parameters, locals, names in patterns."""
+    around = _Around(finder, symbols, CALLABLE)
     return {
-        (_around(finder, symbols, node, CALLABLE), without_colon(captured.text(node)))
-        for captures in captured.typed
-        for node in _names(captures)
+        (around(node), without_colon(captured.text(node))) for captures in captured.typed for node in _names(captures)
     }
 
 
@@ -153,15 +163,17 @@ def types_of(
         stored: The functions that the file stores.
     """
     asked = {call.name for call in calls if not call.receiver}
-    asked.update(first_name(call.receiver) for call in calls if call.receiver)
+    asked.update(map(first_name, {call.receiver for call in calls if call.receiver}))
     asked.update(first_name(part.lstrip("=")) for item in stored for part in item.value.split("<"))
-    given_on = {first_name(one) for call in calls if call.passed for one in call.passed.split(";")}
     if given is not None:
         return _types_given(captured, symbols, asked, given)
+    passed = {one for text in {call.passed for call in calls if call.passed} for one in text.split(";")}
+    given_on = set(map(first_name, passed))
     found: dict[Typed, None] = {}
+    reader = _Reader(captured, finder, symbols)
     for captures in captured.typed:
-        for item in _typed(captured, finder, symbols, captures):
-            found.setdefault(item)
+        for item in reader.read(captures):
+            found[item] = None
     declared = {(item.scope, item.name) for item in found if not item.text.startswith(_ASSIGNED)}
     # In reverse, since a value usually comes from a name that was bound before: that name is needed, too.
     kept = []
@@ -204,28 +216,79 @@ def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str],
     return list(dict.fromkeys(reversed(kept)))
 
 
-def _typed(
-    captured: Captured, finder: Finder, symbols: Sequence[Symbol], captures: dict[str, list[Node]]
-) -> Iterator[Typed]:
-    texts = _texts(captured, captures)
-    for node in captures.get("typed.alias", ()):
-        yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
-    for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
-        place = _around(finder, symbols, node, FUNCTION_KINDS)
-        if place >= 0:
-            yield from (Typed(place, "", text, place) for text in texts)
-    # In Ruby, `@x` is a member by its name.
-    names = _names(captures)
-    members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
-    for node in (*captures.get("typed.member", ()), *members):
-        place = _around(finder, symbols, node, TYPE_KINDS)
-        within = _around(finder, symbols, node, FUNCTION_KINDS | TYPE_KINDS)
-        if place >= 0:
-            yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
-    for node in names if not members else ():
-        place = _around(finder, symbols, node, CALLABLE)
-        name = without_colon(captured.text(node)).lstrip("$")
-        yield from (Typed(place, name, text, place) for text in texts or [""])
+@lru_cache(maxsize=512)
+def _plan(captures: tuple[str, ...]) -> tuple[tuple[tuple[str, tuple[str, str] | None], ...], bool]:
+    """Which captures of a match have texts, and whether more than names may have their types."""
+    return tuple(item for item in _TEXTS.items() if item[0] in captures), any(one in captures for one in _OTHERS)
+
+
+class _Around:
+    """The innermost symbol of some kinds around a node; for each entity it is looked for once."""
+
+    def __init__(self, finder: Finder, symbols: Sequence[Symbol], kinds: frozenset[str]) -> None:
+        self._finder = finder
+        self._symbols = symbols
+        self._kinds = kinds
+        self._known: dict[int, int] = {}
+
+    def __call__(self, node: Node) -> int:
+        """Its index, -1 if there is none."""
+        at = node.start_byte
+        index = self._finder.enclosing(at)
+        place = self._known.get(index)
+        if place is None:
+            place = self._finder.symbol(at)
+            while place >= 0 and self._symbols[place].kind not in self._kinds:
+                place = self._symbols[place].parent
+            self._known[index] = place
+        return place
+
+
+class _Reader:
+    """The hints in the matches of one file."""
+
+    def __init__(self, captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> None:
+        self._captured = captured
+        self._callable = _Around(finder, symbols, CALLABLE)
+        self._function = _Around(finder, symbols, FUNCTION_KINDS)
+        self._type = _Around(finder, symbols, TYPE_KINDS)
+        self._member = _Around(finder, symbols, FUNCTION_KINDS | TYPE_KINDS)
+
+    def read(self, captures: dict[str, list[Node]]) -> Iterator[Typed]:
+        captured = self._captured
+        roles, others = _plan(tuple(captures))
+        texts = self._texts(captures, roles) if roles else []
+        names = _names(captures)
+        # In Ruby, `@x` is a member by its name.
+        members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
+        if others:
+            for node in captures.get("typed.alias", ()):
+                yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
+            for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
+                place = self._function(node)
+                if place >= 0:
+                    yield from (Typed(place, "", text, place) for text in texts)
+        if members or others:
+            for node in (*captures.get("typed.member", ()), *members):
+                place, within = self._type(node), self._member(node)
+                if place >= 0:
+                    yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
+        for node in names if not members else ():
+            place = self._callable(node)
+            name = without_colon(captured.text(node)).lstrip("$")
+            for text in texts or ("",):
+                yield Typed(place, name, text, place)
+
+    def _texts(self, captures: dict[str, list[Node]], roles: Sequence[tuple[str, tuple[str, str] | None]]) -> list[str]:
+        """The types and values in a match, as in `Typed.text`."""
+        texts = []
+        for role, around in roles:
+            for node in captures[role]:
+                if around is None:
+                    texts.append(_type(self._captured.text(node)))
+                else:
+                    texts.append(f"{around[0]}{outline(self._captured, _given(node))}{around[1]}")
+        return texts
 
 
 def _names(captures: dict[str, list[Node]]) -> list[Node]:
@@ -248,16 +311,6 @@ def _names(captures: dict[str, list[Node]]) -> list[Node]:
     return names
 
 
-def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
-    """The types and values in a match, as in `Typed.text`."""
-    texts = []
-    for role in ("typed.type", "typed.return"):
-        texts += [_type(captured.text(node)) for node in captures.get(role, ())]
-    for role, before, after in _VALUES:
-        texts += [f"{before}={outline(captured, _given(node))}{after}" for node in captures.get(role, ())]
-    return texts
-
-
 def _given(node: Node) -> Node:
     """The part that an expression takes its value from: `y` of `x = y`, the last expression of a block."""
     while True:
@@ -275,11 +328,3 @@ def _type(text: str) -> str:
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     return text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
-
-
-def _around(finder: Finder, symbols: Sequence[Symbol], node: Node, kinds: frozenset[str]) -> int:
-    """The innermost symbol of one of the kinds around a node, -1 if there is none."""
-    place = finder.symbol(node.start_byte)
-    while place >= 0 and symbols[place].kind not in kinds:
-        place = symbols[place].parent
-    return place
