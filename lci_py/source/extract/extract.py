@@ -71,6 +71,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
     if flow is not None and flow.implicit:
         calls += _implicit(captured, finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
+    calls += getter_reads(captured, finder, symbols, anonymous, flow, narrowed)
     stored = (
         stored_functions(captured, finder, calls)
         if language in ("c", "cpp")
@@ -82,7 +83,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         language=language,
         package=captured.package,
         symbols=tuple(symbols),
-        calls=(*calls, *getter_reads(captured, finder, symbols, anonymous, flow)),
+        calls=tuple(calls),
         imports=imports,
         bases=bases,
         types=(

@@ -35,6 +35,9 @@ _FILLED = lazily(r"\([^()]+\)")
 _PARTS = lazily(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 _CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
+#: What a field is compared with: no text that looks like a part of an expression.
+_LITERAL = lazily(r'"[\w./:-]{1,40}"|[A-Za-z_$][\w.$]{0,60}')
+_JUMPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement"})
 _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
@@ -138,6 +141,59 @@ def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
         if names and types and bodies:
             text = "|".join(_type(captured.text(node)) for node in types)
             yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
+        elif names and "narrowed.field" in captures:
+            for start, end, text in _by_field(captured, captures):
+                yield start, end, captured.text(names[0]), text
+
+
+def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
+    """Where a test of a field holds, and what it says: `.kind="a"`, `.kind!"a"`; `.swim=` and `.swim!` if there is one."""
+    field = captured.text(captures["narrowed.field"][0])
+    for cases in captures.get("narrowed.cases", ()):
+        for start, end, values in _cases(captured, cases):
+            yield start, end, f".{field}={values}"
+    given = captures.get("narrowed.value")
+    value = _literal(captured, given[0]) if given else ""
+    if not given:
+        field = field[1:-1]
+        if not field.isidentifier():
+            return
+    elif not value:
+        return
+    signs = captures.get("narrowed.sign")
+    is_equal = not signs or not captured.text(signs[0]).startswith("!")
+    for role, holds in (("body", is_equal), ("else", not is_equal)):
+        nodes = captures.get(f"narrowed.{role}")
+        if nodes:
+            yield nodes[0].start_byte, nodes[-1].end_byte, f".{field}{'=' if holds else '!'}{value}"
+
+
+def _literal(captured: Captured, node: Node) -> str:
+    """What a field is compared with, as it is in a type: strings in double quotes. "" if it is not plain."""
+    text = captured.text(node)
+    text = f'"{text[1:-1]}"' if text[:1] in ("'", '"') else text
+    return text if _LITERAL.fullmatch(text) else ""
+
+
+def _cases(captured: Captured, body: Node) -> Iterator[tuple[int, int, str]]:
+    """Where each case of a `switch` holds, and for which values, `|` between them. One that ends in no jump goes on."""
+    values: list[str] = []
+    for case in body.named_children:
+        given = case.child_by_field_name("value")
+        if case.type != "switch_case" or given is None:
+            values = [""]  # `default`: any value
+            continue
+        values.append(_literal(captured, given))
+        inside = case.children_by_field_name("body")
+        if not inside:
+            continue
+        if all(values):
+            yield inside[0].start_byte, inside[-1].end_byte, "|".join(values)
+        last = inside[-1]
+        if last.type == "statement_block" and last.named_child_count:
+            last = last.named_children[-1]
+        if last.type in _JUMPS:
+            values = []
 
 
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
