@@ -35,6 +35,7 @@ LISTS = (
     "self_names",
     "shared_suffixes",
     "call_rules",
+    "shared_queries",
 )
 CONDITIONS = (*conditions._FAMILIES, "none")
 #: Each role needs these beside it; without them the extractor drops the match.

@@ -50,20 +50,3 @@
   value: [(identifier) (new_expression) (call_expression) (member_expression)] @typed.value) @typed
 (export_statement "default" @typed.name declaration: (_ name: (_) @typed.value)) @typed
 (export_statement !source (export_clause (export_specifier name: (_) @typed.value alias: (_) @typed.name))) @typed
-
-; if (x instanceof T) …, x instanceof T && …, x instanceof T ? … : …, and what follows if (!(x instanceof T)) return;
-(if_statement condition: (_ (binary_expression left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-  right: [(identifier) (member_expression)] @narrowed.type)) consequence: (_) @narrowed.body) @narrowed
-(if_statement condition: (_ (binary_expression left: (binary_expression
-    left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-    right: [(identifier) (member_expression)] @narrowed.type) operator: "&&" right: (_) @narrowed.body))
-  consequence: (_) @narrowed.body) @narrowed
-(binary_expression left: (binary_expression left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-  right: [(identifier) (member_expression)] @narrowed.type) operator: "&&" right: (_) @narrowed.body) @narrowed
-(ternary_expression condition: (binary_expression left: [(identifier) (member_expression)] @narrowed.name
-  operator: "instanceof" right: [(identifier) (member_expression)] @narrowed.type) consequence: (_) @narrowed.body) @narrowed
-(statement_block (if_statement condition: (_ (unary_expression operator: "!" argument: (_ (binary_expression
-    left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-    right: [(identifier) (member_expression)] @narrowed.type))))
-  consequence: [(return_statement) (throw_statement) (_ [(return_statement) (throw_statement)] .)])
-  . (_) @narrowed.body "}" @narrowed.body) @narrowed

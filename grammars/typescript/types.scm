@@ -41,6 +41,9 @@
 (class_body (_ name: (_) @typed.member type: (_) @typed.type)) @typed
 (class_body (_ name: (_) @typed.member !type
   value: [(new_expression) (call_expression) (identifier) (member_expression)] @typed.value)) @typed
+; What tells the types of a union apart.
+(public_field_definition "readonly" name: (_) @typed.member !type value: [(string) (true) (false)] @typed.type) @typed
+(public_field_definition name: (_) @typed.member !type value: (as_expression . [(string) (true) (false)] @typed.type . "const")) @typed
 (required_parameter [(accessibility_modifier) "readonly"]
   pattern: (identifier) @typed.member type: (_) @typed.type) @typed
 (interface_body (_ name: (_) @typed.member type: (_) @typed.type)) @typed
@@ -68,20 +71,3 @@
   value: [(identifier) (new_expression) (call_expression) (member_expression)] @typed.value) @typed
 (export_statement "default" @typed.name declaration: (_ name: (_) @typed.value)) @typed
 (export_statement !source (export_clause (export_specifier name: (_) @typed.value alias: (_) @typed.name))) @typed
-
-; if (x instanceof T) …, x instanceof T && …, x instanceof T ? … : …, and what follows if (!(x instanceof T)) return;
-(if_statement condition: (_ (binary_expression left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-  right: [(identifier) (member_expression)] @narrowed.type)) consequence: (_) @narrowed.body) @narrowed
-(if_statement condition: (_ (binary_expression left: (binary_expression
-    left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-    right: [(identifier) (member_expression)] @narrowed.type) operator: "&&" right: (_) @narrowed.body))
-  consequence: (_) @narrowed.body) @narrowed
-(binary_expression left: (binary_expression left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-  right: [(identifier) (member_expression)] @narrowed.type) operator: "&&" right: (_) @narrowed.body) @narrowed
-(ternary_expression condition: (binary_expression left: [(identifier) (member_expression)] @narrowed.name
-  operator: "instanceof" right: [(identifier) (member_expression)] @narrowed.type) consequence: (_) @narrowed.body) @narrowed
-(statement_block (if_statement condition: (_ (unary_expression operator: "!" argument: (_ (binary_expression
-    left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
-    right: [(identifier) (member_expression)] @narrowed.type))))
-  consequence: [(return_statement) (throw_statement) (_ [(return_statement) (throw_statement)] .)])
-  . (_) @narrowed.body "}" @narrowed.body) @narrowed

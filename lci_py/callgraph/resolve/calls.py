@@ -275,7 +275,7 @@ class _CallResolver:
             return self._own_constructor(name, caller)
         values = self._called(self.file, caller, name)
         if self._language in language_rules.DELEGATING and (name == "this" or name in language_rules.SUPERS):
-            return self._run(self._evaluate.members.constructed(value) for value in values)
+            return self._run(self._constructed(value) for value in values)
         if values:
             targets = self._run(values)
             if not targets and values[0].kind == MODULE:
@@ -293,6 +293,13 @@ class _CallResolver:
             return ()
         implicit = self._language in language_rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
+
+    def _constructed(self, value: Value) -> Value:
+        """The class whose constructor an object calls as `this(...)` or `super(...)`."""
+        if value.kind == BASES and value.at is not None:
+            bases = [base for base in self._evaluate.members.bases(value.at) if base.kind != "interface"]
+            return value._replace(kind=CLASS, at=bases[0] if bases else None)
+        return value._replace(kind=CLASS) if value.kind == INSTANCE else value
 
     def _is_named_like_its_type(self, value: Value, name: str) -> bool:
         """Whether the class of an object has this name."""

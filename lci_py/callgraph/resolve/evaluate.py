@@ -18,6 +18,7 @@ from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.expression_steps import Step, TypeText, places_in, steps_of, types_in
 from lci_py.callgraph.resolve.go_packages import in_package
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
+from lci_py.callgraph.resolve.narrowing import passing
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
 from lci_py.callgraph.resolve.rust_paths import star_search
 from lci_py.callgraph.resolve.type_arguments import TypeArguments, with_arguments
@@ -129,6 +130,8 @@ class Evaluator:
             elif step.kind == "call":
                 values = self._chained(values, receivers) or self._results(values, depth - 1)
                 receivers = ()
+            elif step.kind == "test":
+                values = passing(self._look, self.members.lineage, values, step.name)
             else:
                 values = distinct(found for value in values for found in self._items(value, depth - 1))
         return values
@@ -776,13 +779,6 @@ class Members:
             self._nested -= 1
             known = self._bases[owner.symbol] = tuple(found)
         return known
-
-    def constructed(self, value: Value) -> Value:
-        """The class whose constructor an object calls as `this(...)` or `super(...)`."""
-        if value.kind == BASES and value.at is not None:
-            bases = [base for base in self.bases(value.at) if base.kind != "interface"]
-            return value._replace(kind=CLASS, at=bases[0] if bases else None)
-        return value._replace(kind=CLASS) if value.kind == INSTANCE else value
 
 
 class Types:

@@ -19,7 +19,8 @@ _MOST_STEPS = 24
 
 
 class Step(NamedTuple):
-    """One step of an expression: a `name`, `cast` (to a type) or `text` at its start; then `attr`, `call`, `item`.
+    """One step of an expression: a `name`, `cast` (to a type) or `text` at its start; then `attr`, `call`, `item`, or
+    the `test` of a field (`.kind="a"`) that leaves some of the values.
 
     A name that is looked up at the top level only begins with `::`.
     """
@@ -64,7 +65,8 @@ def _chain(tokens: list[str], at: int) -> tuple[list[Step], int] | None:
         steps, at = inner
         end = _skip_cast(tokens, at)
         if end > at:
-            steps, at = [Step("cast", "".join(tokens[at + 1 : end]).removeprefix("as").strip("?! "))], end
+            text, at = "".join(tokens[at + 1 : end]).removeprefix("as").strip("? "), end
+            steps = [*steps, Step("test", text)] if text[:1] == "." else [Step("cast", text.strip("! "))]
         if at >= len(tokens) or tokens[at] != ")":
             return None
         at += 1

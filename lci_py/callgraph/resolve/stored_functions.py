@@ -309,9 +309,14 @@ class StoredFunctions:
         rows: list[tuple[int, Stored]] = []
         for name in types:
             rows += self._stored(name, f".{field}")
+        wanted = set(types)
+        owned: dict[str, bool] = {}
         for file, item in self._stored("", f".{field}"):
-            first, *path = item.value.partition("<")[0].split(".")
-            if "<" in item.value and set(self._along([first], path)) & set(types):
+            owner, sign, _ = item.value.partition("<")
+            if owner not in owned:
+                first, *path = owner.split(".")
+                owned[owner] = bool(sign) and not wanted.isdisjoint(self._along([first], path))
+            if owned[owner]:
                 rows.append((file, item))
         for name in types:
             for place in {item.value.partition(":")[0] for _, item in self._stored(name, f"@{field}")}:
@@ -328,9 +333,22 @@ class StoredFunctions:
         return Held(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
 
     def _all(self, rows: list[tuple[int, Stored]], hops: int) -> tuple[Definition, ...]:
+        """The functions that rows mean. Once there are more than a slot may have, the rest is not looked at: static
+        functions of one name may be stored in each file of a program."""
         found: dict[int, Definition] = {}
-        for file, item in dict.fromkeys(rows):
-            found.update(self._functions(file, item.within, item.value, hops))
+        seen: set[tuple[int, Stored]] = set()
+        kept = 0
+        for row in rows:
+            if row in seen:
+                continue
+            seen.add(row)
+            file, item = row
+            for symbol, function in self._functions(file, item.within, item.value, hops):
+                if symbol not in found:
+                    kept += self._tests or not self._look.files.heads[function.file].test
+                    found[symbol] = function
+            if kept > _MOST:
+                break
         return tuple(found[symbol] for symbol in sorted(found))
 
     def _functions(self, file: int, within: int, value: str, hops: int) -> Iterator[tuple[int, Definition]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.extract.type_hints import outline
@@ -28,6 +29,9 @@ SEPARATOR = ";"
 KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
 _LANGUAGES = frozenset({"java", "csharp", "kotlin"})
 _MOST = 12
+_TOP = {"java": "Object", "csharp": "object", "kotlin": "Any"}
+#: Bytes of arguments that are read as text.
+_READ = 200
 #: How deep expressions and types in each other are looked at.
 _NESTED = 8
 _SPACE = lazily(r"\s+")
@@ -40,6 +44,10 @@ _PLAIN = lazily(
     rb"""\s*(?:(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?)|(?P<number>\d+[lL]?)|(?P<text>"(?:[^"\\\n$]|\\.)*")"""
     rb"""|(?P<char>'(?:[^'\\]|\\.)[^']*'))\s*(?:,|\)\Z)"""
 )
+#: Words that stand for something else than a name.
+_KOTLIN_WORDS = frozenset({"default", "default()", "return", "break", "continue", "super"})
+#: What follows a call that has no lambda behind it.
+_ALONE = lazily(rb"\s*[^\s{@/\w]")
 _WORDS = {"null": "#null", "true": "#boolean", "false": "#boolean", "default": "?", "default()": "?"}
 
 _LITERALS = {
@@ -74,10 +82,15 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
     if language not in _LANGUAGES:
         return arguments_of(language, call, callee), ""
     group = _group(language, call)
-    if language != "kotlin" and group is not None and callee.start_byte < group.start_byte:
-        plain = _plain(captured.source[group.start_byte : group.end_byte])
-        if plain is not None:
-            return len(plain), SEPARATOR.join(plain) if plain.count(UNKNOWN) < len(plain) else ""
+    if group is not None:
+        start, end = group.start_byte, group.end_byte
+        if end - start <= _READ and callee.start_byte < start:
+            plain = _plain(captured.source[start:end], language == "kotlin")
+            if plain is not None:
+                lambda_ = _trailing(captured, call) if language == "kotlin" else None
+                if lambda_ is None:
+                    return plain
+                return plain[0] + 1, f"{plain[1]}{SEPARATOR if plain[1] else ''}{_function(lambda_)}"
     count = arguments_of(language, call, callee)
     return count, _passed(language, captured, call, group) if count > 0 else ""
 
@@ -85,10 +98,11 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
 def _passed(language: str, captured: Captured, call: Node, group: Node | None) -> str:
     found: list[str] = []
     for child in group.named_children if group is not None else ():
-        if "comment" in child.type:
+        kind = child.type
+        if "comment" in kind:
             continue
         value: Node | None = child
-        if child.type in ("argument", "value_argument"):
+        if kind in ("argument", "value_argument"):
             # `out`, `ref` and `*` stand before the value; `name:` and `name =` say which parameter is meant.
             if any(part.type in (":", "=") for part in child.children):
                 return ""
@@ -99,16 +113,17 @@ def _passed(language: str, captured: Captured, call: Node, group: Node | None) -
                 found.append(KNOWN + _type(declared) if declared is not None and plain else UNKNOWN)
                 continue
         found.append(_argument(captured, value) if value is not None else UNKNOWN)
-    if language == "kotlin" and (around := _trailing(call)) is not None:
+    if language == "kotlin" and (around := _trailing(captured, call)) is not None:
         found.append(_function(around))
     if len(found) > _MOST or all(one == UNKNOWN for one in found):
         return ""
     return SEPARATOR.join(found)
 
 
-def _plain(text: bytes) -> list[str] | None:
-    """The arguments in parentheses, if they are names, chains of names, numbers and texts: most are."""
-    if len(text) > 200 or text[:1] != b"(":
+@lru_cache(maxsize=4096)
+def _plain(text: bytes, is_kotlin: bool) -> tuple[int, str] | None:
+    """What `arguments` says of a text in parentheses, if it has names, chains of names, numbers and texts: most do."""
+    if text[:1] != b"(":
         return None
     found: list[str] = []
     at, end = 1, len(text) - 1
@@ -119,12 +134,18 @@ def _plain(text: bytes) -> list[str] | None:
         kind, at = match.lastgroup or "", match.end()
         if kind == "name":
             name = match["name"].decode("utf-8", "replace")
+            if is_kotlin and (name in _KOTLIN_WORDS or name.endswith(".class")):
+                return None
             found.append(_WORDS.get(name) or (f"{KNOWN}Class" if name.endswith(".class") else name))
         elif kind == "number":
+            if is_kotlin and not match["number"].isdigit():
+                return None
             found.append(f"{KNOWN}{'long' if match['number'][-1:] in b'lL' else 'int'}")
         else:
             found.append(f"{KNOWN}{'String' if kind == 'text' else 'char'}")
-    return found
+    if is_kotlin and len(found) > _MOST:
+        return None
+    return len(found), SEPARATOR.join(found) if found.count(UNKNOWN) < len(found) else ""
 
 
 def _group(language: str, call: Node) -> Node | None:
@@ -136,8 +157,11 @@ def _group(language: str, call: Node) -> Node | None:
     return found or next((child for child in call.named_children if child.type == "argument_list"), None)
 
 
-def _trailing(call: Node) -> Node | None:
+def _trailing(captured: Captured, call: Node) -> Node | None:
     """The lambda after the parentheses of a Kotlin call."""
+    end = call.end_byte
+    if captured.source[end - 1 : end] != b"}" and _ALONE.match(captured.source, end):
+        return None  # the parent of a node is looked for from the root
     around = call.parent
     outer = around is not None and around.type == "call_expression" and around.named_children[0].id == call.id
     for node in (call, around) if outer and around is not None else (call,):
@@ -264,6 +288,7 @@ def taken(
         return
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}
+    known: dict[int, dict[str, str]] = {-1: {}}
     for place, symbol in enumerate(symbols):
         if symbol.arity <= 0:
             continue
@@ -273,24 +298,32 @@ def taken(
             wanted = wanted or (kind == "constructor" and symbols[symbol.parent].arity > 0)
         else:  # its head lists the parameters of a constructor
             wanted = kind in TYPE_KINDS and place in constructors
-        text = SEPARATOR.join(_taken(nodes[place], _variables(language, place, symbols, nodes))) if wanted else ""
+        text = (
+            SEPARATOR.join(_taken(nodes[place], _variables(language, place, symbols, nodes, known))) if wanted else ""
+        )
         if text:
             yield Typed(place, TAKEN, text, place)
 
 
-def _variables(language: str, place: int, symbols: Sequence[Symbol], nodes: Sequence[Node]) -> dict[str, str]:
-    """The type parameters that a definition sees, and what they are at least."""
-    found: dict[str, str] = {}
-    top = {"java": "Object", "csharp": "object", "kotlin": "Any"}[language]
-    while place >= 0:
-        group = _list(nodes[place], "type_parameters", "type_parameter_list")
+def _variables(
+    language: str, place: int, symbols: Sequence[Symbol], nodes: Sequence[Node], known: dict[int, dict[str, str]]
+) -> dict[str, str]:
+    """The type parameters that a definition sees, and what they are at least. `known` keeps what was found."""
+    inner: list[int] = []
+    while place not in known:
+        inner.append(place)
+        place = symbols[place].parent
+    found = known[place]
+    for one in reversed(inner):
+        own: dict[str, str] = {}
+        group = _list(nodes[one], "type_parameters", "type_parameter_list")
         for node in group.named_children if group is not None else ():
             if node.type == "type_parameter" and node.named_child_count:
                 name, *bound = node.named_children
                 if bound and bound[0].type == "type_bound" and bound[0].named_child_count:
                     bound = bound[0].named_children
-                found.setdefault(_text(name), _type(bound[0]) if bound else top)
-        place = symbols[place].parent
+                own.setdefault(_text(name), _type(bound[0]) if bound else _TOP[language])
+        found = known[one] = {**found, **own} if own else found
     return found
 
 
@@ -360,6 +393,9 @@ def _type(node: Node, depth: int = _NESTED) -> str:
     if kind == "function_type":
         group = _list(node, "function_type_parameters")
         return f"{FUNCTION}{group.named_child_count if group is not None else ''}"
-    text = _SPACE.sub("", _text(node)) if kind != "annotated_type" else _text(node.named_children[-1])
+    text = _text(node)
+    if text.isidentifier():
+        return text[:80]
+    text = _SPACE.sub("", text) if kind != "annotated_type" else _text(node.named_children[-1])
     text = text.partition("<")[0] if "<" in text else text
     return text[:80] if SEPARATOR not in text else UNKNOWN

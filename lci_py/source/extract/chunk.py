@@ -29,6 +29,7 @@ _MIN_LINES = 3  # a shorter constant, field or alias stays with its neighbours
 _SCRAP_LINES = 2  # so many lines right above or below a definition are added to it
 _SCRAP_WORDS = 3  # a block with so few words gets no chunk of its own
 _BLOCK = -1
+_APART = FUNCTION_KINDS | TYPE_KINDS
 _WORDS = lazily(r"\w+")
 _BRACKETS = lazily(r"[\s\])};,]*")
 _CLOSING = lazily(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endif`, unlike comments
@@ -96,12 +97,12 @@ def _paint(symbols: list[Symbol], lines: list[str]) -> list[int]:
         if _owns_chunks(symbol, symbols, size):
             first, last = symbol.first_line - 1, min(symbol.end_line, len(lines))
             around = owners[symbol.line - 1]
-            if symbol.kind in FUNCTION_KINDS | TYPE_KINDS and (around < 0 or symbols[around].line < symbol.line):
+            if symbol.kind in _APART and (around < 0 or symbols[around].line < symbol.line):
                 last = _comments_after(symbol.line, last, lines, owners)
             owners[first:last] = [index] * (last - first)
     seen = set(owners)
     for index, symbol in enumerate(symbols):
-        if index not in seen and symbol.kind in FUNCTION_KINDS | TYPE_KINDS and symbol.line <= len(lines):
+        if index not in seen and symbol.kind in _APART and symbol.line <= len(lines):
             # `interface A { f(): void }`: the members on its only line must not hide the type itself.
             inner = owners[symbol.line - 1]
             while inner >= 0 and inner != index:

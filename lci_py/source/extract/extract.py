@@ -71,6 +71,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
     if flow is not None and flow.implicit:
         calls += _implicit(captured, finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
+    calls += getter_reads(captured, finder, symbols, anonymous, flow, narrowed)
     stored = (
         stored_functions(captured, finder, calls)
         if language in ("c", "cpp")
@@ -82,7 +83,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         language=language,
         package=captured.package,
         symbols=tuple(symbols),
-        calls=(*calls, *getter_reads(captured, finder, symbols, anonymous, flow)),
+        calls=tuple(calls),
         imports=imports,
         bases=bases,
         types=(
@@ -162,6 +163,7 @@ def _calls(
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
     calls: dict[int, Call] = {}
     bare: list[Node] = []
+    callers: dict[int, int] = {}  # of entities
     for captures in captured.calls:
         names = captures.get("callee")
         if not names:
@@ -174,14 +176,19 @@ def _calls(
         receiver = captures.get("receiver")
         # A defined name is a call only with a receiver, as in Elixir's defdelegate. Of two matches at one place, the
         # one with a receiver counts.
-        if (not receiver and (at in defined or at in calls)) or captured.is_uncalled(at):
+        if (not receiver and (at in defined or at in calls)) or (captured.uncalled and captured.is_uncalled(at)):
             continue
         owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
         if receiver and language == "rust":
             owner = path_before(captured.source, receiver[0].start_byte) + owner
         if narrowed and owner:
             owner = narrowed.receiver(owner, at)
-        caller = _caller(at, finder, symbols, anonymous, starts, of_variables=of_variables)
+        around = finder.enclosing(at)
+        caller = callers.get(around)
+        if caller is None:
+            caller = callers[around] = finder.caller(at, symbols, of_variables=of_variables)
+        if anonymous is not None:
+            caller = _in_anonymous(caller, at, anonymous, starts)
         count, given = arguments(language, captured, captures["call"][0], node)
         calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller, count, given)
     bound = bound_names(captured, finder, symbols) if bare else set()
@@ -212,11 +219,12 @@ def _caller(
 ) -> int:  # fmt: skip
     """What a call at a byte is in, as in `Call`."""
     caller = finder.caller(at, symbols, of_variables=of_variables)
-    if anonymous is not None:
-        place, start = anonymous.at(at)
-        if place >= 0 and start > starts.get(caller, -1):
-            return -2 - place
-    return caller
+    return _in_anonymous(caller, at, anonymous, starts) if anonymous is not None else caller
+
+
+def _in_anonymous(caller: int, at: int, anonymous: Anonymous, starts: dict[int, int]) -> int:
+    place, start = anonymous.at(at)
+    return -2 - place if place >= 0 and start > starts.get(caller, -1) else caller
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:

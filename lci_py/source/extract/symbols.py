@@ -136,13 +136,18 @@ class SymbolReader:
         doc = (
             captured.text(docstring)
             if docstring is not None
-            else "\n".join(captured.text(n).rstrip("\n") for n in comments)
+            else "\n".join([captured.text(n).rstrip("\n") for n in comments])
         )
-        attribute_text = "\n".join(captured.text(n) for n in attributes)
+        attribute_text = "\n".join([captured.text(n) for n in attributes])
         name = _DOTS.sub(".", entity.name) if kind == "namespace" else entity.name
+        traits = (
+            traits_of(spec.name, kind, node, name_node, attribute_text),
+            self._tags.note(at),
+            self._imported(entity.name, kind, parent, at) if spec.name == "python" else "",
+        )
         return Symbol(
             name=entity.name,
-            qualified_name=".".join(filter(None, (scope, name))),
+            qualified_name=f"{scope}.{name}" if scope else name,
             kind=kind,
             parent=parent,
             scope=scope,
@@ -154,16 +159,7 @@ class SymbolReader:
             first_line=first + 1,
             build_tag=self._tags.of(at, attribute_text),
             arity=arity_of(spec.name, kind, node, name_node),
-            traits=" ".join(
-                filter(
-                    None,
-                    (
-                        traits_of(spec.name, kind, node, name_node, attribute_text),
-                        self._tags.note(at),
-                        self._imported(entity.name, kind, parent, at) if spec.name == "python" else "",
-                    ),
-                )
-            ),
+            traits=" ".join([word for word in traits if word]),
         )
 
     def _imported(self, name: str, kind: str, parent: int, at: int) -> str:

@@ -119,17 +119,18 @@ def own_digests(
         if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
         # Kotlin: members of an `expect class` are expected, too, though no word says so.
-        expected = 0 <= symbol.parent < number and "expect" in made[symbol.parent].traits.split()
+        above = made[symbol.parent].traits if 0 <= symbol.parent < number else ""
+        expected = "expect" in above and "expect" in above.split()
         words = (
             symbol.traits,
-            _static(statics, entity, spans.get(symbol.parent)),
+            _static(statics, entity, spans.get(symbol.parent)) if statics else "",
             headers.get(outer) or _specialised(symbols, symbol.parent),
             "local" if local[number] else "",
             "expect" if expected else "",
             "kept" if number in kept else "",
         )
         # The last two fields are these; `_replace` takes longer.
-        made.append(Symbol(*symbol[:-2], " ".join(filter(None, words)), digest.hexdigest()))
+        made.append(Symbol(*symbol[:-2], " ".join([word for word in words if word]), digest.hexdigest()))
     return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
@@ -29,8 +29,15 @@ _FIRST = lazily(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
 _WORDS = lazily(r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
 #: Names and dots: a text with nothing to remove.
 _PLAIN = lazily(r"[\w.$@]+")
+#: A chain of names of which some are called, with arguments that have no groups and texts in them; and such arguments.
+_CHAIN = lazily(r"(?:[\w.$@]*\w\([^()\[\]{}\"']*\))+[\w.$@]*")
+_FILLED = lazily(r"\([^()]+\)")
+_PARTS = lazily(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 _CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
+#: What a field is compared with: no text that looks like a part of an expression.
+_LITERAL = lazily(r'"[\w./:-]{1,40}"|[A-Za-z_$][\w.$]{0,60}')
+_JUMPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement"})
 _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
@@ -41,12 +48,17 @@ _ASSIGNED = "^"
 _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
 #: A type that C++ takes from the value.
 _DEDUCED = lazily(r"(?:auto|decltype)\b")
-_VALUES = (
-    ("typed.value", "", ""),
-    ("typed.result", "", ""),
-    ("typed.each", "", "[]"),
-    ("typed.assigned", _ASSIGNED, ""),
-)
+#: Per capture with a type (None) or a value, what stands before and after its text, in the order of the texts.
+_TEXTS = {
+    "typed.type": None,
+    "typed.return": None,
+    "typed.value": ("=", ""),
+    "typed.result": ("=", ""),
+    "typed.each": ("=", "[]"),
+    "typed.assigned": (f"{_ASSIGNED}=", ""),
+}
+#: What besides names may have the types of a match.
+_OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
 
 def outline(captured: Captured, node: Node) -> str:
@@ -58,6 +70,8 @@ def outline(captured: Captured, node: Node) -> str:
     text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
     if _PLAIN.fullmatch(text):
         return text[:_KEPT]
+    if _CHAIN.fullmatch(text):
+        return _FILLED.sub("()", text)[:_KEPT]
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text)))
     text = text.replace("\0", " ")
@@ -70,7 +84,7 @@ def _without_arguments(text: str) -> str:
     """Empty every group that follows a name; a group without one, as in `(a or b).c`, is kept."""
     kept: list[str] = []
     depth = 0
-    for part in re.split(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')", text):
+    for part in _PARTS.split(text):
         if not part:
             continue
         if part in _OPEN:
@@ -129,14 +143,66 @@ def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
         if names and types and bodies:
             text = "|".join(_type(captured.text(node)) for node in types)
             yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
+        elif names and "narrowed.field" in captures:
+            for start, end, text in _by_field(captured, captures):
+                yield start, end, captured.text(names[0]), text
+
+
+def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
+    """Where a test of a field holds, and what it says: `.kind="a"`, `.kind!"a"`; `.swim=` and `.swim!` if there is one."""
+    field = captured.text(captures["narrowed.field"][0])
+    for cases in captures.get("narrowed.cases", ()):
+        for start, end, values in _cases(captured, cases):
+            yield start, end, f".{field}={values}"
+    given = captures.get("narrowed.value")
+    value = _literal(captured, given[0]) if given else ""
+    if not given:
+        field = field[1:-1]
+        if not field.isidentifier():
+            return
+    elif not value:
+        return
+    signs = captures.get("narrowed.sign")
+    is_equal = not signs or not captured.text(signs[0]).startswith("!")
+    for role, holds in (("body", is_equal), ("else", not is_equal)):
+        nodes = captures.get(f"narrowed.{role}")
+        if nodes:
+            yield nodes[0].start_byte, nodes[-1].end_byte, f".{field}{'=' if holds else '!'}{value}"
+
+
+def _literal(captured: Captured, node: Node) -> str:
+    """What a field is compared with, as it is in a type: strings in double quotes. "" if it is not plain."""
+    text = captured.text(node)
+    text = f'"{text[1:-1]}"' if text[:1] in ("'", '"') else text
+    return text if _LITERAL.fullmatch(text) else ""
+
+
+def _cases(captured: Captured, body: Node) -> Iterator[tuple[int, int, str]]:
+    """Where each case of a `switch` holds, and for which values, `|` between them. One that ends in no jump goes on."""
+    values: list[str] = []
+    for case in body.named_children:
+        given = case.child_by_field_name("value")
+        if case.type != "switch_case" or given is None:
+            values = [""]  # `default`: any value
+            continue
+        values.append(_literal(captured, given))
+        inside = case.children_by_field_name("body")
+        if not inside:
+            continue
+        if all(values):
+            yield inside[0].start_byte, inside[-1].end_byte, "|".join(values)
+        last = inside[-1]
+        if last.type == "statement_block" and last.named_child_count:
+            last = last.named_children[-1]
+        if last.type in _JUMPS:
+            values = []
 
 
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
     """(Scope, name) of everything that is bound in the file: parameters, locals, names in patterns."""
+    around = _Around(finder, symbols, CALLABLE)
     return {
-        (_around(finder, symbols, node, CALLABLE), without_colon(captured.text(node)))
-        for captures in captured.typed
-        for node in _names(captures)
+        (around(node), without_colon(captured.text(node))) for captures in captured.typed for node in _names(captures)
     }
 
 
@@ -155,15 +221,17 @@ def types_of(
         stored: The functions that the file stores.
     """
     asked = {call.name for call in calls if not call.receiver}
-    asked.update(first_name(call.receiver) for call in calls if call.receiver)
+    asked.update(map(first_name, {call.receiver for call in calls if call.receiver}))
     asked.update(first_name(part.lstrip("=")) for item in stored for part in item.value.split("<"))
-    given_on = {first_name(one) for call in calls if call.passed for one in call.passed.split(";")}
     if given is not None:
         return _types_given(captured, symbols, asked, given)
+    passed = {one for text in {call.passed for call in calls if call.passed} for one in text.split(";")}
+    given_on = set(map(first_name, passed))
     found: dict[Typed, None] = {}
+    reader = _Reader(captured, finder, symbols)
     for captures in captured.typed:
-        for item in _typed(captured, finder, symbols, captures):
-            found.setdefault(item)
+        for item in reader.read(captures):
+            found[item] = None
     declared = {(item.scope, item.name) for item in found if not item.text.startswith(_ASSIGNED)}
     # In reverse, since a value usually comes from a name that was bound before: that name is needed, too.
     kept = []
@@ -206,28 +274,82 @@ def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str],
     return list(dict.fromkeys(reversed(kept)))
 
 
-def _typed(
-    captured: Captured, finder: Finder, symbols: Sequence[Symbol], captures: dict[str, list[Node]]
-) -> Iterator[Typed]:
-    texts = _texts(captured, captures)
-    for node in captures.get("typed.alias", ()):
-        yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
-    for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
-        place = _around(finder, symbols, node, FUNCTION_KINDS)
-        if place >= 0:
-            yield from (Typed(place, "", text, place) for text in texts)
-    # In Ruby, `@x` is a member by its name.
-    names = _names(captures)
-    members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
-    for node in (*captures.get("typed.member", ()), *members):
-        place = _around(finder, symbols, node, TYPE_KINDS)
-        within = _around(finder, symbols, node, FUNCTION_KINDS | TYPE_KINDS)
-        if place >= 0:
-            yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
-    for node in names if not members else ():
-        place = _around(finder, symbols, node, CALLABLE)
-        name = without_colon(captured.text(node)).lstrip("$")
-        yield from (Typed(place, name, text, place) for text in texts or [""])
+@lru_cache(maxsize=512)
+def _plan(captures: tuple[str, ...]) -> tuple[tuple[tuple[str, tuple[str, str] | None], ...], bool]:
+    """Which captures of a match have texts, and whether more than names may have their types."""
+    return tuple(item for item in _TEXTS.items() if item[0] in captures), any(one in captures for one in _OTHERS)
+
+
+class _Around:
+    """The innermost symbol of some kinds around a node; for each entity it is looked for once."""
+
+    def __init__(self, finder: Finder, symbols: Sequence[Symbol], kinds: frozenset[str]) -> None:
+        self._finder = finder
+        self._symbols = symbols
+        self._kinds = kinds
+        self._known: dict[int, int] = {}
+
+    def __call__(self, node: Node) -> int:
+        """Its index, -1 if there is none."""
+        at = node.start_byte
+        index = self._finder.enclosing(at)
+        place = self._known.get(index)
+        if place is None:
+            place = self._finder.symbol(at)
+            while place >= 0 and self._symbols[place].kind not in self._kinds:
+                place = self._symbols[place].parent
+            self._known[index] = place
+        return place
+
+
+class _Reader:
+    """The hints in the matches of one file."""
+
+    def __init__(self, captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> None:
+        self._captured = captured
+        self._callable = _Around(finder, symbols, CALLABLE)
+        self._function = _Around(finder, symbols, FUNCTION_KINDS)
+        self._type = _Around(finder, symbols, TYPE_KINDS)
+        self._member = _Around(finder, symbols, FUNCTION_KINDS | TYPE_KINDS)
+
+    def read(self, captures: dict[str, list[Node]]) -> Iterator[Typed]:
+        captured = self._captured
+        roles, others = _plan(tuple(captures))
+        declared = (captured.text(node) for node in captures.get("typed.declared", ()))
+        texts = [_type(text) for text in declared if not _DEDUCED.match(text)]
+        if roles and not texts:
+            texts = self._texts(captures, roles)
+        names = _names(captures)
+        # In Ruby, `@x` is a member by its name.
+        members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
+        if others:
+            for node in captures.get("typed.alias", ()):
+                yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
+            for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
+                place = self._function(node)
+                if place >= 0:
+                    yield from (Typed(place, "", text, place) for text in texts)
+        if members or others:
+            for node in (*captures.get("typed.member", ()), *members):
+                place, within = self._type(node), self._member(node)
+                if place >= 0:
+                    yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
+        for node in names if not members else ():
+            place = self._callable(node)
+            name = without_colon(captured.text(node)).lstrip("$")
+            for text in texts or ("",):
+                yield Typed(place, name, text, place)
+
+    def _texts(self, captures: dict[str, list[Node]], roles: Sequence[tuple[str, tuple[str, str] | None]]) -> list[str]:
+        """The types and values in a match, as in `Typed.text`."""
+        texts = []
+        for role, around in roles:
+            for node in captures[role]:
+                if around is None:
+                    texts.append(_type(self._captured.text(node)))
+                else:
+                    texts.append(f"{around[0]}{outline(self._captured, _given(node))}{around[1]}")
+        return texts
 
 
 def _names(captures: dict[str, list[Node]]) -> list[Node]:
@@ -250,20 +372,6 @@ def _names(captures: dict[str, list[Node]]) -> list[Node]:
     return names
 
 
-def _texts(captured: Captured, captures: dict[str, list[Node]]) -> list[str]:
-    """The types and values in a match, as in `Typed.text`."""
-    for node in captures.get("typed.declared", ()):
-        text = captured.text(node)
-        if not _DEDUCED.match(text):
-            return [_type(text)]
-    texts = []
-    for role in ("typed.type", "typed.return"):
-        texts += [_type(captured.text(node)) for node in captures.get(role, ())]
-    for role, before, after in _VALUES:
-        texts += [f"{before}={outline(captured, _given(node))}{after}" for node in captures.get(role, ())]
-    return texts
-
-
 def _given(node: Node) -> Node:
     """The part that an expression takes its value from: `y` of `x = y`, the last expression of a block."""
     while True:
@@ -281,11 +389,3 @@ def _type(text: str) -> str:
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     return text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
-
-
-def _around(finder: Finder, symbols: Sequence[Symbol], node: Node, kinds: frozenset[str]) -> int:
-    """The innermost symbol of one of the kinds around a node, -1 if there is none."""
-    place = finder.symbol(node.start_byte)
-    while place >= 0 and symbols[place].kind not in kinds:
-        place = symbols[place].parent
-    return place

@@ -91,14 +91,18 @@ class Captured:
         self.package = ""
         best: dict[int, tuple[int, Entity]] = {}
         shapes: dict[tuple[str, ...], tuple[str, str]] = {}
+        kept = {"call": self.calls, "import": self.imports, "typed": self.typed, "narrowed": self.narrowed,
+                "stored": self.stored}  # fmt: skip
         for pattern, captures in matches:
             names = tuple(captures)
             shape = shapes.get(names)
             if shape is None:
                 shape = shapes[names] = _shape(names)
             role, capture = shape
-            if role == "call":
-                self.calls.append(captures)
+            if role in kept:
+                kept[role].append(captures)
+            elif role == "prefix":
+                self._prefixes(captures)
             elif role == "text":
                 self.texts += captures["text"]
             elif role in ("definition", "scope", "local"):
@@ -190,20 +194,10 @@ class Captured:
             best[key] = (pattern, entity)
 
     def _other(self, role: str, captures: dict[str, list[Node]]) -> None:
-        if role == "import":
-            self.imports.append(captures)
-        elif role == "typed":
-            self.typed.append(captures)
-        elif role == "narrowed":
-            self.narrowed.append(captures)
-        elif role == "stored":
-            self.stored.append(captures)
-        elif role == "base":
+        if role == "base":
             self.bases.extend(captures["base"])
         elif role == "docstring":
             self.docstrings.extend(captures["docstring"])
-        elif role == "prefix":
-            self._prefixes(captures)
         elif role == "static":
             self.statics.extend((node.start_byte, node.end_byte) for node in captures["static"])
         elif role == "uncalled":
@@ -223,17 +217,18 @@ class Captured:
             self.package = re.sub(r"\\|::|/", ".", path).strip(".")
 
     def _prefixes(self, captures: dict[str, list[Node]]) -> None:
-        comments, texts = captures.get("comment", []), captures.get("docstring", [])
-        for node in comments + captures.get("attribute", []):
+        comments, texts = captures.get("comment", ()), captures.get("docstring", ())
+        for node in (*comments, *captures.get("attribute", ())):
+            first = node.start_point[0]
             last, column = node.end_point
-            if column == 0 and last > node.start_point[0]:
+            if column == 0 and last > first:
                 last -= 1  # some grammars put the line break into the comment
             # Of two that end on one row, the one that starts first counts: `@overload  # type: ignore` is a decorator.
             # A node that is both (Elixir's @doc) is a comment.
             known = self.prefixes.get(last)
             start = node.start_byte
             if known is None or start < known[1].start_byte or (comments and start == known[1].start_byte):
-                self.prefixes[last] = (node.start_point[0], node, (texts[0] if texts else node) if comments else None)
+                self.prefixes[last] = (first, node, (texts[0] if texts else node) if comments else None)
 
 
 def _is_statement(node: Node, name: Node, text: str) -> bool:

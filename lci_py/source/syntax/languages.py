@@ -112,6 +112,7 @@ class LanguageSpec:
     flat: bool
     tables: bool
     queries_of: str
+    shared_queries: tuple[str, ...]
     blank: re.Pattern[bytes] | None
     shared_suffixes: tuple[str, ...]
     prefer_if: re.Pattern[bytes] | None
@@ -151,9 +152,10 @@ class LanguageSpec:
 
     @property
     def query_files(self) -> list[Path]:
-        """The files of the combined query, in order: those of the language it extends, then its own."""
-        folders = [self.folder.parent / self.queries_of] if self.queries_of else []
-        return [path for folder in [*folders, self.folder] for path in sorted(folder.glob("*.scm"))]
+        """The files of the combined query, in order: those of the language it extends, shared ones, then its own."""
+        grammars = self.folder.parent
+        extended = sorted((grammars / self.queries_of).glob("*.scm")) if self.queries_of else []
+        return [*extended, *(grammars / name for name in self.shared_queries), *sorted(self.folder.glob("*.scm"))]
 
     @cached_property
     def marks_text(self) -> bool:
@@ -290,6 +292,7 @@ def _spec(folder: Path) -> LanguageSpec:
         flat=data.get("flat", False),
         tables=data.get("tables", False),
         queries_of=data.get("queries_of", ""),
+        shared_queries=tuple(data.get("shared_queries", ())),
         blank=_of_bytes(data.get("blank")),
         shared_suffixes=tuple(data.get("shared_suffixes", ())),
         prefer_if=_of_bytes(data.get("prefer_if")),

@@ -73,7 +73,7 @@ class Expressions(Lowering):
         if obj is None or name is None:
             return 0
         text, kind = self._text(name), obj.type
-        if self._has_getters and kind in ("this", "identifier"):
+        if self._has_getters and kind in ("this", "identifier", "member_expression"):
             parent = node.parent
             if parent is None or parent.child_by_field_name("function") != node:  # a call of a method reads none
                 self.flow.reads.append((obj, name))

@@ -196,6 +196,8 @@ class JavaScriptFlow(Modules):
         value = self.flow.value(FUNC, function)
         if flags & PROPERTY and owner >= 0:
             self.flow.getters.add(self._text(name))
+            if (place := self._place(name)) >= 0:
+                self.flow.accessors.append((place, "property"))
         if setter:
             return value  # reading the property does not return its setter
         if owner >= 0:
