@@ -104,6 +104,11 @@ class Functions:
         self._python: list[bool] = []
         self.results: NDArray[Any] = np.zeros(0, np.int64)
 
+    @property
+    def parameters(self) -> set[int]:
+        """The nodes of all parameters."""
+        return {row[0] for row in self._parameters}
+
     def take(self, functions: NDArray[Any], parameters: NDArray[Any], python: NDArray[Any]) -> None:
         """Take all functions, with nodes, names and classes as the program numbers them.
 
@@ -194,6 +199,7 @@ class Constraints:
         self._followed: set[int] = set()  # nodes whose values a load, a call or a loop uses
         self._copied: set[int] = set()
         self._roomy: set[int] = set()  # nodes that hold what is in containers
+        self.dropped: set[int] = set()  # values that some node had no room for
         self._known: set[tuple[int, ...]] = set()
         self._queue: list[tuple[int, int]] = []  # nodes, each with a value that is new
         self._later: list[tuple[int, int]] = []  # calls, each with a value that is called
@@ -352,6 +358,8 @@ class Constraints:
             give = self.give
             for value in held:
                 give(target, value)
+        else:
+            self.dropped.update(held)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
         """`target` may hold a member of whatever `node` may hold, bound to `on` if that is another object."""
@@ -434,7 +442,10 @@ class Constraints:
 
     def _is_full(self, node: int, value: int) -> bool:
         """Whether a node that holds `MOST_VALUES` takes no further value."""
-        return node not in self._roomy or value & KIND not in _CALLED or len(self._held[node]) >= MOST_STORED_VALUES
+        if node in self._roomy and value & KIND in _CALLED and len(self._held[node]) < MOST_STORED_VALUES:
+            return False
+        self.dropped.add(value)
+        return True
 
     # --- propagation ----------------------------------------------------------------------------------------------
 

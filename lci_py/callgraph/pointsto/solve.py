@@ -237,9 +237,15 @@ class Solver:
         self._targets.add((origin, callee, target))
 
     def _callbacks(self) -> None:
-        """Add functions that are passed to something unknown, since that may call them."""
+        """Add functions that are passed to something unknown, since that may call them.
+
+        Then those that are passed to a function of the program, got lost there, since a variable would have had to hold
+        too many values, and that nothing is found to call.
+        """
         points = self.points
         arguments, values, parts = points.arguments, points.values, points.parts
+        parameters = points.functions.parameters
+        lost: list[tuple[int, int]] = []
         for _, callee, origin, flags, start, stop in points.sites:
             if start == stop or flags & ir.DECORATOR:
                 continue
@@ -248,15 +254,24 @@ class Solver:
                 for value in values(source):
                     passed = parts(value)[0] if value & KIND == BOUND else value
                     if passed & KIND == FUNC:
-                        functions.append(passed)
-            if not functions or self._is_known(callee):
+                        functions.append((number_of(passed), source, value))
+            if not functions:
+                continue
+            if self._is_known(callee):
+                lost += [
+                    (origin, number)
+                    for number, source, value in functions
+                    if value in points.dropped and source not in parameters
+                ]
                 continue
             if any(self._is_of_object(value) for value in points.values(callee)):
                 continue
             name = points.text(int(points.last_names[callee])) if callee < len(points.last_names) else ""
             if name.rpartition(".")[2] in KEEPERS:
                 continue
-            self._targets.update((origin, -1, number_of(value)) for value in functions)
+            self._targets.update((origin, -1, number) for number, _, _ in functions)
+        called = {target for _, _, target in self._targets}
+        self._targets.update((origin, -1, number) for origin, number in lost if number not in called)
 
     def _is_of_object(self, value: int) -> bool:
         """Whether a value is a built-in method of a container or function: the library models what that calls."""

@@ -116,6 +116,19 @@ def test_a_variable_that_may_be_anything_says_nothing_more() -> None:
     assert _called("".join(f"run(f{n})\n" for n in range(FUNCTIONS)) + "def run(x):\n    x()\n") == MOST_VALUES
 
 
+def test_who_passes_a_function_that_gets_lost_counts_as_its_caller() -> None:
+    functions = "".join(f"def f{n}(): pass\n" for n in range(FUNCTIONS))
+    passing = "".join(f"def pass{n}():\n    run(f{n})\n" for n in range(FUNCTIONS))
+    text = f"{functions}def run(x):\n    x()\n{passing}"
+    symbols, found = extracted("a.py", text).symbols, full({"a.py": text})
+    edges = {
+        (symbols[s].name, symbols[t].name) for s, t in zip(found.source.tolist(), found.target.tolist(), strict=True)
+    }
+    for n in range(FUNCTIONS):
+        callers = {source for source, target in edges if target == f"f{n}"}
+        assert callers == ({"run"} if n < MOST_VALUES else {f"pass{n}"}), n
+
+
 @pytest.mark.parametrize(
     "use",
     [
