@@ -81,6 +81,8 @@ def _dispatch(argv: list[str]) -> int:
 
 def execute(call: Invocation) -> int:
     """Run one command."""
+    if call.values.get("workspace") is not None:
+        call = _in_workspace(call)
     if call.command not in ("index", "stats") and not call.flag("quiet") and sys.stderr.isatty():
         _warn_of_settings(call)  # the two others show them in their output
     if call.command == "mcp":
@@ -94,6 +96,15 @@ def execute(call: Invocation) -> int:
     from lci_py.cli.commands import run_command
 
     return run_command(call)
+
+
+def _in_workspace(call: Invocation) -> Invocation:
+    """The command with the root of the workspace that it names."""
+    if call.text("root") is not None or (call.command == "index" and call.texts("argument") and not call.flag("files")):
+        raise UsageError("--workspace and a root cannot be used together", hint="either says what is searched")
+    from lci_py import app
+
+    return call._replace(values={**call.values, "root": app.workspace_root(call.text("workspace") or "")})
 
 
 def _warn_of_settings(call: Invocation) -> None:

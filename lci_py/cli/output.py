@@ -71,7 +71,7 @@ def shape_of(call: Invocation, *others: str) -> str:
 
 def from_here(call: Invocation, shape: str) -> bool:
     """Whether paths start at the current folder, as for people and xargs; with --root they start at the root."""
-    return call.text("root") is None and shape not in MACHINE
+    return not call.starts_at_root and shape not in MACHINE
 
 
 def fields_of(call: Invocation) -> tuple[str, ...]:
@@ -111,7 +111,19 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
             writer.text(answer, to, footer)
             _say_cut(note, to)
         else:
-            _write(shape, _noted(writer.parts(answer), note), fields, machine_stdout())
+            _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, machine_stdout())
+
+
+def _placed(call: Invocation, parts: Parts) -> Parts:
+    """Of a workspace, the parts with the repository of every place, and with the repositories that are missing."""
+    from lci_py import app
+
+    root = call.text("root")
+    if root is None or not app.is_of_workspace(root := str(app.find_root(root))):
+        return parts
+    from lci_py.render.json.workspaces import placed
+
+    return placed(parts, root, app.missing_repositories(root))
 
 
 def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
@@ -136,7 +148,7 @@ def _written(
         writer.text(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
     elif shape != "paths":
-        _write(shape, _noted(writer.parts(answer), note), fields, held)
+        _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, held)
     return held.getvalue()
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PATH_KEYS = ("path", "exclude")
 _WILD = re.compile(r"[*?\[\\]")
-FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
+FILTER_KEYS = ("lang", "kind", "path", "exclude", "name", "repo")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
 _NUMBERS = {
@@ -144,7 +144,14 @@ def line_defaults(call: Invocation, root: str) -> Invocation:
 
     The paths of lines start at the root.
     """
-    values: dict[str, Any] = {**call.values, "root": root, "json": True, "batch": None, "format": None}
+    values: dict[str, Any] = {
+        **call.values,
+        "root": root,
+        "workspace": None,
+        "json": True,
+        "batch": None,
+        "format": None,
+    }
     if call.command == "search":
         searched = batch_values(call)
         values.update({key: searched[key] for key in ("mode", "near", *_PATH_KEYS)})
@@ -283,12 +290,11 @@ class _Folders(NamedTuple):
 
     def inside(self, full: str) -> str | None:
         """An absolute path from the root, "" for the root itself; None if it lies outside."""
+        from lci_py import app
+
         folder, name = os.path.split(full)
-        for path in (full, os.path.join(os.path.realpath(folder), name)):
-            found = os.path.relpath(path, self.root).replace(os.sep, "/")
-            if found.partition("/")[0] != os.pardir:
-                return "" if found == os.curdir else found
-        return None
+        found = app.path_inside(self.root, full)
+        return found if found is not None else app.path_inside(self.root, os.path.join(os.path.realpath(folder), name))
 
 
 def flag_filters(call: Invocation) -> Filters:
@@ -304,7 +310,7 @@ def flag_filters(call: Invocation) -> Filters:
 def name_from_root(name: str, call: Invocation) -> str:
     """The name; a FILE:: before it that starts at the current folder, as in the output, is rewritten from the root."""
     file, colons, rest = name.partition("::")
-    if not colons or call.text("root") is not None or not os.path.isfile(file):
+    if not colons or call.starts_at_root or not os.path.isfile(file):
         return name
     path = path_from_root(file, call)
     return f"{path}::{rest}" if path else name
@@ -318,7 +324,7 @@ def path_from_root(path: str, call: Invocation) -> str | None:
     if not path or "\0" in path:
         return None
     root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
-    folders = _Folders(root, (root, here) if call.text("root") is not None else (here, root))
+    folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
     found = (os.path.normpath(os.path.join(start, path)) for start in folders.starts)
     return next(
         (inside for full in found if os.path.lexists(full) and (inside := folders.inside(full)) is not None), None
@@ -353,7 +359,7 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
     from lci_py import app
 
     root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
-    folders = _Folders(root, (root, here) if call.text("root") is not None else (here, root))
+    folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
     found = {key: tuple(plain_text(_from_root(glob, folders)) for glob in several) for key, several in globs.items()}
     found["path"] += tuple(plain_text(_place(path, folders)) for path in paths)
     return {key: several for key, several in found.items() if several}

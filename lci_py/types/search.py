@@ -75,9 +75,10 @@ class Filters:
     name: tuple[str, ...] = ()  # globs on the symbol's name
     parent: tuple[str, ...] = ()  # globs on the enclosing definition's name
     file: tuple[str, ...] = ()  # exact paths or file names
+    repo: tuple[str, ...] = ()  # globs on the name of a repository of a workspace
 
     def __bool__(self) -> bool:
-        return any((self.lang, self.kind, self.path, self.exclude, self.name, self.parent, self.file))
+        return any((self.lang, self.kind, self.path, self.exclude, self.name, self.parent, self.file, self.repo))
 
 
 @dataclass(frozen=True, slots=True)

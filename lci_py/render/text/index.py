@@ -180,6 +180,10 @@ def render_status(
     file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), layout))
     if verbose:
         file.writelines(_skipped(status, signs))
+    if get("repositories"):
+        from lci_py.render.text.workspaces import repository_rows
+
+        file.writelines(line + "\n" for line in repository_rows(status["repositories"], layout))
     nested = get("nested_repositories") or ()
     file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), layout))
     file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", layout))
