@@ -64,6 +64,7 @@ def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
             replace(
                 result,
                 file=move(result.file),
+                also_in=tuple(map(move, result.also_in)),
                 graph=_context(result.graph, move),
                 definitions=_sites(result.definitions, move),
             )

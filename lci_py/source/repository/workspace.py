@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 DATA_VARIABLE = "LCI_DATA_DIR"
-_FOLDER = "workspaces"
+#: The name of the folder of all workspaces.
+FOLDER = "workspaces"
 #: The union of all workspaces; made by `all_workspaces`, never by a user.
 ALL = "all"
 _LINKLESS = os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -33,14 +34,14 @@ def workspaces_folder() -> Path:
         import platformdirs
 
         base = platformdirs.user_data_path("lci")
-    return Path(os.path.realpath(base / _FOLDER))
+    return Path(os.path.realpath(base / FOLDER))
 
 
 def is_workspace(root: Path | str) -> bool:
     """Whether a root, which is absolute and without links, is a workspace of this user that no other can write to."""
     folder = os.path.dirname(root)
     # The name alone rules out nearly every root, at no cost.
-    if os.path.basename(folder) != _FOLDER:
+    if os.path.basename(folder) != FOLDER:
         return False
     if (known := (str(root), os.environ.get(DATA_VARIABLE))) not in _found:
         if folder != str(workspaces_folder()) or not all(map(_is_private, (folder, str(root)))):
