@@ -84,6 +84,9 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
     more: dict[str, Any] = {} if kept is None else {"kept": kept}
+    if root is not None and call.command not in ("search", "def") and app.is_of_workspace(root):
+        for one in app.missing_repositories(root):  # answers of those two say so themselves
+            warn(f"without {one['repository']}: {one['message']}", quiet=call.flag("quiet"))
     return app.open_engine(
         root,
         model,

@@ -219,7 +219,9 @@ class Freshness:
 
     def _mtime(self, path: str) -> int:
         try:
-            return os.lstat(self._base + path).st_mtime_ns
+            # A repository of a workspace is a link, whose own time says nothing.
+            follow = self._linked and "/" not in path
+            return os.stat(self._base + path, follow_symlinks=follow).st_mtime_ns
         except (OSError, ValueError):
             return -1  # as the table says of one that was not there
 

@@ -143,6 +143,7 @@ def _walk_members(root: Path, listed: tuple[Member, ...], most: tuple[int, int] 
         prefix = f"{member.name}/"
         if (problem := member_problem(member.folder)) is not None:
             skipped.append(Skip(prefix, problem))
+            folders.append((member.name, -1))  # as of one that does not exist: its return is noticed
             continue
         try:
             found = walk(Path(member.folder), member.options, most and (most[0] - len(files), most[1] - size))
