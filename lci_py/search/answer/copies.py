@@ -19,11 +19,8 @@ class Copies:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._freshness = snapshot.freshness
-        found: dict[str, list[str]] = {}
-        for file in snapshot.files.known():
-            if file.slot >= 0:
-                found.setdefault(file.sha, []).append(file.path)
-        self._paths = {sha: paths for sha, paths in found.items() if len(paths) > 1}
+        self._files = snapshot.files
+        self._paths: dict[str, list[str]] = {}
 
     def folded(self, results: Sequence[Result]) -> list[Result]:
         """The results without those that an earlier one is a copy of; each names the files that are copies of its own.
@@ -33,11 +30,16 @@ class Copies:
         kept: dict[object, Result] = {}
         for result in results:
             sha = self._freshness.sha(result.file)
-            others = () if result.stale else tuple(p for p in self._paths.get(sha, ()) if p != result.file)
+            others = () if result.stale else tuple(path for path in self._same(sha) if path != result.file)
             key = (sha, result.line, result.end_line, result.symbol) if others else result.id
             if key not in kept:
                 kept[key] = replace(result, also_in=others) if others else result
         return list(kept.values())
+
+    def _same(self, sha: str) -> list[str]:
+        if sha not in self._paths:
+            self._paths[sha] = self._files.with_content(sha) if sha else []
+        return self._paths[sha]
 
 
 class Folding(NamedTuple):
