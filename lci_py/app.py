@@ -112,11 +112,11 @@ def is_of_workspace(root: str | None) -> bool:
     return root is not None and is_workspace(root)
 
 
-def path_inside(root: str, full: str) -> str | None:
-    """An absolute path as one from the root, "" for the root itself; None if it lies outside."""
-    from lci_py.source.repository.paths import from_root
+def path_in_repository(root: str, full: str) -> str | None:
+    """An absolute path as one from the root of a workspace; None if it is in none of its repositories."""
+    from lci_py.source.repository.workspace import inside
 
-    return from_root(root, full)
+    return inside(root, full) if is_workspace(root) else None
 
 
 def missing_repositories(root: str) -> list[dict[str, str]]:

@@ -154,13 +154,13 @@ def run_workspace(call: Invocation) -> int:
     action, names = call.text("argument") or "", call.texts("more")
     if action not in WORKSPACE_ACTIONS:
         raise unknown_value("action", action, WORKSPACE_ACTIONS)
-    if call.text("as") is not None and action != "add":
-        raise UsageError("--as is of add", hint="to rename a repository, remove it and add it again")
+    if call.text("named") is not None and action != "add":
+        raise UsageError("--named is of add", hint="to rename a repository, remove it and add it again")
     if action == "status":
         if len(names) != 1:
             raise UsageError("status is of one workspace", hint="lci workspace status NAME")
         return run_status(Invocation("status", {**call.values, "root": app.workspace_root(names[0])}))
-    found = app.workspaces(action, names, call.text("as"))
+    found = app.workspaces(action, names, call.text("named"))
     _print(call, found, lambda to: render_workspaces(found, file=to.file, color=to.color, width=to.width))
     return EXIT_OK if action != "list" or found["workspaces"] else EXIT_NO_RESULTS
 

@@ -658,7 +658,7 @@ WORKSPACE = Command(
     ),
     (
         Flag(
-            ("--as",),
+            ("--named",),
             "text",
             "The name of the one repository that is added; that of its folder if left out.",
             "Add",
@@ -669,7 +669,7 @@ WORKSPACE = Command(
     ),
     (
         ("lci workspace add work ~/src/api ~/src/web", "make a workspace of two repositories, or add them to it"),
-        ("lci workspace add work ~/old/api --as old-api", "under another name than its folder's"),
+        ("lci workspace add work ~/old/api --named old-api", "under another name than its folder's"),
         ("lci search 'retry an upload' --workspace work", "search both at once"),
         ("lci search 'retry an upload' --workspace work --repo 'api*'", "some of them"),
         ("lci workspace remove work web", "take one out; the repository itself is not touched"),

@@ -7,7 +7,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lci_py.cli.options import FORMATS
-from lci_py.cli.request import number
+from lci_py.cli.request import number, workspace_of
 from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, screen, writing
 from lci_py.errors import UsageError, unknown_value
 
@@ -116,11 +116,10 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
 
 def _placed(call: Invocation, parts: Parts) -> Parts:
     """Of a workspace, the parts with the repository of every place, and with the repositories that are missing."""
-    from lci_py import app
-
-    root = call.text("root")
-    if root is None or not app.is_of_workspace(root := str(app.find_root(root))):
+    root = workspace_of(call)
+    if root is None:
         return parts
+    from lci_py import app
     from lci_py.render.json.workspaces import placed
 
     return placed(parts, root, app.missing_repositories(root))

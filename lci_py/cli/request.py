@@ -84,8 +84,8 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
     more: dict[str, Any] = {} if kept is None else {"kept": kept}
-    if root is not None and call.command not in ("search", "def") and app.is_of_workspace(root):
-        for one in app.missing_repositories(root):  # answers of those two say so themselves
+    if call.command not in ("search", "def") and (place := workspace_of(call)):
+        for one in app.missing_repositories(place):  # answers of those two say so themselves
             warn(f"without {one['repository']}: {one['message']}", quiet=call.flag("quiet"))
     return app.open_engine(
         root,
@@ -98,6 +98,22 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
         say=lambda text: warn(text, quiet=call.flag("quiet")),
         **more,
     )
+
+
+def workspace_of(call: Invocation) -> str | None:
+    """The root of a command, if it is a workspace."""
+    root = call.text("root") or ""
+    if not _may_be_workspace(root):
+        return None
+    from lci_py import app
+
+    found = str(app.find_root(root))
+    return found if app.is_of_workspace(found) else None
+
+
+def _may_be_workspace(root: str) -> bool:
+    """Whether a root lies where workspaces do, by its name: nothing more is imported for any other."""
+    return os.path.basename(os.path.dirname(root.rstrip("/"))) == "workspaces"
 
 
 def required_name(call: Invocation) -> str:
@@ -293,11 +309,17 @@ class _Folders(NamedTuple):
 
     def inside(self, full: str) -> str | None:
         """An absolute path from the root, "" for the root itself; None if it lies outside."""
+        folder, name = os.path.split(full)
+        paths = (full, os.path.join(os.path.realpath(folder), name))
+        for path in paths:
+            found = os.path.relpath(path, self.root).replace(os.sep, "/")
+            if found.partition("/")[0] != os.pardir:
+                return "" if found == os.curdir else found
+        if not _may_be_workspace(self.root):
+            return None
         from lci_py import app
 
-        folder, name = os.path.split(full)
-        found = app.path_inside(self.root, full)
-        return found if found is not None else app.path_inside(self.root, os.path.join(os.path.realpath(folder), name))
+        return next((inner for path in paths if (inner := app.path_in_repository(self.root, path))), None)
 
 
 def flag_filters(call: Invocation) -> Filters:

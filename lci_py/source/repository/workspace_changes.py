@@ -75,7 +75,7 @@ def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Wor
     if not paths:
         raise UsageError("no repository is named", hint=f"lci workspace add {name} PATH…")
     if called is not None and len(paths) > 1:
-        raise UsageError("--as names one repository", hint="add them one by one")
+        raise UsageError("--named names one repository", hint="add them one by one")
     root = workspaces_folder() / name
     held = members(root) if is_workspace(root) else {}
     added: dict[str, str] = {}
@@ -85,9 +85,9 @@ def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Wor
             continue
         own = called if called is not None else os.path.basename(target)
         if not own or _BAD.search(own):
-            raise UsageError(f"{own!r} cannot be the name of a repository", hint="choose another: --as NAME")
+            raise UsageError(f"{own!r} cannot be the name of a repository", hint="choose another: --named NAME")
         if (taken := held.get(own)) is not None:
-            raise UsageError(f"{own} is {taken} already", hint=f"choose another name for {target}: --as NAME")
+            raise UsageError(f"{own} is {taken} already", hint=f"choose another name for {target}: --named NAME")
         if (other := next((one for one in held.items() if _overlap(one[1], target)), None)) is not None:
             raise UsageError(
                 f"{target} and {other[0]} ({other[1]}) lie in each other", hint="the outer one has the files of both"
