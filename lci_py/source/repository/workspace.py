@@ -59,9 +59,12 @@ def _is_private(folder: str) -> bool:
 
 
 def members(root: Path | str) -> dict[str, str]:
-    """Name and folder of every repository of a workspace, by name."""
-    with os.scandir(root) as entries:
-        found = {entry.name: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
+    """Name and folder of every repository of a workspace, by name; none if it has been removed."""
+    try:
+        with os.scandir(root) as entries:
+            found = {entry.name: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
+    except FileNotFoundError:  # or changed just now
+        return {}
     return dict(sorted(found.items()))
 
 
