@@ -62,6 +62,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The user's data folder."""
     with pytest.MonkeyPatch.context() as patch:
         folder = tmp_path_factory.mktemp("data")
+        (folder / ".git").mkdir()  # as of a user whose home folder is in git
+        (folder / ".git/HEAD").write_text("ref: refs/heads/dotfiles\n")
         patch.setenv("LCI_DATA_DIR", str(folder))
         yield folder
 
@@ -199,6 +201,7 @@ def test_lines_of_a_batch_and_tools_take_repositories(run: Run, tree: Path, tmp_
 
 
 def test_copies_are_shown_once(run: Run, few: Path) -> None:
+    run("index", "--workspace", "few")
     answer = run("search", "shared", "--json", "--workspace", "few", "-n", "1").json()
     [found] = answer["results"]
     assert (found["file"], found["also_in"]) == ("a/pkg/one.py", ["fork/pkg/one.py"])
@@ -223,6 +226,7 @@ def test_changes_of_a_repository_are_noticed(run: Run, few: Path) -> None:
     def defined(name: str) -> list[str]:
         return [one["file"] for one in run("def", name, "--json", "--workspace", "few").json().get("results", ())]
 
+    run("index", "--workspace", "few")
     assert defined("second") == ["b/two.py"]
     (few / "b/two.py").write_text("def other():\n    return 22\n")
     (few / "a/new.py").write_text("def third():\n    return 3\n")
@@ -349,6 +353,7 @@ def test_adding_listing_and_removing(run: Run, few: Path, data: Path) -> None:
 def test_all_has_the_repositories_of_all_workspaces_once(run: Run, tree: Path, few: Path, data: Path) -> None:
     write(few, {"x/shapes/s.py": "def angular(): pass\n"})
     run("workspace", "add", "few", str(few / "x/shapes"), str(tree / "golib"))
+    run("index", "--workspace", "all")
     found = run("def", "*a*r*", "--json", "--workspace", "all", "-n", "99").json()
     assert found["workspace"] == "all"
     names = {one["repository"] for one in found["results"]}
@@ -371,6 +376,7 @@ def test_each_repository_is_compared_with_its_own_commit(run: Run, few: Path) ->
     for line in ("init -q", "add .", "commit -qm x"):
         subprocess.run(["git", "-C", str(few / "a"), *line.split()], env=env, check=True, capture_output=True)
     (few / "a/pkg/one.py").write_text("def shared():\n    return 11\n")
+    run("index", "--workspace", "few")
     found = run("affected", "--json", "--workspace", "few").json()
     VALIDATOR.validate(found)
     assert [one["file"] for one in found["changed"]] == ["a/pkg/one.py"]
