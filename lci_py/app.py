@@ -460,7 +460,8 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
             raise
         _index_first(where, settings, model, opening)
         folder = os.path.relpath(_index_dir(where, settings), where)
-        opening.say(f"made an index of {where} in {folder}: `lci clean` removes it, `auto_index = false` makes none")
+        clean = f"lci clean --workspace {where.name}" if is_workspace(where) else "lci clean"
+        opening.say(f"made an index of {where} in {folder}: `{clean}` removes it, `auto_index = false` makes none")
         snapshot = _snapshot(where, settings)
     if opening.whole and not snapshot.manifest.is_complete and settings.refresh != "never":
         snapshot.close()

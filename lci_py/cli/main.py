@@ -83,6 +83,16 @@ def execute(call: Invocation) -> int:
     """Run one command."""
     if call.values.get("workspace") is not None:
         call = _in_workspace(call)
+        try:
+            return _run(call)
+        except LciError as error:
+            for command in ("lci index", "lci index --full"):
+                error.hint = error.hint.replace(f"`{command}`", f"`{command} --workspace {call.text('workspace')}`")
+            raise
+    return _run(call)
+
+
+def _run(call: Invocation) -> int:
     if call.command not in ("index", "stats") and not call.flag("quiet") and sys.stderr.isatty():
         _warn_of_settings(call)  # the two others show them in their output
     if call.command == "mcp":

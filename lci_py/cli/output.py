@@ -7,7 +7,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lci_py.cli.options import FORMATS
-from lci_py.cli.request import number, workspace_of
+from lci_py.cli.request import index_command, number, workspace_of
 from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, screen, writing
 from lci_py.errors import UsageError, unknown_value
 
@@ -98,6 +98,10 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
     """Write an answer to stdout; a list within --max-tokens, with what was cut."""
     fields = fields_of(call)
     footer, note = not call.flag("quiet"), None
+    if shape == "text":
+        from lci_py.render.text import style
+
+        style.index_command = index_command(call)
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
     if max_tokens is not None and writer.cut is not None and shape != "paths":
         answer, note = _shortened(writer.cut(answer), max_tokens, lambda part, said: _written(

@@ -116,6 +116,12 @@ def _may_be_workspace(root: str) -> bool:
     return os.path.basename(os.path.dirname(root.rstrip("/"))) == "workspaces"
 
 
+def index_command(call: Invocation) -> str:
+    """What brings the index of a command up to date."""
+    root = workspace_of(call)
+    return f"lci index --workspace {os.path.basename(root)}" if root else "lci index"
+
+
 def required_name(call: Invocation) -> str:
     """The argument NAME of a command that needs one.
 

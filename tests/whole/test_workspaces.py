@@ -257,6 +257,21 @@ def test_a_repository_that_is_gone_is_said_and_its_return_noticed(run: Run, few:
     assert run("def", "second", "--json", "--workspace", "few").code == 0
 
 
+def test_advice_names_the_workspace(run: Run, few: Path) -> None:
+    never = run("search", "x", "--workspace", "few", "--refresh", "never", "--json")
+    assert (never.code, never.json()["error"]["code"]) == (3, "no_index")
+    run("index", "--workspace", "few")
+    (few / "b/two.py").write_text("def other(): pass\n")
+    stale = ("def", "shared", "--workspace", "few", "--refresh", "never")
+    command = "`lci index --workspace few`"
+    assert run(*stale, "--json").json()["index"]["hint"] == f"run {command}"
+    assert run("search", *stale[1:]).out.rstrip().endswith(f"1 file changed since: run {command}")
+    assert command in run("status", "--workspace", "few").out
+    # Files are named from the current folder.
+    assert run("index", "--workspace", "few", "--files", "two.py", "--json", cwd=few / "b").json()["parsed_files"] == 1
+    assert "index" in run(*stale, "--json").json() and "hint" not in run(*stale, "--json").json()["index"]
+
+
 # --- whose rules, and whose links -------------------------------------------------------------------------------
 
 

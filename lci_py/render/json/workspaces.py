@@ -19,10 +19,15 @@ def placed(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> Parts:
         missing: The repositories that cannot be read.
     """
 
-    def tail() -> dict[str, Any]:
-        return {**_named(parts.tail()), "missing_repositories": list(missing)}
+    name = root.rpartition("/")[2]
 
-    head = {**_named(parts.head), "workspace": root.rpartition("/")[2], "root": root}
+    def tail() -> dict[str, Any]:
+        found = _named(parts.tail())
+        if "hint" in found.get("index", {}):
+            found["index"]["hint"] = f"run `lci index --workspace {name}`"
+        return {**found, "missing_repositories": list(missing)}
+
+    head = {**_named(parts.head), "workspace": name, "root": root}
     return Parts(head, map(_named, parts.results), tail)
 
 

@@ -228,7 +228,8 @@ def _stale(status: Mapping[str, Any], file: IO[str], layout: Layout) -> None:
     stale = int(status.get("stale_files") or 0)
     if not stale:
         return
-    file.write(_warning(f"{plural(stale, 'file')} changed since; `lci index` refreshes them", layout))
+    command = f"lci index --workspace {name}" if (name := status.get("workspace")) else "lci index"
+    file.write(_warning(f"{plural(stale, 'file')} changed since; `{command}` refreshes them", layout))
     paths = list(status.get("stale_paths") or ())
     file.writelines(f"    {visible_line(str(path))}\n" for path in paths)
     if stale > len(paths) > 0:
