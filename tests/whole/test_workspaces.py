@@ -180,6 +180,8 @@ def test_repositories_can_be_chosen(run: Run, tree: Path) -> None:
     assert (unknown.code, unknown.err) == (2, "lci: unknown repository 'shape': did you mean 'shapes'?\n")
     assert "--repo needs --workspace" in run("search", "x", "--root", str(tree), "--repo", "a").err
     assert "cannot be used together" in run("search", "x", "--root", str(tree), "--workspace", "work").err
+    for command in (("conflicts", "--diff", "HEAD"), ("index", "--branches", "main")):
+        assert "cannot be used together" in run(*command, "--workspace", "work").err
     assert "did you mean 'work'?" in run("search", "x", "--workspace", "wrok").err
 
 

@@ -63,7 +63,7 @@ class Folding(NamedTuple):
             results = self.copies.folded(answer.results)
             if len(results) >= limit or not answer.has_more:
                 break
-            asked += 2 * (limit - len(results))  # each round looks further by at least one place
+            asked *= 2
         more = answer.has_more or len(results) > limit
         return replace(
             answer, results=tuple(results[:limit]), has_more=more, degraded=(*answer.degraded, *self.degraded())
