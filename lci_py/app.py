@@ -19,7 +19,9 @@ from lci_py.errors import (
     NoIndexError,
     ShardVersionError,
     UntrustedIndexError,
+    UsageError,
 )
+from lci_py.source.repository.workspace import is_workspace
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
     from lci_py.search.engine import Engine as Engine
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.repository.ignored import IgnoreRule
-    from lci_py.source.repository.walk import WalkOptions, WalkResult
+    from lci_py.source.repository.walk import Member, WalkOptions, WalkResult
+    from lci_py.source.repository.workspace_changes import Workspace
     from lci_py.types.index import BuildSummary
     from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
@@ -58,6 +61,73 @@ def find_root(root: str | None) -> Path:
         what = "is not a folder" if os.path.exists(root) else "does not exist"
         raise BadPathError(f"{root} {what}", hint="give a folder")
     return Path(root).resolve()
+
+
+def workspace_root(name: str) -> str:
+    """The root of a workspace; `all` is the one of the repositories of all workspaces.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    from lci_py.source.repository.workspace_changes import workspace
+
+    return str(workspace(name).root)
+
+
+def workspaces(action: str, names: Sequence[str] = (), called: str | None = None) -> dict[str, Any]:
+    """Add repositories to a workspace, take them out, or list all workspaces, as one JSON-able object.
+
+    Args:
+        action: add, remove or list.
+        names: The workspace, then repositories; to list, workspaces, none for all.
+        called: The name of the one repository that is added.
+    Raises:
+        BadPathError, UsageError: see `workspace_changes`.
+    """
+    from lci_py.source.repository import workspace_changes as changes
+
+    if action == "list":
+        listed = [changes.workspace(name) for name in names] if names else changes.workspaces()
+        return {"workspaces": [{**_workspace(one), "indexed": config.has_index(one.root)} for one in listed]}
+    if not names:
+        raise UsageError("no workspace is named", hint=f"lci workspace {action} NAME PATH…")
+    if action == "add":
+        found, touched = changes.add(names[0], names[1:], called)
+    else:
+        found, touched = changes.remove(names[0], names[1:])
+    done = [{"repository": name, "path": path} for name, path in touched.items()]
+    return {**_workspace(found), "added" if action == "add" else "removed": done}
+
+
+def _workspace(found: Workspace) -> dict[str, Any]:
+    from lci_py.source.repository.workspace import member_problem
+
+    repositories = [
+        {"repository": name, "path": path, "problem": member_problem(path)} for name, path in found.repositories.items()
+    ]
+    return {"workspace": found.name, "root": str(found.root), "repositories": repositories}
+
+
+def is_of_workspace(root: str | None) -> bool:
+    """Whether a root that a command names is a workspace."""
+    return root is not None and is_workspace(root)
+
+
+def path_in_repository(root: str, full: str) -> str | None:
+    """An absolute path as one from the root of a workspace; None if it is in none of its repositories."""
+    from lci_py.source.repository.workspace import inside
+
+    return inside(root, full) if is_workspace(root) else None
+
+
+def missing_repositories(root: str) -> list[dict[str, str]]:
+    """The repositories of a workspace that cannot be read, and why."""
+    from lci_py.source.repository.workspace import WHY, missing
+
+    return [
+        {"repository": name, "path": path, "reason": why, "message": f"{path}: {WHY[why]}"}
+        for name, (path, why) in missing(root).items()
+    ]
 
 
 def default_mode(root: str | None) -> Mode:
@@ -149,8 +219,9 @@ def build_index(
         from lci_py.source.repository.paths import relative_to_root
 
         ensure_key()
+        walk_options = _walk_options(root, index_dir, settings, ignore_files, warnings)
         options = replace(
-            _build_options(settings, _walk_options(index_dir, settings, ignore_files)),
+            _build_options(settings, walk_options),
             full=full,
             files=None if files is None else relative_to_root(root, files),
             wait=wait,
@@ -210,8 +281,17 @@ def _by_rules(root: Path, walk_options: WalkOptions) -> str:
     return f" by {', '.join(text for text, _ in found[:_RULES])}{more}" if found else ""
 
 
-def _walk_options(index_dir: Path, settings: Settings, ignore_files: bool | None = None) -> WalkOptions:
-    """The settings of the walk, with what an earlier run was told about ignore files."""
+def _walk_options(
+    root: Path,
+    index_dir: Path,
+    settings: Settings,
+    ignore_files: bool | None = None,
+    warnings: list[str] | None = None,
+) -> WalkOptions:
+    """The settings of the walk, with what an earlier run was told about ignore files.
+
+    Each repository of a workspace is walked by its own settings; what is wrong with them is added to `warnings`.
+    """
     from dataclasses import replace
 
     from lci_py.index.store.manifest import read_manifest
@@ -222,13 +302,36 @@ def _walk_options(index_dir: Path, settings: Settings, ignore_files: bool | None
         except IndexError_:  # there is none that counts
             found = {}
         ignore_files = found.get("use_ignore_files") is not False
-    return replace(settings.walk_options(), use_ignore_files=ignore_files)
+    options = replace(settings.walk_options(), use_ignore_files=ignore_files)
+    return replace(options, members=_members(root, options, warnings)) if is_workspace(root) else options
+
+
+def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tuple[Member, ...]:
+    """The repositories of a workspace, each with the settings in its .lci.toml that say which files are indexed."""
+    from dataclasses import replace
+
+    from lci_py.source.repository.walk import GlobRules, Member
+    from lci_py.source.repository.workspace import members
+
+    found = []
+    for name, folder in members(root).items():
+        own = options
+        try:
+            own = replace(config.load(Path(folder))[0].walk_options(), use_ignore_files=options.use_ignore_files)
+            GlobRules(own)
+        except LciError as error:  # of one repository, which must not keep the others from being indexed
+            own = options
+            if warnings is not None:
+                warnings.append(f"{name} is indexed without its settings: {error.message}")
+        found.append(Member(name, folder, own))
+    return tuple(found)
 
 
 def _build_options(settings: Settings, walk_options: WalkOptions) -> BuildOptions:
     from lci_py.index.build.run import BuildOptions
     from lci_py.index.build.worker_pool import default_jobs
 
+    members = walk_options.members or ()
     return BuildOptions(
         walk=walk_options,
         jobs=settings.jobs or default_jobs(),
@@ -237,7 +340,7 @@ def _build_options(settings: Settings, walk_options: WalkOptions) -> BuildOption
         limits=settings.limits(),
         flags=settings.feature_flags,
         branches=settings.branches,
-        watched=(config.CONFIG_FILE,),
+        watched=(config.CONFIG_FILE, *(f"{member.name}/{config.CONFIG_FILE}" for member in members)),
     )
 
 
@@ -281,7 +384,7 @@ def dry_run(
 
     root = find_root(path)
     settings, _ = config.load(root)
-    options = _walk_options(_index_dir(root, settings), settings, ignore_files)
+    options = _walk_options(root, _index_dir(root, settings), settings, ignore_files)
     walked = walk(root, options)
     files, skipped = [], list(walked.skipped)
     for entry in walked.files:
@@ -369,7 +472,8 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
             raise
         _index_first(where, settings, model, opening)
         folder = os.path.relpath(_index_dir(where, settings), where)
-        opening.say(f"made an index of {where} in {folder}: `lci clean` removes it, `auto_index = false` makes none")
+        clean = f"lci clean --workspace {where.name}" if is_workspace(where) else "lci clean"
+        opening.say(f"made an index of {where} in {folder}: `{clean}` removes it, `auto_index = false` makes none")
         snapshot = _snapshot(where, settings)
     if opening.whole and not snapshot.manifest.is_complete and settings.refresh != "never":
         snapshot.close()
@@ -443,7 +547,7 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
     def listed() -> WalkResult:
         from lci_py.index.build.run import walk_around
 
-        return walk_around(index_dir, root, _walk_options(index_dir, settings))
+        return walk_around(index_dir, root, _walk_options(root, index_dir, settings))
 
     try:
         return Snapshot(
@@ -476,7 +580,7 @@ def _refresh(root: Path, settings: Settings) -> None:
     from lci_py.index.build.run import build
 
     always = settings.refresh == "always"
-    options = _build_options(settings, _walk_options(_index_dir(root, settings), settings))
+    options = _build_options(settings, _walk_options(root, _index_dir(root, settings), settings))
     options = replace(options, wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
     try:
         build(root, _own_index_dir(root, settings), options)
@@ -511,7 +615,35 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         found = status_report(
             snapshot.root, snapshot.index_dir, snapshot.manifest, stale, skipped, damaged=bool(problems)
         )
+        if is_workspace(snapshot.root):
+            found |= _repositories(snapshot, stale)
     return {**found, "problems": problems} if check else found
+
+
+def _repositories(snapshot: Snapshot, stale: tuple[str, ...]) -> dict[str, Any]:
+    """What `lci status` says of the repositories of a workspace."""
+    from collections import Counter
+
+    from lci_py.source.repository.git import head
+    from lci_py.source.repository.workspace import member_problem, members
+
+    files = Counter(path.partition("/")[0] for path in snapshot.files.living_paths())
+    changed = Counter(path.partition("/")[0] for path in stale)
+    found = []
+    for name, path in members(snapshot.root).items():
+        commit, branch = head(Path(path))
+        found.append(
+            {
+                "repository": name,
+                "path": path,
+                "problem": member_problem(path),
+                "commit": commit,
+                "branch": branch,
+                "files": files[name],
+                "stale_files": changed[name],
+            }
+        )
+    return {"workspace": snapshot.root.name, "repositories": found}
 
 
 def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:

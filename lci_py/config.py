@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPathError, ConfigError, unknown_refresh
+from lci_py.source.repository.workspace import is_workspace
 from lci_py.types.search import MODES, REFRESH, Mode
 
 if TYPE_CHECKING:
@@ -120,6 +121,8 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
                 f'log = "queries" in {CONFIG_FILE} counts as "on": only LCI_LOG=queries keeps what was asked'
             )
     values.update(chosen)
+    if is_workspace(root):
+        values.pop("index_dir", None)  # it is the folder of one repository's index, and a workspace has its own
     for key, value in (overrides or {}).items():
         if key not in _CHECKS:
             raise ConfigError(f"unknown setting {key!r}", hint=f"settings are: {', '.join(_CHECKS)}")

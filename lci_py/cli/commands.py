@@ -53,6 +53,7 @@ def run_command(call: Invocation) -> int:
         "status": index.run_status,
         "stats": index.run_stats,
         "clean": index.run_clean,
+        "workspace": index.run_workspace,
         "hook": index.run_hook,
     }
     return runs[call.command](call)

@@ -41,6 +41,11 @@ class Invocation(NamedTuple):
         value = self.values.get(name)
         return value if isinstance(value, int) else None
 
+    @property
+    def starts_at_root(self) -> bool:
+        """Whether paths start at the root because --root is given; those of --workspace start at the current one."""
+        return self.text("root") is not None and self.text("workspace") is None
+
     def texts(self, name: str) -> tuple[str, ...]:
         value = self.values.get(name)
         return value if isinstance(value, tuple) else ()

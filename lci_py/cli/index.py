@@ -9,7 +9,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lci_py import interrupts
-from lci_py.cli.options import HOOK
+from lci_py.cli.fast_parser import Invocation
+from lci_py.cli.options import HOOK, WORKSPACE_ACTIONS
 from lci_py.cli.streams import paths_stdout, progress, say_interrupted, screen, write_json, writing
 from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, InterruptedRun, UsageError, unknown_value
 from lci_py.types.index import KEPT
@@ -17,7 +18,6 @@ from lci_py.types.index import KEPT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lci_py.cli.fast_parser import Invocation
     from lci_py.cli.streams import Screen
     from lci_py.render.text.progress import Progress
 
@@ -145,6 +145,24 @@ def run_status(call: Invocation) -> int:
         lambda to: render_status(status, file=to.file, color=to.color, width=to.width, verbose=verbose),
     )
     return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX
+
+
+def run_workspace(call: Invocation) -> int:
+    from lci_py import app
+    from lci_py.render.text.workspaces import render_workspaces
+
+    action, names = call.text("argument") or "", call.texts("more")
+    if action not in WORKSPACE_ACTIONS:
+        raise unknown_value("action", action, WORKSPACE_ACTIONS)
+    if call.text("named") is not None and action != "add":
+        raise UsageError("--named is of add", hint="to rename a repository, remove it and add it again")
+    if action == "status":
+        if len(names) != 1:
+            raise UsageError("status is of one workspace", hint="lci workspace status NAME")
+        return run_status(Invocation("status", {**call.values, "root": app.workspace_root(names[0])}))
+    found = app.workspaces(action, names, call.text("named"))
+    _print(call, found, lambda to: render_workspaces(found, file=to.file, color=to.color, width=to.width))
+    return EXIT_OK if action != "list" or found["workspaces"] else EXIT_NO_RESULTS
 
 
 def run_stats(call: Invocation) -> int:

@@ -59,6 +59,13 @@ class Command(NamedTuple):
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
 _MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
 _ROOT = Flag(("--root",), "once", "Default: the nearest parent with an index or a .git.", GENERAL, "PATH")
+_WORKSPACE = Flag(
+    ("--workspace",),
+    "once",
+    "The repositories of this workspace instead of one root; all for those of all workspaces.",
+    GENERAL,
+    "NAME",
+)
 _JSON = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
 _QUIET = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
 _VERBOSE = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
@@ -73,7 +80,8 @@ _HYPERLINK = Flag(
     WHEN,
 )
 _NO_PAGER = Flag(("--no-pager",), "flag", "Print what is longer than the terminal without a pager.", GENERAL)
-_GENERAL = (_ROOT, _QUIET, _VERBOSE, _COLOR, _HYPERLINK, _NO_PAGER)
+_SCREEN = (_QUIET, _VERBOSE, _COLOR, _HYPERLINK, _NO_PAGER)
+_GENERAL = (_ROOT, _WORKSPACE, *_SCREEN)
 _TRUST = Flag(("--trust-index",), "flag", "Read an index that was not made by you on this machine.", GENERAL)
 _REFRESH = Flag(
     ("--refresh",),
@@ -112,6 +120,7 @@ _FILTERS = (
         "GLOB",
     ),
     Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
+    Flag(("--repo",), "list", "Of a workspace, only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
 )
 _NAME = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")
 
@@ -479,7 +488,7 @@ GREP = Command(
             KINDS,
         ),
         Flag(("--name",), "list", "Only lines in definitions whose name matches; repeatable.", FILTERS, "GLOB"),
-        *(flag for flag in _FILTERS if flag.name in ("path", "exclude")),
+        *(flag for flag in _FILTERS if flag.name in ("path", "exclude", "repo")),
         Flag(("--files-with-matches", "-l"), "flag", "Only the paths of the files.", OUTPUT),
         Flag(("--count", "-c"), "flag", "Only how many lines of each file match.", OUTPUT),
         Flag(("--context", "-C"), "int", "N lines before and after each.", OUTPUT, "N"),
@@ -610,7 +619,8 @@ HOOK = Command(
     (
         Flag(("--force",), "flag", "Write even if other repositories use these hooks, too.", "Install"),
         _JSON,
-        *_GENERAL,
+        _ROOT,
+        *_SCREEN,
     ),
     (
         ("lci hook install", "add to this repository's git hooks; again, nothing changes"),
@@ -627,6 +637,7 @@ MCP = Command(
         _REFRESH,
         _TRUST,
         _ROOT,
+        _WORKSPACE,
         _QUIET,
         _VERBOSE,
     ),
@@ -634,6 +645,37 @@ MCP = Command(
         ("lci mcp", "as an agent starts it, in the folder of the project or with roots of its own"),
         ("lci mcp --root ~/src/project --tools all", "one project, with the call graph and more as tools"),
     ),
+)
+WORKSPACE_ACTIONS = ("add", "remove", "list", "status")
+WORKSPACE = Command(
+    "workspace",
+    "Name several repositories that are searched as one, with --workspace.",
+    Positional(
+        "ACTION",
+        "add, remove (repositories; the workspace if none is named), list or status.",
+        required=True,
+        choices=WORKSPACE_ACTIONS,
+    ),
+    (
+        Flag(
+            ("--named",),
+            "text",
+            "The name of the one repository that is added; that of its folder if left out.",
+            "Add",
+            "NAME",
+        ),
+        _JSON,
+        *_SCREEN,
+    ),
+    (
+        ("lci workspace add work ~/src/api ~/src/web", "make a workspace of two repositories, or add them to it"),
+        ("lci workspace add work ~/old/api --named old-api", "under another name than its folder's"),
+        ("lci search 'retry an upload' --workspace work", "search both at once"),
+        ("lci search 'retry an upload' --workspace work --repo 'api*'", "some of them"),
+        ("lci workspace remove work web", "take one out; the repository itself is not touched"),
+        ("lci workspace list", "all workspaces with their repositories"),
+    ),
+    Positional("NAME", "The workspace, then repositories: folders, or for remove their names.", many=True),
 )
 AGENT_ACTIONS = ("install", "uninstall", "print", "list")
 AGENT_NAMES = ("claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "zed", "agents-md")
@@ -658,7 +700,8 @@ AGENT = Command(
             AGENT_PARTS,
         ),
         _JSON,
-        *_GENERAL,
+        _ROOT,
+        *_SCREEN,
     ),
     (
         ("lci agent list", "which agents are known and in use, and what lci has written"),
@@ -691,6 +734,7 @@ _ALL_COMMANDS = (
     STATUS,
     STATS,
     CLEAN,
+    WORKSPACE,
     HOOK,
     AGENT,
     MCP,

@@ -7,7 +7,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lci_py.cli.options import FORMATS
-from lci_py.cli.request import number
+from lci_py.cli.request import index_command, number, workspace_of
 from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, screen, writing
 from lci_py.errors import UsageError, unknown_value
 
@@ -71,7 +71,7 @@ def shape_of(call: Invocation, *others: str) -> str:
 
 def from_here(call: Invocation, shape: str) -> bool:
     """Whether paths start at the current folder, as for people and xargs; with --root they start at the root."""
-    return call.text("root") is None and shape not in MACHINE
+    return not call.starts_at_root and shape not in MACHINE
 
 
 def fields_of(call: Invocation) -> tuple[str, ...]:
@@ -98,6 +98,10 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
     """Write an answer to stdout; a list within --max-tokens, with what was cut."""
     fields = fields_of(call)
     footer, note = not call.flag("quiet"), None
+    if shape == "text":
+        from lci_py.render.text import style
+
+        style.index_command = index_command(call)
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
     if max_tokens is not None and writer.cut is not None and shape != "paths":
         answer, note = _shortened(writer.cut(answer), max_tokens, lambda part, said: _written(
@@ -111,7 +115,18 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
             writer.text(answer, to, footer)
             _say_cut(note, to)
         else:
-            _write(shape, _noted(writer.parts(answer), note), fields, machine_stdout())
+            _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, machine_stdout())
+
+
+def _placed(call: Invocation, parts: Parts) -> Parts:
+    """Of a workspace, the parts with the repository of every place, and with the repositories that are missing."""
+    root = workspace_of(call)
+    if root is None:
+        return parts
+    from lci_py import app
+    from lci_py.render.json.workspaces import placed
+
+    return placed(parts, root, app.missing_repositories(root))
 
 
 def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
@@ -136,7 +151,7 @@ def _written(
         writer.text(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
     elif shape != "paths":
-        _write(shape, _noted(writer.parts(answer), note), fields, held)
+        _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, held)
     return held.getvalue()
 
 

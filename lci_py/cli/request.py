@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PATH_KEYS = ("path", "exclude")
 _WILD = re.compile(r"[*?\[\\]")
-FILTER_KEYS = ("lang", "kind", "path", "exclude", "name")
+FILTER_KEYS = ("lang", "kind", "path", "exclude", "name", "repo")
 _FLAGS = ("conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
 _NUMBERS = {
@@ -84,6 +84,9 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
     trust = call.flag("trust_index") or None
     root, model = call.text("root"), call.text("model")
     more: dict[str, Any] = {} if kept is None else {"kept": kept}
+    if call.command not in ("search", "def") and (place := workspace_of(call)):
+        for one in app.missing_repositories(place):  # answers of those two say so themselves
+            warn(f"without {one['repository']}: {one['message']}", quiet=call.flag("quiet"))
     return app.open_engine(
         root,
         model,
@@ -95,6 +98,28 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
         say=lambda text: warn(text, quiet=call.flag("quiet")),
         **more,
     )
+
+
+def workspace_of(call: Invocation) -> str | None:
+    """The root of a command, if it is a workspace."""
+    root = call.text("root") or ""
+    if not _may_be_workspace(root):
+        return None
+    from lci_py import app
+
+    found = str(app.find_root(root))
+    return found if app.is_of_workspace(found) else None
+
+
+def _may_be_workspace(root: str) -> bool:
+    """Whether a root lies where workspaces do, by its name: nothing more is imported for any other."""
+    return os.path.basename(os.path.dirname(root.rstrip("/"))) == "workspaces"
+
+
+def index_command(call: Invocation) -> str:
+    """What brings the index of a command up to date."""
+    root = workspace_of(call)
+    return f"lci index --workspace {os.path.basename(root)}" if root else "lci index"
 
 
 def required_name(call: Invocation) -> str:
@@ -144,7 +169,14 @@ def line_defaults(call: Invocation, root: str) -> Invocation:
 
     The paths of lines start at the root.
     """
-    values: dict[str, Any] = {**call.values, "root": root, "json": True, "batch": None, "format": None}
+    values: dict[str, Any] = {
+        **call.values,
+        "root": root,
+        "workspace": None,
+        "json": True,
+        "batch": None,
+        "format": None,
+    }
     if call.command == "search":
         searched = batch_values(call)
         values.update({key: searched[key] for key in ("mode", "near", *_PATH_KEYS)})
@@ -284,11 +316,16 @@ class _Folders(NamedTuple):
     def inside(self, full: str) -> str | None:
         """An absolute path from the root, "" for the root itself; None if it lies outside."""
         folder, name = os.path.split(full)
-        for path in (full, os.path.join(os.path.realpath(folder), name)):
+        paths = (full, os.path.join(os.path.realpath(folder), name))
+        for path in paths:
             found = os.path.relpath(path, self.root).replace(os.sep, "/")
             if found.partition("/")[0] != os.pardir:
                 return "" if found == os.curdir else found
-        return None
+        if not _may_be_workspace(self.root):
+            return None
+        from lci_py import app
+
+        return next((inner for path in paths if (inner := app.path_in_repository(self.root, path))), None)
 
 
 def flag_filters(call: Invocation) -> Filters:
@@ -304,7 +341,7 @@ def flag_filters(call: Invocation) -> Filters:
 def name_from_root(name: str, call: Invocation) -> str:
     """The name; a FILE:: before it that starts at the current folder, as in the output, is rewritten from the root."""
     file, colons, rest = name.partition("::")
-    if not colons or call.text("root") is not None or not os.path.isfile(file):
+    if not colons or call.starts_at_root or not os.path.isfile(file):
         return name
     path = path_from_root(file, call)
     return f"{path}::{rest}" if path else name
@@ -318,7 +355,7 @@ def path_from_root(path: str, call: Invocation) -> str | None:
     if not path or "\0" in path:
         return None
     root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
-    folders = _Folders(root, (root, here) if call.text("root") is not None else (here, root))
+    folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
     found = (os.path.normpath(os.path.join(start, path)) for start in folders.starts)
     return next(
         (inside for full in found if os.path.lexists(full) and (inside := folders.inside(full)) is not None), None
@@ -353,7 +390,7 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
     from lci_py import app
 
     root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
-    folders = _Folders(root, (root, here) if call.text("root") is not None else (here, root))
+    folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
     found = {key: tuple(plain_text(_from_root(glob, folders)) for glob in several) for key, several in globs.items()}
     found["path"] += tuple(plain_text(_place(path, folders)) for path in paths)
     return {key: several for key, several in found.items() if several}

@@ -82,7 +82,7 @@ def _links(call: Invocation, on_terminal: bool) -> str:
 
 def _folder(call: Invocation) -> str:
     """Where the paths of an answer start."""
-    return os.path.abspath(call.text("root") or ".")
+    return os.path.abspath((call.text("root") if call.starts_at_root else None) or ".")
 
 
 def _when(call: Invocation, flag: str) -> str:

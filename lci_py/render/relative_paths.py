@@ -34,7 +34,23 @@ def _move(root: Path, folder: str) -> _Move | None:
     """How to rewrite a path; None if `folder` is the root."""
     if os.path.samefile(root, folder):
         return None
+    if root.parent.name == "workspaces":
+        return _out_of_workspace(root, folder)
     return lambda path: os.path.relpath(os.path.join(root, path), folder)
+
+
+def _out_of_workspace(root: Path, folder: str) -> _Move:
+    """How to rewrite a path of a workspace, whose top folders are links: relative or absolute, whichever is shorter."""
+    links: dict[str, str] = {}
+
+    def move(path: str) -> str:
+        name, slash, rest = path.partition("/")
+        if name not in links:
+            links[name] = os.path.realpath(os.path.join(root, name))
+        full = links[name] + slash + rest
+        return min(os.path.relpath(full, folder), full, key=len)
+
+    return move
 
 
 def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
@@ -48,6 +64,7 @@ def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
             replace(
                 result,
                 file=move(result.file),
+                also_in=tuple(map(move, result.also_in)),
                 graph=_context(result.graph, move),
                 definitions=_sites(result.definitions, move),
             )

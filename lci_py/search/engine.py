@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from lci_py.errors import UsageError
 from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import check
+from lci_py.source.repository.workspace import FOLDER
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from lci_py.search.answer.copies import Folding
     from lci_py.search.modes.answered import Answered
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.affected import AffectedAnswer, AffectedRequest
@@ -84,6 +86,15 @@ class Engine:
             request = replace(request, limit=self.snapshot.shown(request) + request.offset)
         answered = self._answered(request)
         answer = answered.answer
+        if (folding := self._folding()) is not None:
+
+            def ask(limit: int) -> Answer:
+                nonlocal answered
+                if limit != self.snapshot.shown(request):
+                    answered = self._answered(replace(request, limit=limit))
+                return answered.answer
+
+            answer = folding.folded(self.snapshot.shown(request), ask)
         for step in self._STEPS:
             answer = step(self, request, answered, answer)
         if request.offset:
@@ -95,6 +106,14 @@ class Engine:
         before = {} if opening is None else {"open": {"ms": opening}}
         total = {"ms": ms, "candidates": answer.total}
         return replace(answer, trace={**before, **self.snapshot.trace.as_json(), "total": total})
+
+    def _folding(self) -> Folding | None:
+        """What is shown of the copies in a workspace; None for any other root."""
+        if self.snapshot.root.parent.name != FOLDER:
+            return None
+        from lci_py.search.answer.copies import folding
+
+        return folding(self.snapshot)
 
     def _answered(self, request: SearchRequest) -> Answered:
         if request.mode == "symbolic" or not request.query.strip():
@@ -173,12 +192,17 @@ class Engine:
         snapshot.forget()
         check(snapshot, filters)
         rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
-        request = SearchRequest(name, "symbolic", limit, filters, snippet=0)
-        results = [
-            replace(result(snapshot, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))
-            for row in rows[:limit]
-        ]
-        answer = envelope(snapshot, request, results, len(rows))
+
+        def first(count: int) -> Answer:
+            request = SearchRequest(name, "symbolic", count, filters, snippet=0)
+            results = [
+                replace(result(snapshot, row, request, "symbolic", 1.0), doc=_first_sentence(row["doc"]))
+                for row in rows[:count]
+            ]
+            return envelope(snapshot, request, results, len(rows))
+
+        folding = self._folding()
+        answer = first(limit) if folding is None else folding.folded(limit, first)
         if rows or filters:
             return answer
         from lci_py.search.suggest import near_misses

@@ -50,3 +50,4 @@ class AffectedAnswer(NamedTuple):
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
     dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it left out
+    uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision

@@ -75,9 +75,10 @@ class Filters:
     name: tuple[str, ...] = ()  # globs on the symbol's name
     parent: tuple[str, ...] = ()  # globs on the enclosing definition's name
     file: tuple[str, ...] = ()  # exact paths or file names
+    repo: tuple[str, ...] = ()  # globs on the name of a repository of a workspace
 
     def __bool__(self) -> bool:
-        return any((self.lang, self.kind, self.path, self.exclude, self.name, self.parent, self.file))
+        return any((self.lang, self.kind, self.path, self.exclude, self.name, self.parent, self.file, self.repo))
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,13 +196,14 @@ class Result:
     conflict: bool = False
     definitions: tuple[DefinitionSite, ...] = ()
     explain: dict[str, Any] | None = None
+    also_in: tuple[str, ...] = ()  # files of a workspace with the same content, which have the same result
 
 
 class Degradation(NamedTuple):
     """A view that failed or exceeded its time budget, and what replaced it."""
 
     view: str
-    failure_mode: str  # shard_missing | model_mismatch | timeout | error
+    failure_mode: str  # shard_missing | model_mismatch | timeout | error | missing (a repository of a workspace)
     fallback_mode: str
     confidence_impact: str  # high | medium | low
     detail: str

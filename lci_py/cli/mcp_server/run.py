@@ -33,13 +33,15 @@ def run_mcp(call: Invocation) -> int:
         raise unknown_refresh("--refresh", refresh)
     if find_spec("mcp") is None:
         raise UsageError("the extra mcp is not installed", hint="pip install 'lci-py[mcp]'")
+    workspace = False
     if root is not None:
         from lci_py import app
 
         root = str(app.find_root(root))
+        workspace = app.is_of_workspace(root)
     if sys.stdin is not None and sys.stdin.isatty() and not call.flag("quiet"):
         say("an agent starts this, and talks to it on standard input; Ctrl-D ends it")
-    wire, offered = Wire(), tools(which)
+    wire, offered = Wire(), tools(which, workspace=workspace)
     worker = WorkerProcess({"refresh": refresh, "trust_index": call.flag("trust_index")})
     try:
         worker.started()  # it imports its part while this process imports the SDK

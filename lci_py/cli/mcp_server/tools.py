@@ -106,9 +106,13 @@ MORE = (
 )  # fmt: skip
 
 
-def tools(which: str) -> tuple[Tool, ...]:
-    """The tools that --tools asks for."""
-    return (SEARCH, READ, *(MORE if which == "all" else ()))
+def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
+    """The tools that --tools asks for; those of a workspace can be asked about some of its repositories."""
+    found = (SEARCH, READ, *(MORE if which == "all" else ()))
+    if not workspace:
+        return found
+    repo = {"repo": _says(_TEXT, "Glob on the repository, the first part of a path")}
+    return tuple(one._replace(arguments={**one.arguments, **repo}) if "path" in one.arguments else one for one in found)
 
 
 def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +128,7 @@ def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if arguments.get(key) is None:
             raise UsageError(f"{key} is missing", hint=f"`{tool.name}` needs {' and '.join(tool.required)}")
     found = {"command": tool.command, **arguments}
-    if tool is SEARCH and found.get("mode") is None:
+    if tool.command == "search" and found.get("mode") is None:
         found["mode"] = "dense"
     if any(flag.name == "max_tokens" for flag in COMMANDS[tool.command].flags) and found.get("max_tokens") is None:
         found["max_tokens"] = MAX_TOKENS

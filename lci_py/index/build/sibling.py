@@ -19,6 +19,7 @@ from lci_py.index.store.cache import FILE
 from lci_py.index.store.commit import copy_shards
 from lci_py.index.store.manifest import Manifest, OpenIndex, read_manifest, root_setting
 from lci_py.source.repository.git import git_root, head, other_worktrees
+from lci_py.source.repository.workspace import is_workspace, members
 
 #: The global shards that a refresh reads. Other branches are indexed for the work tree that asks for them.
 _ROLES = ("files", "graph")
@@ -61,7 +62,11 @@ def taken_over(
 
 
 def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
-    """The index folders of other work trees that have a cache of extractions."""
+    """The index folders of other work trees that have a cache of extractions; for a workspace, of its repositories."""
+    if is_workspace(root):
+        folders = {name: Path(folder, index_dir.name) for name, folder in members(root).items()}
+        own = {name: place for name, place in folders.items() if os.path.realpath(place) == str(place)}
+        return tuple(root / name / place.name for name, place in own.items() if (place / FILE).is_file())
     if root_setting(root, index_dir):
         return ()
     found = (place for _, place in _places(root, index_dir) if (place / FILE).is_file())

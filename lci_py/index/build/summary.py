@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.index.build.counts import ranked, reasons
 from lci_py.index.shards.numbering import COUNTED
+from lci_py.source.repository.workspace import WHY, is_workspace, missing
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.types.index import BuildSummary
 from lci_py.types.source import Skip
@@ -61,11 +62,18 @@ def summary_of(root: Path, manifest: Manifest, walked: WalkResult, started: floa
         seconds=time.perf_counter() - started,
         bytes_read=counts["bytes_read"],
         bytes_on_disk=sum(shard.bytes for _, shard in manifest.all_shards()),
-        warnings=_warnings(manifest),
+        warnings=(*_warnings(manifest), *_missing(root)),
         limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
         branches={tip["name"]: tip["files"] for tip in manifest.settings.get("branch_tips", ()) if not tip["problem"]},
         nested_repositories=tuple(walked.nested()[:_NESTED]),
     )
+
+
+def _missing(root: Path) -> tuple[str, ...]:
+    """Warnings about repositories of a workspace that are not there."""
+    if not is_workspace(root):
+        return ()
+    return tuple(f"{name} is not indexed: {path}: {WHY[why]}" for name, (path, why) in sorted(missing(root).items()))
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:

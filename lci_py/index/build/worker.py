@@ -21,6 +21,7 @@ from lci_py.source.extract import manifests, npm
 from lci_py.source.file_record import define_data, process_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.read import read_file
+from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
 from lci_py.source.text.digest import blake2b, digest
@@ -44,7 +45,11 @@ def prepare_workers(*found: Sequence[str]) -> None:
 
 def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> list[Done]:
     """Extract the files of a batch; with a reason in `unparsable` they are not parsed, and kept as text."""
-    folders = (place.index_dir, *place.shared) if place.use_cache else ()
+    shared = place.shared
+    if len(shared) > 1 and is_workspace(place.root):  # a repository's files are in its own cache, if in any
+        names = {task.entry.path.partition("/")[0] for task in tasks}
+        shared = tuple(folder for folder in shared if folder.parent.name in names)
+    folders = (place.index_dir, *shared) if place.use_cache else ()
     caches = [Cache(folder, place.secret) for folder in folders]
     try:
         return [_process(place, task, caches, unparsable) for task in tasks]

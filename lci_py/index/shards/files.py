@@ -182,6 +182,20 @@ class FileTable:
         stat = tuple(self.arrays.view(name, "i8")[place] for name in _STAT)
         return self._known(place, path, stat)
 
+    def with_content(self, sha: str) -> list[str]:
+        """The indexed files with a content, ascending."""
+        wanted, all_shas = bytes.fromhex(sha), self._all_shas
+        found, at = [], all_shas.find(wanted)
+        while at >= 0:
+            if at % 16 == 0 and (file := self.known_at(at // 16)).slot >= 0:
+                found.append(file.path)
+            at = all_shas.find(wanted, at + 1)
+        return found
+
+    @cached_property
+    def _all_shas(self) -> bytes:
+        return bytes(self._columns.shas)
+
     def _known(self, i: int, path: str, stat: tuple[int, ...]) -> Known:
         columns = self._columns
         reason = columns.names[columns.codes[i]]

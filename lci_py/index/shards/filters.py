@@ -55,20 +55,30 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
     Raises:
         BadGlobError: A path filter is not a glob.
     """
-    if not (filters.path or filters.exclude or filters.file):
+    if not (filters.path or filters.exclude or filters.file or filters.repo):
         return None
     include = _path_matcher(filters.path) if filters.path else None
     exclude = _path_matcher(filters.exclude) if filters.exclude else None
     names = set(filters.file)
+    repositories = _named(filters.repo) if filters.repo else None
 
     def passes(path: str) -> bool:
         return (
             (include is None or include(path))
             and (exclude is None or not exclude(path))
             and (not names or path in names or path.rsplit("/", 1)[-1] in names)
+            and (repositories is None or repositories(path.partition("/")[0]))
         )
 
     return passes
+
+
+def _named(globs: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a name matches one of some globs; each name is compared once."""
+    from fnmatch import fnmatchcase
+    from functools import cache
+
+    return cache(lambda name: any(fnmatchcase(name, glob) for glob in globs))
 
 
 def marks(values: Sequence[object]) -> str:

@@ -34,6 +34,7 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
         "test_files": sorted({one.place.file for one in answer.tests}),
         "total": len(answer.tests) + tests,
         "has_more": tests > 0,
+        "uncompared": list(answer.uncompared),
         "index": index_object(answer.info),
     }
     if answer.max_tokens is not None:

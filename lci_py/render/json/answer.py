@@ -200,6 +200,8 @@ def result_object(
     }
     if result.stale:
         obj["stale"] = True
+    if result.also_in:
+        obj["also_in"] = list(result.also_in)
     if result.also_matched is not None:
         obj["also_matched"] = [{"mode": view, "score": _score(score)} for view, score in result.also_matched]
     if result.graph is not None:

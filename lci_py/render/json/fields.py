@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 _NAMES = ("symbol", "qualified_name", "kind")
-_PLACE = ("id", *_NAMES, "file", "line")
-_DEFINED = ("id", "file", "line", "end_line", *_NAMES, "language", "signature")
+_PLACE = ("id", *_NAMES, "repository", "file", "line")
+_DEFINED = ("id", "repository", "file", "line", "end_line", *_NAMES, "language", "signature")
 _FOUND = (
-    "snippet_line", "match_line", "snippet", "mode_source", "mode_score", "stale", "also_matched", "graph", "via",
-    "conflict", "definitions", "explain",
+    "snippet_line", "match_line", "snippet", "mode_source", "mode_score", "stale", "also_in", "also_matched", "graph",
+    "via", "conflict", "definitions", "explain",
 )  # fmt: skip
 _CALLED = (*_PLACE, "sites", "step", "confidence", "ambiguous", "targets")
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -16,11 +16,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "show": (
         "target", *_DEFINED, "doc", "text_line", "text", "left_out", "left_above", "stale", "callers", "callees",
     ),
-    "outline": ("file", "language", "definitions", "stale"),
+    "outline": ("repository", "file", "language", "definitions", "stale"),
     "grep": (
-        "file", "line", "column", "match", "text", "language", "enclosing", "before", "after", "more_matches", "stale",
+        "repository", "file", "line", "column", "match", "text", "language", "enclosing", "before", "after",
+        "more_matches", "stale",
     ),
-    "refs": ("file", "line", "column", "role", "text", "language", "enclosing", "stale"),
+    "refs": ("repository", "file", "line", "column", "role", "text", "language", "enclosing", "stale"),
     "callers": _CALLED,
     "callees": _CALLED,
     "path": ("calls", "places", "ambiguous"),

@@ -68,6 +68,11 @@ def render(
         note = f"cut to {answer.max_tokens:,} tokens: {', '.join(left)} left out"
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
+    if answer.uncompared:
+        names = ", ".join(map(visible_line, answer.uncompared))
+        note = f"not compared, without git or without {visible_line(answer.request.revision)}: {names}"
+        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
+            file.write(layout.style(line, "warn") + "\n")
     if footer and (width is not None or not answer.changed):
         since = f" since {visible_line(answer.request.revision)}" if answer.request.files is None else ""
         count = len(answer.changed) + changes

@@ -180,6 +180,10 @@ def render_status(
     file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), layout))
     if verbose:
         file.writelines(_skipped(status, signs))
+    if get("repositories"):
+        from lci_py.render.text.workspaces import repository_rows
+
+        file.writelines(line + "\n" for line in repository_rows(status["repositories"], layout))
     nested = get("nested_repositories") or ()
     file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), layout))
     file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", layout))
@@ -224,7 +228,8 @@ def _stale(status: Mapping[str, Any], file: IO[str], layout: Layout) -> None:
     stale = int(status.get("stale_files") or 0)
     if not stale:
         return
-    file.write(_warning(f"{plural(stale, 'file')} changed since; `lci index` refreshes them", layout))
+    command = f"lci index --workspace {name}" if (name := status.get("workspace")) else "lci index"
+    file.write(_warning(f"{plural(stale, 'file')} changed since; `{command}` refreshes them", layout))
     paths = list(status.get("stale_paths") or ())
     file.writelines(f"    {visible_line(str(path))}\n" for path in paths)
     if stale > len(paths) > 0:

@@ -195,6 +195,10 @@ class _Listing:
         if len(links) > _LINKS_SHOWN:
             yield self.aside(f"via (+{len(links) - _LINKS_SHOWN})")
 
+    def also_in(self, r: Result) -> Iterator[str]:
+        if r.also_in:
+            yield self.aside(self.fitting("also in", list(r.also_in[:_LINKS_SHOWN]), len(r.also_in)))
+
     def conflict(self, r: Result) -> Iterator[str]:
         from lci_py.render.text.conflicts import Context, headline, listing_of, site_lines
 
@@ -232,6 +236,7 @@ class _Listing:
         if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines != 0:
             yield self.aside(_flat(r.signature))
         yield from self.piped_snippet(r) if self.width is None else self.snippet(r)
+        yield from self.also_in(r)
         if r.conflict:
             yield from self.conflict(r)
         yield from self.via(r.via or ())
@@ -359,8 +364,11 @@ def _summary(answer: Answer) -> list[str]:
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
     head = plural(shown, "result")
+    folded = not answer.has_more and any(result.also_in for result in answer.results)
     if answer.offset:
         head = f"results {answer.offset + 1:,} to {answer.offset + shown:,} of {answer.total:,}" if shown else head
+    elif folded:
+        pass  # `total` counts the copies, which the results name
     elif answer.total != shown and answer.mode == "symbolic":
         head = f"{shown:,} of {plural(answer.total, 'result')}"
     elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
@@ -428,6 +436,7 @@ def render_definitions(
         lines = list(listing.header(result, ""))
         lines += [listing.aside(_flat(result.signature), dim=False)] if result.signature else []
         lines += [listing.aside(_flat(result.doc))] if result.doc else []
+        lines += list(listing.also_in(result))
         lines += list(listing.conflict(result)) if result.conflict else []
         file.writelines(line + "\n" for line in lines)
     file.writelines(line + "\n" for line in listing.notes())

@@ -93,6 +93,10 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
     return text
 
 
+#: What brings the index of the answer up to date.
+index_command = "lci index"
+
+
 class Signs(NamedTuple):
     """The non-ASCII characters of the output, or their ASCII replacements."""
 
@@ -242,7 +246,7 @@ def did_you_mean(name: str, near: Iterable[str]) -> str:
 
 def footer_line(parts: Iterable[str], stale_files: int, layout: Layout) -> str:
     """The end of an answer, on one line if it fits: its parts, then how many indexed files have changed since."""
-    stale = [f"{plural(stale_files, 'file')} changed since: run `lci index`"] if stale_files else []
+    stale = [f"{plural(stale_files, 'file')} changed since: run `{index_command}`"] if stale_files else []
     lines = listed(f" {layout.signs.dot} ".join([*parts, *stale]), layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)
 

@@ -10,7 +10,7 @@ from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.search.explain.steps import explanation
 from lci_py.search.suggest import listed, similar_paths
 from lci_py.search.trace import Trace
-from lci_py.source.repository.paths import ALWAYS_SKIPPED
+from lci_py.source.repository.paths import ALWAYS_SKIPPED, from_root
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
     if not name or "\0" in name:
         raise BadPathError("the name of the file is empty or holds a NUL", hint="--explain-file takes a file")
     known = table.paths()
-    inside = [path for path in _spellings(root, name) if path.partition("/")[0] != ".."]
+    inside = _spellings(root, name)
     if not inside:
         raise BadPathError(f"{name} is not a file below {root}", hint="name a file of this repository, or see --root")
     for path in inside:
@@ -130,7 +130,7 @@ def _spellings(root: Path, name: str) -> list[str]:
         full = [here, real, *([] if os.path.isabs(name) else [os.path.normpath(os.path.join(root, name))])]
     except (OSError, ValueError):  # the current folder is gone
         full = [os.path.normpath(os.path.join(root, name))]
-    return list(dict.fromkeys(os.path.relpath(path, root).replace(os.sep, "/") for path in full))
+    return list(dict.fromkeys(found for path in full if (found := from_root(root, path)) is not None))
 
 
 def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
@@ -148,9 +148,9 @@ def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
         what = _IS.get(skip.reason, skip.reason)
         if skip.reason == "ignored":
             from lci_py.source.repository.ignored import TreeRules
-            from lci_py.source.repository.walk import WalkOptions
+            from lci_py.source.repository.walk import member_options
 
-            rule = TreeRules(snapshot.root, WalkOptions()).rule(skip.path)
+            rule = TreeRules(snapshot.root, member_options(snapshot.root)).rule(skip.path)
             what = f"ignored by {rule}" if rule else "ignored, when the tree was last listed"
         whose = "" if path == bare else f"its folder {bare} is "
         return skip.reason, f"not indexed: {whose}{what}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.errors import unknown_value
+from lci_py.errors import UsageError, unknown_value
 from lci_py.types.search import BLOCK_KIND, KINDS
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
-    """Refuse a kind or a language that no index can have: a typing error must not look like "nothing found".
+    """Refuse a kind, a language or a repository that the index cannot have: a typing error must not look like "nothing
+    found".
 
     Raises:
         UsageError: With the nearest name there is.
@@ -24,6 +25,8 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS
     for kind in filters.kind:
         if kind.lower() not in kinds:
             raise unknown_value("kind", kind, kinds)
+    if filters.repo:
+        _check_repositories(snapshot, filters.repo)
     if filters.lang:
         from lci_py.source.syntax.languages import language_aliases, language_names, language_of
 
@@ -32,6 +35,19 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS
             if language_of(language) not in known:
                 near = unknown_value("language", language, sorted({*known, *language_aliases()}))
                 raise near if "did you mean" in near.hint else unknown_value("language", language, sorted(known))
+
+
+def _check_repositories(snapshot: Snapshot, globs: tuple[str, ...]) -> None:
+    from fnmatch import fnmatchcase
+
+    from lci_py.source.repository.workspace import is_workspace, members
+
+    if not is_workspace(snapshot.root):
+        raise UsageError("--repo needs --workspace", hint="it names repositories of a workspace; --path names folders")
+    known = list(members(snapshot.root))
+    for glob in globs:
+        if not any(fnmatchcase(name, glob) for name in known):
+            raise unknown_value("repository", glob, known)
 
 
 def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
@@ -16,6 +17,7 @@ from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.navigate.present import Definition, PresentFiles, parsed
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_root
+from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.types.affected import AffectedAnswer, AffectedRequest, Change, ChangedPlace, Reached
 from lci_py.types.graph import GraphRequest, Place
 from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, Filters
@@ -49,12 +51,12 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
     """
     present = PresentFiles(snapshot)
     if request.files is None:
-        commit, changes = _since(snapshot, request.revision, present)
+        commit, changes, uncompared = _since(snapshot, request.revision, present)
     else:
-        commit, changes = None, _whole(request.files, present)
+        commit, changes, uncompared = None, _whole(request.files, present), ()
     reach = _Reach(snapshot, request)
     callers, tests = reach.run(changes)
-    return AffectedAnswer(request, commit, tuple(changes), callers, tests, index_info(snapshot))
+    return AffectedAnswer(request, commit, tuple(changes), callers, tests, index_info(snapshot), uncompared=uncompared)
 
 
 # --- what has changed -------------------------------------------------------------------------------------------
@@ -71,27 +73,56 @@ def _whole(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
     return found
 
 
-def _since(snapshot: Snapshot, revision: str, present: PresentFiles) -> tuple[str, list[ChangedPlace]]:
-    """The commit, and what differs from it, by path and line; what was only moved to another file does not."""
+def _since(
+    snapshot: Snapshot, revision: str, present: PresentFiles
+) -> tuple[str | None, list[ChangedPlace], tuple[str, ...]]:
+    """The commit, and what differs from it, by path and line; what was only moved to another file does not.
+
+    In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also the
+    repositories that cannot be compared, unless that is all of them.
+    """
     root = snapshot.root
-    if git_root(root) is None:
-        raise UsageError(f"{root} is not in a git work tree", hint="`lci affected --files FILE…` needs none")
-    commit = commit_of(root, revision)
+    if not is_workspace(root):
+        commit, found = _compared(snapshot, root, "", revision, present)
+        return commit, _sorted(found), ()
+    found, uncompared = [], {}
+    repositories = members(root)
+    for name, folder in repositories.items():
+        try:
+            found += _compared(snapshot, Path(folder), f"{name}/", revision, present)[1]
+        except UsageError as error:
+            uncompared[name] = error
+    if len(uncompared) == len(repositories):
+        raise next(iter(uncompared.values()), UsageError("the workspace has no repositories"))
+    return None, _sorted(found), tuple(uncompared)
+
+
+def _sorted(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
+    return sorted(_unmoved(found), key=lambda one: (one.place.file, one.place.line, one.place.id))
+
+
+def _compared(
+    snapshot: Snapshot, folder: Path, prefix: str, revision: str, present: PresentFiles
+) -> tuple[str, list[tuple[ChangedPlace, str]]]:
+    """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
+    if git_root(folder) is None:
+        raise UsageError(f"{folder} is not in a git work tree", hint="`lci affected --files FILE…` needs none")
+    commit = commit_of(folder, revision)
     if commit is None:
         raise UsageError(f"{revision} is no commit", hint="give a branch, a tag or a commit, or files with --files")
     try:
-        changed = [one for one in changed_since(root, commit) if _is_code(one.path, snapshot)]
-        contents = blobs(root, [one.blob for one in changed])
+        changed = [one for one in changed_since(folder, commit) if _is_code(prefix + one.path, snapshot)]
+        contents = blobs(folder, [one.blob for one in changed])
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint="give files with --files") from error
     found: list[tuple[ChangedPlace, str]] = []
     for path, blob in changed:
-        now = snapshot.reader.read(path)
+        now = snapshot.reader.read(prefix + path)
         before = contents.get(blob)
         if now == before or (now is not None and before is not None and _same_text(now, before)):
             continue
-        found += _differences(path, before, now, present)
-    return commit, sorted(_unmoved(found), key=lambda one: (one.place.file, one.place.line, one.place.id))
+        found += _differences(prefix + path, before, now, present)
+    return commit, found
 
 
 def _is_code(path: str, snapshot: Snapshot) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.index.shards.files import OURS
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
+from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.text.digest import digest
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ class Freshness:
             walk: Lists the files as an index run would.
         """
         self._base = os.path.join(str(root), "")
+        self._linked = is_workspace(root)  # its folders are links, which this user has made
         self._table = table
         self._read = read
         self._walk = walk
@@ -217,17 +219,21 @@ class Freshness:
 
     def _mtime(self, path: str) -> int:
         try:
-            return os.lstat(self._base + path).st_mtime_ns
+            # A repository of a workspace is a link, whose own time says nothing.
+            follow = self._linked and "/" not in path
+            return os.stat(self._base + path, follow_symlinks=follow).st_mtime_ns
         except (OSError, ValueError):
             return -1  # as the table says of one that was not there
 
     def _has_new_name(self, folder: str, known: set[str]) -> bool:
         # A folder's time changes with every file that comes and goes, also with those that no index has.
+        follow = self._linked and not folder
         try:
             with os.scandir(self._base + folder) as entries:
                 return any(
                     entry.name not in ALWAYS_SKIPPED
-                    and (f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name) not in known
+                    and not (follow and not entry.is_symlink())
+                    and (f"{entry.name}/" if entry.is_dir(follow_symlinks=follow) else entry.name) not in known
                     for entry in entries
                 )
         except NotADirectoryError:

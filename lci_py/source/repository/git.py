@@ -13,6 +13,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.repository.workspace import is_workspace
+
 if TYPE_CHECKING:
     import subprocess
 
@@ -42,10 +44,15 @@ _ELSEWHERE = frozenset({
 
 
 def git_root(path: Path) -> Path | None:
-    """The nearest of `path` and its parents that holds a `.git` folder or file, None outside a work tree."""
+    """The nearest of `path` and its parents that holds a `.git` folder or file, None outside a work tree.
+
+    A workspace is in none, even if git tracks the user's home folder.
+    """
     try:
         start = path.resolve()
     except (OSError, RuntimeError, ValueError):  # a symlink loop, a NUL in the path
+        return None
+    if is_workspace(start):
         return None
     for folder in (start, *start.parents):
         if os.path.exists(os.path.join(folder, ".git")):

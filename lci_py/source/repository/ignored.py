@@ -41,10 +41,14 @@ class TreeRules:
         self._root = root
         self._options = options
         self._globs = GlobRules(options)
+        self._members = {one.name: TreeRules(Path(one.folder), one.options) for one in options.members or ()}
         self._folders: dict[str, _Folder | None] = {}
 
     def takes(self, path: str) -> bool:
         """Whether the walk would list a file with this path, if its size and mode allow it."""
+        if self._options.members is not None:
+            name, _, rest = path.partition("/")
+            return name in self._members and self._members[name].takes(rest)
         folder, _ = self._around(path)
         return folder is not None and self._judge(path.rpartition("/")[2], path, False, folder)[0] is None
 
@@ -54,6 +58,10 @@ class TreeRules:
         Args:
             path: Relative to the root, POSIX, with a "/" at the end if it is a folder.
         """
+        if self._options.members is not None:
+            name, _, rest = path.partition("/")
+            found = self._members[name].rule(rest) if rest and name in self._members else None
+            return found and found._replace(file=f"{name}/{found.file}")
         bare = path.rstrip("/")
         folder, outside = self._around(bare)
         if folder is None:

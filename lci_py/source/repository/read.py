@@ -22,7 +22,8 @@ _FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
 def read_file(root: str, path: str) -> bytes | str:
     """The content of the file at `path` in `root`, or the reason to skip it.
 
-    Nothing outside the root is read, even if a folder of the path has become a link.
+    Nothing outside the root is read, even if a folder of the path has become a link. The root of a workspace has links
+    to its repositories; they are followed, and no other.
 
     Raises:
         OSError: This process has run out of descriptors or memory.
@@ -63,10 +64,22 @@ def _open_below(root: str, path: str) -> int:
     *folders, name = path.split("/")
     handle = os.open(root, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0))
     try:
-        for folder in folders:
-            inner = os.open(folder, _FOLDER, dir_fd=handle)
+        for place, folder in enumerate(folders):
+            try:
+                inner = os.open(folder, _FOLDER, dir_fd=handle)
+            except OSError:
+                if place or (member := _open_member(root, folder)) is None:
+                    raise
+                inner = member
             os.close(handle)
             handle = inner
         return os.open(name, _NO_LINK, dir_fd=handle)
     finally:
         os.close(handle)
+
+
+def _open_member(root: str, name: str) -> int | None:
+    """A descriptor of a repository of a workspace, the one kind of link that is followed; None if it is none."""
+    from lci_py.source.repository.workspace import open_member
+
+    return open_member(root, name)

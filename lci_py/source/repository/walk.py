@@ -21,6 +21,7 @@ from lci_py.source.repository.ignore_layers import (
 from lci_py.source.repository.ignore_rules import IgnoreRules
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import SHORTAGES
+from lci_py.source.repository.workspace import is_workspace, member_problem, members
 from lci_py.types.source import FileEntry, Skip
 
 #: A folder with a `.git` file: a linked worktree or a submodule.
@@ -58,6 +59,15 @@ class WalkOptions:
     exclude: tuple[str, ...] = ()  # wins over everything
     hidden: bool = False
     use_ignore_files: bool = True
+    members: tuple[Member, ...] | None = None  # of a workspace; None for any other root
+
+
+class Member(NamedTuple):
+    """A repository of a workspace, which is walked by its own rules."""
+
+    name: str
+    folder: str
+    options: WalkOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,8 @@ def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int]
     own .gitignore only. `.git` and `.lci` are left out without being counted, and symlinks are never followed. A folder
     with a `.git` file (a linked worktree, a submodule) is left out, unless `include` matches it.
 
+    A workspace is the walks of its repositories. One that cannot be read is left out, as a folder.
+
     Args:
         root: An existing folder, or a symlink to one.
         options: Limits and globs. An `include` glob without a folder in it (`*.gen.py`) can match anywhere, so
@@ -104,6 +116,8 @@ def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int]
         why = getattr(error, "strerror", None) or str(error)
         hint = "give a folder, not a file" if os.path.isfile(root) else "give an existing folder that you may read"
         raise BadPathError(f"cannot walk {root}: {why.lower()}", hint=hint) from error
+    if options.members is not None:
+        return _walk_members(root, options.members, most)
     walker = _Walker(os.path.realpath(root), options)
     # A stack, not recursion: a tree deeper than Python's recursion limit is legal.
     pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else (), NOTHING)]
@@ -117,6 +131,45 @@ def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int]
         tuple(sorted(walker.folders)),
         tuple(sorted(walker.rules)),
     )
+
+
+def _walk_members(root: Path, listed: tuple[Member, ...], most: tuple[int, int] | None) -> WalkResult:
+    """The files of all repositories of a workspace, each path behind the repository's name."""
+    files: list[FileEntry] = []
+    skipped: list[Skip] = []
+    folders, rules = [("", os.stat(root).st_mtime_ns)], []
+    size = 0
+    for member in listed:
+        prefix = f"{member.name}/"
+        if (problem := member_problem(member.folder)) is not None:
+            skipped.append(Skip(prefix, problem))
+            folders.append((member.name, -1))  # as of one that does not exist: its return is noticed
+            continue
+        try:
+            found = walk(Path(member.folder), member.options, most and (most[0] - len(files), most[1] - size))
+        except TooLargeError:
+            raise TooLargeError(str(root), *(most or (0, 0))) from None
+        except BadPathError:  # it has gone or been closed since
+            skipped.append(Skip(prefix, "unreadable"))
+            continue
+        files += (FileEntry(prefix + one.path, one.size, one.mtime_ns, one.ctime_ns) for one in found.files)
+        skipped += (Skip(prefix + one.path, one.reason) for one in found.skipped)
+        folders += ((prefix + path if path else member.name, mtime_ns) for path, mtime_ns in found.folders)
+        rules += [(prefix + path, mtime_ns) for path, mtime_ns in found.rules]
+        size += sum(one.size for one in found.files)
+    return WalkResult(
+        tuple(sorted(files, key=attrgetter("path"))),
+        tuple(sorted(skipped, key=lambda skip: (skip.path, skip.reason))),
+        tuple(sorted(folders)),
+        tuple(sorted(rules)),
+    )
+
+
+def member_options(root: Path) -> WalkOptions:
+    """What a walk of a root leaves out if no setting says more: of a workspace, by the rules of each repository."""
+    if not is_workspace(root):
+        return WalkOptions()
+    return WalkOptions(members=tuple(Member(*item, WalkOptions()) for item in members(root).items()))
 
 
 class Inherited(NamedTuple):

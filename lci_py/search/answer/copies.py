@@ -1,0 +1,86 @@
+"""Copies in a workspace: a result of a file that is there several times is shown once, and names the other places."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.types.search import Degradation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Answer, Result
+
+
+class Copies:
+    """The files of an index that have the same content."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._freshness = snapshot.freshness
+        self._files = snapshot.files
+        self._paths: dict[str, list[str]] = {}
+
+    def folded(self, results: Sequence[Result]) -> list[Result]:
+        """The results without those that an earlier one is a copy of; each names the files that are copies of its own.
+
+        A file that has changed since it was indexed is no copy of another.
+        """
+        kept: dict[object, Result] = {}
+        for result in results:
+            sha = self._freshness.sha(result.file)
+            others = () if result.stale else tuple(path for path in self._same(sha) if path != result.file)
+            key = (sha, result.line, result.end_line, result.symbol) if others else result.id
+            if key not in kept:
+                kept[key] = replace(result, also_in=others) if others else result
+        return list(kept.values())
+
+    def _same(self, sha: str) -> list[str]:
+        if sha not in self._paths:
+            self._paths[sha] = self._files.with_content(sha) if sha else []
+        return self._paths[sha]
+
+
+class Folding(NamedTuple):
+    """What a workspace does with the answers of its index."""
+
+    copies: Copies
+    missing: dict[str, tuple[str, str]]  # repositories that cannot be read: folder and reason
+
+    def folded(self, limit: int, ask: Callable[[int], Answer]) -> Answer:
+        """The first `limit` results that are no copies of each other, and what is missing.
+
+        `total` counts every place, copies as well: how many of them there are further down nobody has looked.
+
+        Args:
+            limit: Results wanted.
+            ask: The answer with so many results; that of fewer is the head of it.
+        """
+        asked = limit
+        while True:
+            answer = ask(asked)
+            results = self.copies.folded(answer.results)
+            if len(results) >= limit or not answer.has_more:
+                break
+            asked *= 2
+        more = answer.has_more or len(results) > limit
+        return replace(
+            answer, results=tuple(results[:limit]), has_more=more, degraded=(*answer.degraded, *self.degraded())
+        )
+
+    def degraded(self) -> list[Degradation]:
+        """The repositories that an answer is without."""
+        from lci_py.source.repository.workspace import WHY
+
+        return [
+            Degradation(f"repository {name}", "missing", "the other repositories", "high", f"{folder}: {WHY[why]}")
+            for name, (folder, why) in self.missing.items()
+        ]
+
+
+def folding(snapshot: Snapshot) -> Folding | None:
+    """Of a workspace; None for any other root."""
+    from lci_py.source.repository.workspace import is_workspace, missing
+
+    return Folding(Copies(snapshot), missing(snapshot.root)) if is_workspace(snapshot.root) else None

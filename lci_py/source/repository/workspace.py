@@ -1,0 +1,130 @@
+"""Workspaces: folders of this user with a link to each of several repositories, which are searched as one tree.
+
+A workspace is a folder `NAME` in the user's data folder. Each symbolic link in it is a member: the link's name is the
+repository's name, its target the repository. Only these links are ever followed, because only `lci workspace` makes
+them: a link that comes with a repository lies deeper, or in a folder that is no workspace.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+DATA_VARIABLE = "LCI_DATA_DIR"
+#: The name of the folder of all workspaces.
+FOLDER = "workspaces"
+#: The union of all workspaces; made by `all_workspaces`, never by a user.
+ALL = "all"
+_LINKLESS = os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
+_found: set[tuple[str, str | None]] = set()
+#: A folder that is only passed through need not be readable.
+_THROUGH = _LINKLESS | getattr(os, "O_PATH", os.O_RDONLY)
+
+
+def workspaces_folder() -> Path:
+    """The folder of all workspaces, without links: in LCI_DATA_DIR, else in the user's data folder for lci."""
+    if (chosen := os.environ.get(DATA_VARIABLE)) and os.path.isabs(chosen):
+        base = Path(chosen)
+    elif sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
+        home = os.environ.get("XDG_DATA_HOME", "").strip()
+        base = Path(home if os.path.isabs(home) else os.path.expanduser("~/.local/share"), "lci")
+    else:
+        import platformdirs
+
+        base = platformdirs.user_data_path("lci")
+    return Path(os.path.realpath(base / FOLDER))
+
+
+def is_workspace(root: Path | str) -> bool:
+    """Whether a root, which is absolute and without links, is a workspace of this user that no other can write to."""
+    folder = os.path.dirname(root)
+    # The name alone rules out nearly every root, at no cost.
+    if os.path.basename(folder) != FOLDER:
+        return False
+    if (known := (str(root), os.environ.get(DATA_VARIABLE))) not in _found:
+        if folder != str(workspaces_folder()) or not all(map(_is_private, (folder, str(root)))):
+            return False
+        _found.add(known)  # it is asked for every file
+    return True
+
+
+def _is_private(folder: str) -> bool:
+    try:
+        info = os.lstat(folder)
+    except OSError:
+        return False
+    return stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o022
+
+
+def members(root: Path | str) -> dict[str, str]:
+    """Name and folder of every repository of a workspace, by name; none if it has been removed."""
+    try:
+        with os.scandir(root) as entries:
+            found = {entry.name: os.readlink(entry.path) for entry in entries if entry.is_symlink()}
+    except FileNotFoundError:  # or changed just now
+        return {}
+    return dict(sorted(found.items()))
+
+
+#: What the problem of a member is, for people.
+WHY = {
+    "vanished": "it is not there",
+    "symlink": "it has become a link",
+    "special": "it is not a folder",
+    "unreadable": "it cannot be read",
+}
+
+
+def member_problem(target: str) -> str | None:
+    """Why the folder of a member cannot be read, as one of the walk's reasons; None if it can."""
+    if not os.path.lexists(target):
+        return "vanished"
+    if os.path.realpath(target) != target:
+        return "symlink"  # it, or a folder above it, has become a link, and may lead anywhere
+    if not os.path.isdir(target):
+        return "special"
+    return None if os.access(target, os.R_OK | os.X_OK) else "unreadable"
+
+
+def missing(root: Path | str) -> dict[str, tuple[str, str]]:
+    """The members that cannot be read: name -> folder and reason."""
+    return {name: (target, why) for name, target in members(root).items() if (why := member_problem(target))}
+
+
+def open_member(root: str, name: str) -> int | None:
+    """A descriptor of a member's folder; None if `root` is no workspace. No link above the folder is followed.
+
+    Raises:
+        OSError: There is no such member, or its folder cannot be opened.
+    """
+    if not is_workspace(root):
+        return None
+    parts = os.readlink(os.path.join(root, name)).strip("/").split("/")
+    handle = os.open("/", _THROUGH)
+    for place, part in enumerate(parts, 1):
+        try:
+            inner = os.open(part, _THROUGH if place < len(parts) else _LINKLESS | os.O_RDONLY, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = inner
+    return handle
+
+
+def real_path(root: Path | str, path: str) -> str:
+    """Where a path from the root of a workspace lies."""
+    name, slash, rest = path.partition("/")
+    try:
+        target = os.readlink(os.path.join(root, name))
+    except OSError:
+        return os.path.join(root, path)
+    return os.path.join(target, rest) if slash else target
+
+
+def inside(root: Path | str, full: str) -> str | None:
+    """The path from the root of a workspace of an absolute path in one of its repositories; None if it is in none."""
+    for name, target in sorted(members(root).items(), key=lambda item: -len(item[1])):  # of nested ones the inner
+        if full == target or full.startswith(target.rstrip("/") + "/"):
+            return (name + full[len(target.rstrip("/")) :]).rstrip("/")
+    return None
