@@ -109,9 +109,13 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
 
 
 def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
-    """What a condition says without the flags that variables hold."""
-    if row["language"] != "python" or tag is None or tag in ("try", "except ImportError"):
+    """What a condition says without the flags that variables hold, or a build script defines."""
+    if tag is None or row["language"] not in ("python", "rust") or tag in ("try", "except ImportError"):
         return tag
+    if row["language"] == "rust":
+        from lci_py.search.conflicts.flag_variables import aliased
+
+        return aliased(snapshot, row["file"], tag)
     from lci_py.search.conflicts.flag_variables import spelled_out
 
     return spelled_out(snapshot.symbols, row["file"], tag)

@@ -95,7 +95,8 @@ def together(one: str | None, other: str | None, language: str) -> bool | None:
 
 
 def alternatives(one: str | None, other: str | None, language: str) -> bool:
-    """Whether two conditions hold together only if somebody sets a switch of each: `USE_GL` and `USE_METAL`.
+    """Whether two conditions hold together only in an unusual build, or if somebody sets a switch of each: `USE_GL` and
+    `USE_METAL`.
 
     A build mostly chooses one of such switches, so that the conditions may be alternatives, though nothing says so. A
     switch counts if only one of the conditions mentions it.
@@ -141,10 +142,11 @@ def _alternatives(one: str, other: str, language: str) -> bool:
         mine.variables - theirs.variables, theirs.variables - mine.variables,
     )]  # fmt: skip
     pairs = list(product(*only))
-    if not pairs or len(pairs) > _MAX_PAIRS:
+    usual = [fact for fact in dialect.usual if (mine.variables | theirs.variables).issuperset(variables(fact))]
+    if len(pairs) > _MAX_PAIRS or not (pairs or usual):
         return False
     apart = (Or((off(one, dialect), off(other, dialect)), 2) for one, other in pairs)
-    return _possible([mine, theirs, Problem(apart)], language) is False
+    return _possible([mine, theirs, Problem([*usual, *apart])], language) is False
 
 
 @lru_cache(maxsize=16_384)
