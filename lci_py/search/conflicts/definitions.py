@@ -405,8 +405,10 @@ def _is_assigned(site: Site) -> bool:
 
 def _once(site: Site) -> bool:
     """Whether a constant or a variable is declared, which no language allows twice, rather than assigned. An indexer, a
-    member of another interface and a property of another type only share a name with their likes."""
-    if site.language not in _DECLARED_ONCE or (site.language == "php" and site.parent < 0):
+    member of another interface or of a type without a name, and a property of another type only share a name with their
+    likes."""
+    inside = site.language == "php" or site.kind == "field"
+    if site.language not in _DECLARED_ONCE or (inside and site.parent < 0):
         return False
     head, found, _ = site.signature.partition(site.name)
     return bool(found) and not head.endswith(".") and site.name != "this"
@@ -620,6 +622,7 @@ def _parameters(name: str, signature: str, group: str, language: str) -> str:
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":
         text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
-    text = re.sub(r"\s*=[^,()]*", "", text)  # default values
-    text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
+    text = re.sub(r"\s*(?<![=!<>])=(?!=)[^,()]*", "", text)  # default values
+    if language not in ("kotlin", "scala", "swift"):
+        text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

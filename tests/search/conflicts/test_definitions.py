@@ -415,6 +415,11 @@ NO_CONFLICTS = {
         "A.java": "class F {\n  @B // c\n  F() {}\n  @B // c\n  F(int a) {}\n}\n",
     },
     "c# static constructor": {"a.cs": "namespace N { class F {\nstatic F() {}\npublic F() {}\n} }\n"},
+    "zig, types without names": {"a.zig": "fn g() void {\n  f(struct { F: u8 });\n  f(struct { F: u9 });\n}\n"},
+    "swift, other types and other bounds": {
+        "a.swift": "func F<O>(to a: O...) -> D where O.E == E {}\nfunc F<O>(to a: O...) -> D where O.E == E? {}\n"
+                   "func F(until a: some A) {}\nfunc F(until a: some B) {}\n",
+    },
     "swift, other labels": {"a.swift": "func F(from a: Int) {}\nfunc F(to a: Int) {}\n"},
     "kotlin receivers": {"a.kt": "fun String.F() {}\nfun Int.F() {}\nval String.F = 1\nval Int.F = 2\n"},
     "elixir callback": {
