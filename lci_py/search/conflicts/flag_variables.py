@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.rust_cfg import predicate
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,21 +21,21 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
     from lci_py.search.snapshot import Snapshot
 
-_NAME = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?<![\w.])(?:\w+\.)*([A-Za-z_]\w*)(?![\w.(\[])")
+_NAME = lazily(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?<![\w.])(?:\w+\.)*([A-Za-z_]\w*)(?![\w.(\[])")
 _NO_FLAGS = frozenset({"and", "or", "not", "in", "is", "if", "else", "True", "False", "None", "try", "except"})
-_PLATFORM = re.compile(
+_PLATFORM = lazily(
     r"\b(?:sys\.platform|os\.name|platform\.(?:system|machine|python_implementation)|version_info|hexversion"
     r"|implementation\.name|byteorder)\b"
 )
-_ASSIGNED = re.compile(r"\w+(?: ?: ?[\w.\[\]]+)? = (.+)")
+_ASSIGNED = lazily(r"\w+(?: ?: ?[\w.\[\]]+)? = (.+)")
 _MAX_NESTING = 3  # flags made of flags
 _MAX_TEXT = 4_000
 _MAX_ROWS = 40  # assignments of one name
 #: Names of Rust that no build script defines, or a value is compared with.
-_BUILT_IN = re.compile(r'"[^"]*"|\b(?:unix|windows|test|debug_assertions|doc|docsrs|miri|loom|\w+(?= = ))\b|[^\w"]+')
-_WORD = re.compile(r'"[^"]*"|\b[A-Za-z_]\w*\b(?! = )')
-_ALIASES = re.compile(r"\bcfg_aliases!\s*[{(\[]")
-_ALIAS = re.compile(r"//[^\n]*|\b(\w+)\s*:\s*\{([^{}]{0,2000})\}|\}")
+_BUILT_IN = lazily(r'"[^"]*"|\b(?:unix|windows|test|debug_assertions|doc|docsrs|miri|loom|\w+(?= = ))\b|[^\w"]+')
+_WORD = lazily(r'"[^"]*"|\b[A-Za-z_]\w*\b(?! = )')
+_ALIASES = lazily(r"\bcfg_aliases!\s*[{(\[]")
+_ALIAS = lazily(r"//[^\n]*|\b(\w+)\s*:\s*\{([^{}]{0,2000})\}|\}")
 _MAX_SCRIPTS, _MAX_LINES, _MAX_SCRIPT = 400, 2_000, 100_000
 
 
