@@ -135,6 +135,8 @@ _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
 
+#: Instead of a relation: what is known of the conditions does not decide it.
+UNDECIDED = "undecided"
 #: The rows of the definitions of a macro, by its name.
 Macros = Callable[[str], Sequence[Any]]
 
@@ -185,7 +187,8 @@ def definitions(
         return ()
     group = [site for site in group if not passed_over(site)]
     for found in candidates(group, asked):
-        related = [(site, relation) for site, relation in zip(found, relate(found, macros), strict=True) if relation]
+        relations = relate(found, macros)
+        related = [(site, one) for site, one in zip(found, relations, strict=True) if one not in ("", UNDECIDED)]
         if any(site.file == asked.file and site.line == asked.line for site, _ in related):
             active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
             return tuple(
@@ -201,6 +204,13 @@ def definitions(
                 for site, relation in related
             )
     return ()
+
+
+def undecided(group: Sequence[Site], macros: Macros = _no_macros) -> bool:
+    """Whether some sites with one group key may contradict each other, but their conditions cannot be compared."""
+    return any(site.build_tag for site in group) and any(
+        UNDECIDED in relate(found, macros) for site in group[:1] for found in candidates(group, site)
+    )
 
 
 def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
@@ -255,7 +265,7 @@ def passed_over(site: Site) -> bool:
 
 
 def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
-    """How each site relates to the others: one of RELATIONS, or "" for a site that contradicts none.
+    """How each site relates to the others: one of RELATIONS, "" for a site that contradicts none, or UNDECIDED.
 
     Args:
         sites: Of one symbol, by file and line.
@@ -275,7 +285,7 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
         if relation is not None:
             found[i].add(relation)
             found[j].add(relation)
-    return [next((relation for relation in RELATIONS if relation in relations), "") for relations in found]
+    return [next((one for one in (*RELATIONS, UNDECIDED) if one in relations), "") for relations in found]
 
 
 def _pair(one: Site, other: Site, macros: Macros) -> str | None:
@@ -304,15 +314,21 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
         # Where both hold, the later one counts, with or without an #undef between them.
         return "variant" if one.file == other.file and one.digest != other.digest else None
     if both is None:
-        return None
+        return UNDECIDED
     if one.build_tag == other.build_tag:
         return "duplicate" if _twice(one, other) else None
     if language in _SEQUENTIAL:
         return _sequence(one, other) if one.file == other.file else None
     if not _one_program(one, other):
         return None
-    saved = logic.alternatives(one.condition, other.condition, language) or _apart_by_macros(one, other, macros)
-    return "variant" if saved else "overlap"
+    saved = logic.alternatives(one.condition, other.condition, language)
+    if saved is False:
+        saved = _apart_by_macros(one, other, macros)
+    return _grave_unless(saved)
+
+
+def _grave_unless(saved: bool | None) -> str:
+    return {True: "variant", False: "overlap", None: UNDECIDED}[saved]
 
 
 def _one_program(one: Site, other: Site) -> bool:
@@ -339,12 +355,15 @@ def _sequence(one: Site, other: Site) -> str | None:
         return None  # reopened
     if language in _CLAUSES:
         return None  # further clauses of one function
-    if logic.implies(other.condition, one.condition, language):
+    narrower = logic.implies(other.condition, one.condition, language)
+    if narrower:
         # The later one counts where its condition holds, the earlier one elsewhere.
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if "kept" in one.traits or _deliberate(one) or one.broken or "decorated" in one.traits | other.traits:
         return None
-    return "variant" if logic.alternatives(one.condition, other.condition, language) else "overlap"
+    return (
+        UNDECIDED if narrower is None else _grave_unless(logic.alternatives(one.condition, other.condition, language))
+    )
 
 
 def _twice(one: Site, other: Site) -> bool:
@@ -474,8 +493,9 @@ def _deliberate(site: Site) -> bool:
     return not (site.name.lower().startswith("test") and "test" in site.file.rpartition("/")[2])
 
 
-def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
-    """Whether what the repository's own `#define`s say of macros keeps two conditions of C apart."""
+def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool | None:
+    """Whether what the repository's own `#define`s say of macros keeps two conditions of C apart; None if that is not
+    decided."""
     if one.language not in ("c", "cpp", "objc") or one.build_tag is None or other.build_tag is None:
         return False
     first, second = (one, other) if (one.file, one.line) < (other.file, other.line) else (other, one)
@@ -497,7 +517,8 @@ def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
         elif rows and all(tags) and not any(name in _WORD.findall(each) for each in tags):
             known.append(" || ".join([f"!defined({name})", *(f"({each})" for each in tags)]))
     joined = " && ".join([f"({tag})", *(f"({part})" for part in known)])
-    return bool(known) and logic.together(joined, second.build_tag, one.language) is False
+    possible = logic.together(joined, second.build_tag, one.language) if known else True
+    return None if possible is None else not possible
 
 
 def _before(name: str, tag: str) -> str:

@@ -44,9 +44,9 @@ def spelled_out(symbols: SymbolicIndex, file: str, tag: str | None) -> str | Non
     for _ in range(_MAX_NESTING if tag else 0):
         assert tag is not None
         spelled = _NAME.sub(lambda match: _value(symbols, file, match), tag)
-        if spelled == tag or len(spelled) > _MAX_TEXT:
+        if spelled == tag:
             break
-        tag = spelled
+        tag = spelled if len(spelled) <= _MAX_TEXT else "…"
     return tag
 
 
@@ -59,7 +59,7 @@ def aliased(snapshot: Snapshot, file: str, tag: str) -> str:
         folder = folder.rpartition("/")[0]
         if folder in scripts:
             spelled = _spelled(scripts[folder], tag)
-            return spelled if len(spelled) <= _MAX_TEXT else tag
+            return spelled if len(spelled) <= _MAX_TEXT else "…"
     return tag
 
 

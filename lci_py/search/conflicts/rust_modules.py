@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import SymbolicIndex
 
-#: A file with more declarations than this counts as one without a condition: no person could read it.
+#: Of a file with more declarations than this, the condition is not worked out: no person could read it.
 _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
@@ -157,8 +157,8 @@ class Modules:
             if option is None:
                 return None
             options.append(option)
-        if leads and len(leads) <= _MAX_DECLARATIONS:
-            self._conditions[path] = one_of(options) or None
+        if leads:
+            self._conditions[path] = one_of(options) or None if len(leads) <= _MAX_DECLARATIONS else "…"
         return self._conditions[path]
 
     def _resolved(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
