@@ -429,7 +429,9 @@ def _once(site: Site) -> bool:
     inside = site.language == "php" or site.kind == "field"
     if site.language not in _DECLARED_ONCE or (inside and site.parent < 0):
         return False
-    head, found, _ = site.signature.partition(site.name)
+    head, found, rest = site.signature.partition(site.name)
+    if site.language == "rust" and not rest.lstrip().startswith(":"):
+        return False  # among the tokens of a macro, which may put it into a function
     return bool(found) and not head.endswith(".") and site.name != "this"
 
 

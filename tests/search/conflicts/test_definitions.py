@@ -273,6 +273,7 @@ CONFLICTS = {
         for case, path, text in (
             ("php constants of a class", "a.php", "<?php\nclass A {\n  const F = 1;\n  const F = 2;\n}\n"),
             ("zig constants", "a.zig", "const F = 1;\npub const F = 2;\n"),
+            ("rust constants", "a.rs", "const F: u8 = 1;\npub const F: u8 = 2;\n"),
             ("kotlin properties", "a.kt", "class A {\n  val F = 1\n  val F = 2\n}\n"),
             ("kotlin parameters of other names", "a.kt", "fun F(a: Int, b: List<Int> = c): Int = 1\nfun F(x: Int, y: List<Int>) = 2\n"),
             ("java static and not", "A.java", "class A {\n  static void F(final int a) {}\n  void F(@B int b) {}\n}\n"),
@@ -422,6 +423,13 @@ NO_CONFLICTS = {
     },
     "swift, other labels": {"a.swift": "func F(from a: Int) {}\nfunc F(to a: Int) {}\n"},
     "kotlin receivers": {"a.kt": "fun String.F() {}\nfun Int.F() {}\nval String.F = 1\nval Int.F = 2\n"},
+    "kotlin companion": {
+        "a.kt": "class A {\n  val F = A.F\n  fun g() = 1\n  companion object {\n    val F = 2\n  }\n}\n",
+    },
+    "kotlin methods and those of a companion": {
+        "a.kt": "class A {\n  fun F() = 1\n  companion object {\n    fun F() = 2\n  }\n}\n",
+    },
+    "rust constants in macros": {"a.rs": "t!(a, |d| {\n    const F: u8 = 1;\n});\nt!(b, |d| {\n    const F: u8 = 2;\n});\n"},
     "elixir callback": {
         "a.ex": "defmodule M do\n  @callback f(a :: term) :: term\n  def f(a), do: a\nend\n",
     },
