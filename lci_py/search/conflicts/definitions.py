@@ -120,6 +120,7 @@ _COMMENT = lazily(r"/\*.*?\*/", re.DOTALL)
 _NOT_TYPES = {
     "java": lazily(r"@\w+(?:\([^()]*\))?\s*|\bfinal\s+"),
     "kotlin": lazily(r"@\w+(?:\([^()]*\))?\s*|\b(?:noinline|crossinline|vararg)\s+|(?<=[(,\s])\w+\s*(?=:)"),
+    "scala": lazily(r"(?<=[(,\s])\w+\s*(?=:)"),
     "swift": lazily(r"(?<=\w)\s+\w+\s*(?=:)"),
 }
 #: The folder of a project of Elixir that is compiled as a whole.
@@ -480,7 +481,8 @@ def _one_folder(one: Site, other: Site) -> bool:
             and not any("." in site.file.rpartition("/")[2][:-3] for site in (one, other))
             and not private
         )
-    return one.parent < 0 and other.parent < 0 and one.kind in TYPE_KINDS and not private
+    shared = one.kind in TYPE_KINDS or (one.language == "kotlin" and one.kind == "function" and one.file[-4:] != ".kts")
+    return one.parent < 0 and other.parent < 0 and shared and not private
 
 
 def _deliberate(site: Site) -> bool:

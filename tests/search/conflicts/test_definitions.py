@@ -15,7 +15,7 @@ from lci_py.types.search import DefinitionSite
 
 LANGUAGES = {
     "py": "python", "go": "go", "c": "c", "h": "c", "rs": "rust", "cs": "csharp", "cpp": "cpp", "js": "javascript",
-    "ts": "typescript", "rb": "ruby", "lua": "lua", "sh": "bash", "swift": "swift", "kt": "kotlin", "java": "java",
+    "ts": "typescript", "rb": "ruby", "lua": "lua", "sh": "bash", "swift": "swift", "kt": "kotlin", "kts": "kotlin", "java": "java",
     "php": "php", "hs": "haskell", "ex": "elixir", "zig": "zig", "scala": "scala",
 }  # fmt: skip
 
@@ -276,6 +276,7 @@ CONFLICTS = {
             ("rust constants", "a.rs", "const F: u8 = 1;\npub const F: u8 = 2;\n"),
             ("kotlin properties", "a.kt", "class A {\n  val F = 1\n  val F = 2\n}\n"),
             ("kotlin parameters of other names", "a.kt", "fun F(a: Int, b: List<Int> = c): Int = 1\nfun F(x: Int, y: List<Int>) = 2\n"),
+            ("scala parameters of other names", "a.scala", "object A {\n  def F(a: Int): Int = 1\n  def F(b: Int): Int = 2\n}\n"),
             ("java static and not", "A.java", "class A {\n  static void F(final int a) {}\n  void F(@B int b) {}\n}\n"),
             ("swift, same labels", "a.swift", "func F(from a: Int) {}\nfunc F(from b: Int) {}\n"),
             ("typescript implementations", "a.ts", "function F(a: number) {}\nfunction F(a: string) {}\n"),
@@ -285,6 +286,10 @@ CONFLICTS = {
     "kotlin classes in files of a package": (
         {f"src/main/kotlin/{x}.kt": f"package p\nclass F(val {x.lower()}: {x})\n" for x in ("Int", "String")},
         [(f"src/main/kotlin/{x}.kt", None, "duplicate") for x in ("Int", "String")],
+    ),
+    "kotlin functions in files of a package": (
+        {f"src/main/kotlin/{x}.kt": f"package p\nfun F({x}: Int): Int = 1\n" for x in "ab"},
+        [(f"src/main/kotlin/{x}.kt", None, "duplicate") for x in "ab"],
     ),
     "elixir modules in files of a project": (
         {"lib/a.ex": "defmodule F do\nend\n", "lib/b/c.ex": "defmodule F do\nend\n"},
@@ -423,6 +428,7 @@ NO_CONFLICTS = {
     },
     "swift, other labels": {"a.swift": "func F(from a: Int) {}\nfunc F(to a: Int) {}\n"},
     "kotlin receivers": {"a.kt": "fun String.F() {}\nfun Int.F() {}\nval String.F = 1\nval Int.F = 2\n"},
+    "kotlin scripts": {f"src/main/kotlin/{x}.gradle.kts": "fun F(): Int = 1\n" for x in "ab"},
     "kotlin companion": {
         "a.kt": "class A {\n  val F = A.F\n  fun g() = 1\n  companion object {\n    val F = 2\n  }\n}\n",
     },
