@@ -6,6 +6,7 @@
 (object_declaration name: (identifier) @name (class_body)? @body) @definition.object
 ; A companion without a name is no definition: its members are written, and found, as members of the class.
 (companion_object name: (identifier) @name (class_body)? @body) @definition.object
+(companion_object) @static
 ; In `class A(b: B) : B by b { … }` the grammar may take the body for a lambda given to `b`.
 (class_declaration name: (identifier) @name (delegation_specifiers (delegation_specifier
   (explicit_delegation (call_expression (annotated_lambda (lambda_literal) @scope))))))

@@ -42,7 +42,7 @@ def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
     tail: dict[str, Any] = {}
     if answer.conflicts:
         tail["conflicts"] = rounded(answer.conflicts)
-    counts = (("same_text", answer.same_text), ("members", answer.members))
+    counts = (("same_text", answer.same_text), ("members", answer.members), ("undecided", answer.undecided))
     left_out = {name: count for name, count in counts if count}
     return tail | {
         "total": answer.total,

@@ -358,6 +358,8 @@ def _summary(answer: ConflictsAnswer) -> list[str]:
     hidden += [f"{plural(answer.members, 'member')} of a listed type"] if answer.members else []
     if hidden:
         parts.append(f"left out: {', '.join(hidden)} (--all)")
+    if answer.undecided:
+        parts.append(f"{plural(answer.undecided, 'name')} not decided: a condition is cut, or too much to compare")
     if answer.conflicts:
         parts.append(plural(len(answer.conflicts), f"{new}disagreement") + " between sources")
     if answer.since:

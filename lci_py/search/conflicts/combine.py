@@ -52,7 +52,7 @@ def _all_of(parts: Sequence[str]) -> str | None:
             shorter = [_needed(one, around) for one in possible]
             if all(shorter):
                 left[left.index(part)] = any_of(shorter) if len(shorter) == 1 else f"({any_of(shorter)})"
-    return join(left) if len(left) > 1 else text.bare(left[0])
+    return join(left) if len(left) != 1 else text.bare(left[0])
 
 
 def _needed(option: str, around: str | None) -> str:

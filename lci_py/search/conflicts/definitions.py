@@ -75,7 +75,11 @@ GROUPS = {
     **dict.fromkeys(("constant", "variable", "field", "property"), "value"),
     "module": "module",
 }
-_OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift", "typescript", "tsx"})
+_OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift"})
+#: Languages in which a static method and another one of the same parameters clash.
+_STATIC_CLASHES = frozenset({"csharp", "java", "php"})
+#: Languages in which a constant or a variable is declared once in its scope.
+_DECLARED_ONCE = frozenset({"csharp", "go", "java", "kotlin", "php", "rust", "swift", "zig"})
 # Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
 _LINKED = frozenset({"c", "cpp", "csharp", "objc"})
 #: Languages whose bundlers take the file with the suffix that fits.
@@ -109,8 +113,19 @@ _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING
 _MATERIAL = lazily(
     r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/"
 )
-_MACRO_LIKE = lazily(r"[A-Z][A-Z\d_]+")
-_COMMENT = lazily(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_MACRO_LIKE = lazily(r"_*[A-Z][A-Z\d_]+")
+_COMMENT = lazily(r"/\*.*?\*/", re.DOTALL)
+#: Parts of parameters that do not tell overloads apart: annotations, modifiers, and names before types; in Swift, the
+#: first of two names is a part of the function's own.
+_NOT_TYPES = {
+    "java": lazily(r"@\w+(?:\([^()]*\))?\s*|\bfinal\s+"),
+    "kotlin": lazily(r"@\w+(?:\([^()]*\))?\s*|\b(?:noinline|crossinline|vararg)\s+|(?<=[(,\s])\w+\s*(?=:)"),
+    "scala": lazily(r"(?<=[(,\s])\w+\s*(?=:)"),
+    "swift": lazily(r"(?<=\w)\s+\w+\s*(?=:)"),
+}
+#: The folder of a project of Elixir that is compiled as a whole.
+_COMPILED = lazily(r"(?!.*(?:^|/)(?:priv|templates)/)(?:.*?/)?lib/")
+_RETURNED = lazily(r"(?<=\))\s*:[^()]*\Z")
 #: What follows the parameters of a function: its body, or what a constructor initialises.
 _BODY = lazily(r"(?<=\))\s*(?:\{|:(?!:)\s*[\w:<>, ]+[({])")
 _ANGLED = lazily(r"<.*>")
@@ -121,6 +136,8 @@ _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
 
+#: Instead of a relation: what is known of the conditions does not decide it.
+UNDECIDED = "undecided"
 #: The rows of the definitions of a macro, by its name.
 Macros = Callable[[str], Sequence[Any]]
 
@@ -141,8 +158,11 @@ def group_key(site: Site) -> tuple[str, ...]:
         group = "callable"
     overload = str(site.arity) if site.language == "elixir" else ""
     if site.language in _OVERLOADING and group != "value" and site.kind != "macro":
-        overload = _parameters(site.name, site.signature, group)
-    owner = " ".join(sorted(word for word in site.traits if word == "static" or word.startswith("impl:")))
+        overload = _parameters(site.name, site.signature, group, site.language)
+    tells_static = site.language not in _STATIC_CLASHES or group != "callable" or site.kind == "constructor"
+    owner = " ".join(
+        sorted(word for word in site.traits if (word == "static" and tells_static) or word.startswith("impl:"))
+    )
     return (
         site.language, site.qualified_name, group, "test" if site.is_test else "", _place(site), overload, owner
     )  # fmt: skip
@@ -168,7 +188,8 @@ def definitions(
         return ()
     group = [site for site in group if not passed_over(site)]
     for found in candidates(group, asked):
-        related = [(site, relation) for site, relation in zip(found, relate(found, macros), strict=True) if relation]
+        relations = relate(found, macros)
+        related = [(site, one) for site, one in zip(found, relations, strict=True) if one not in ("", UNDECIDED)]
         if any(site.file == asked.file and site.line == asked.line for site, _ in related):
             active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
             return tuple(
@@ -184,6 +205,13 @@ def definitions(
                 for site, relation in related
             )
     return ()
+
+
+def undecided(group: Sequence[Site], macros: Macros = _no_macros) -> bool:
+    """Whether some sites with one group key may contradict each other, but their conditions cannot be compared."""
+    return any(site.build_tag for site in group) and any(
+        UNDECIDED in relate(found, macros) for site in group[:1] for found in candidates(group, site)
+    )
 
 
 def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
@@ -222,7 +250,7 @@ def _definition(site: Site) -> tuple[object, ...]:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
     if site.language in _CLAUSES and site.kind != "module":
-        return site.file, site.parent, site.build_tag
+        return site.file, site.parent, site.build_tag, _clause_word(site)
     return site.file, site.line
 
 
@@ -238,13 +266,13 @@ def passed_over(site: Site) -> bool:
 
 
 def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
-    """How each site relates to the others: one of RELATIONS, or "" for a site that contradicts none.
+    """How each site relates to the others: one of RELATIONS, "" for a site that contradicts none, or UNDECIDED.
 
     Args:
         sites: Of one symbol, by file and line.
         macros: The definitions of a macro of C by its name.
     """
-    if all(not (site.build_tag or site.inferred) and _is_value(site) and site.language in _ASSIGNING for site in sites):
+    if all(not (site.build_tag or site.inferred) and _is_assigned(site) for site in sites):
         return [""] * len(sites)  # a variable, and what is assigned to it
     found: list[set[str]] = [set() for _ in sites]
     known: dict[tuple[object, ...], str | None] = {}
@@ -258,7 +286,7 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
         if relation is not None:
             found[i].add(relation)
             found[j].add(relation)
-    return [next((relation for relation in RELATIONS if relation in relations), "") for relations in found]
+    return [next((one for one in (*RELATIONS, UNDECIDED) if one in relations), "") for relations in found]
 
 
 def _pair(one: Site, other: Site, macros: Macros) -> str | None:
@@ -268,7 +296,8 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
     macro_kinds = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.condition, other.condition, language)
     by_path = one.path_tag != other.path_tag
-    if _is_value(one) and language in _SEQUENTIAL and not by_path and not (_chosen(one) and _chosen(other)):
+    assigned = _is_assigned(one) and _is_assigned(other)
+    if assigned and language in _SEQUENTIAL and not (by_path or (_chosen(one) and _chosen(other))):
         return "variant" if one.kind == other.kind == "constant" and _placed_apart(one, other) else None
     if both is not False and macro_kinds != 1 and _placed_apart(one, other):
         return "variant"
@@ -280,21 +309,27 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
         return "fallback"
     if by_path and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
         return "variant"  # the file that says more takes the place of the one that says less
-    if _is_value(one) and _is_value(other) and language in _ASSIGNING:
+    if assigned:
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macro_kinds:
         # Where both hold, the later one counts, with or without an #undef between them.
         return "variant" if one.file == other.file and one.digest != other.digest else None
     if both is None:
-        return None
+        return UNDECIDED
     if one.build_tag == other.build_tag:
         return "duplicate" if _twice(one, other) else None
     if language in _SEQUENTIAL:
         return _sequence(one, other) if one.file == other.file else None
     if not _one_program(one, other):
         return None
-    saved = logic.alternatives(one.condition, other.condition, language) or _apart_by_macros(one, other, macros)
-    return "variant" if saved else "overlap"
+    saved = logic.alternatives(one.condition, other.condition, language)
+    if saved is False:
+        saved = _apart_by_macros(one, other, macros)
+    return _grave_unless(saved)
+
+
+def _grave_unless(saved: bool | None) -> str:
+    return {True: "variant", False: "overlap", None: UNDECIDED}[saved]
 
 
 def _one_program(one: Site, other: Site) -> bool:
@@ -309,8 +344,8 @@ def _one_program(one: Site, other: Site) -> bool:
         return False
     if one.language == "rust":
         return True
-    return _parameters(one.name, one.signature, GROUPS[one.kind]) == _parameters(
-        other.name, other.signature, GROUPS[other.kind]
+    return _parameters(one.name, one.signature, GROUPS[one.kind], one.language) == _parameters(
+        other.name, other.signature, GROUPS[other.kind], other.language
     )
 
 
@@ -321,12 +356,15 @@ def _sequence(one: Site, other: Site) -> str | None:
         return None  # reopened
     if language in _CLAUSES:
         return None  # further clauses of one function
-    if logic.implies(other.condition, one.condition, language):
+    narrower = logic.implies(other.condition, one.condition, language)
+    if narrower:
         # The later one counts where its condition holds, the earlier one elsewhere.
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if "kept" in one.traits or _deliberate(one) or one.broken or "decorated" in one.traits | other.traits:
         return None
-    return "variant" if logic.alternatives(one.condition, other.condition, language) else "overlap"
+    return (
+        UNDECIDED if narrower is None else _grave_unless(logic.alternatives(one.condition, other.condition, language))
+    )
 
 
 def _twice(one: Site, other: Site) -> bool:
@@ -335,22 +373,29 @@ def _twice(one: Site, other: Site) -> bool:
     traits = one.traits | other.traits
     if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
         return False
-    if one.file != other.file and (language not in _FOLDERS or not _one_folder(one, other)):
+    if one.file != other.file and not _one_folder(one, other):
         return False
     if language in _SEQUENTIAL - _CLAUSES:
         if language == "ruby" and (GROUPS[one.kind] != "callable" or _is_alias(one) or _is_alias(other)):
+            return False
+        if _is_value(one) and one.kind != other.kind:
             return False
         return one.parent == other.parent and not {"decorated", "weak", "kept"} & traits
     if any(site.signature.startswith("test ") for site in (one, other)):
         return False  # Zig's tests are named after what they test
     if language == "elixir":
-        return one.kind == "module" and one.signature == other.signature and one.signature.startswith("defmodule")
+        if one.kind == "module":
+            return one.signature == other.signature and one.signature.startswith("defmodule")
+        words = {_clause_word(one), _clause_word(other)}
+        return one.parent == other.parent and len(words - {""}) == 2
     if one.kind == "module" or "weak" in traits or language in _CLAUSES or "macro(" in f"{one.build_tag}":
         return False
     if language == "go":
         return True
-    if _is_value(one) or (language == "cpp" and one.kind == "type"):
-        return False  # indexers, members of several interfaces, what stands in the closure of a macro
+    if _is_value(one):
+        return one.kind == other.kind and one.parent == other.parent and _once(one) and _once(other)
+    if language == "cpp" and one.kind == "type":
+        return False
     if language == "rust" or language in _OVERLOADING:
         in_one = one.parent == other.parent or language in ("cpp", "csharp")  # a namespace has several parts
         return in_one and one.kind == other.kind and _overload(one) == _overload(other) and not _in_macro(one)
@@ -374,6 +419,29 @@ def _doubtful(one: Site, other: Site) -> bool:
     return (one.broken or other.broken) and not sure.get(one.language, False)
 
 
+def _is_assigned(site: Site) -> bool:
+    return _is_value(site) and site.language in _ASSIGNING and not _once(site)
+
+
+def _once(site: Site) -> bool:
+    """Whether a constant or a variable is declared, which no language allows twice, rather than assigned. An indexer, a
+    member of another interface or of a type without a name, and a property of another type only share a name with their
+    likes."""
+    inside = site.language == "php" or site.kind == "field"
+    if site.language not in _DECLARED_ONCE or (inside and site.parent < 0):
+        return False
+    head, found, rest = site.signature.partition(site.name)
+    if site.language == "rust" and not rest.lstrip().startswith(":"):
+        return False  # among the tokens of a macro, which may put it into a function
+    return bool(found) and not head.endswith(".") and site.name != "this"
+
+
+def _clause_word(site: Site) -> str:
+    """`def`, `defp` or the like, which all clauses of one function of Elixir share; "" if there is no such word."""
+    word = site.signature.partition(" ")[0] if site.language == "elixir" else ""
+    return word if word in ("def", "defp", "defmacro", "defmacrop") else ""
+
+
 def _is_alias(site: Site) -> bool:
     return site.signature.startswith("alias")
 
@@ -382,9 +450,9 @@ def _overload(site: Site) -> str:
     """What tells a definition from overloads with the same parameters; its place, if its text was cut."""
     if site.signature.endswith("…"):
         return f"{site.file}:{site.line}"
-    head, _, rest = site.signature.partition(site.name)
-    if site.language == "swift":  # labels, what a closure returns, and whether it is the class's
-        return f"{'class ' in head} {rest}"
+    head = site.signature.partition(site.name)[0]
+    if site.language == "swift":
+        return "class" if "class " in head else ""
     if site.language == "cpp" and GROUPS[site.kind] == "type":
         return site.signature  # with the arguments of a specialisation
     return head if site.language in ("cpp", "rust") else "".join(_ANGLED.findall(head))
@@ -400,7 +468,9 @@ def _in_macro(site: Site) -> bool:
 
 def _one_folder(one: Site, other: Site) -> bool:
     """Whether two files of a folder can only be parts of one program that define a name twice."""
-    if one.file.rpartition("/")[0] != other.file.rpartition("/")[0]:
+    if one.language == "elixir":
+        return one.kind == "module"
+    if one.language not in _FOLDERS or one.file.rpartition("/")[0] != other.file.rpartition("/")[0]:
         return False
     if one.language == "go":
         return True
@@ -411,7 +481,8 @@ def _one_folder(one: Site, other: Site) -> bool:
             and not any("." in site.file.rpartition("/")[2][:-3] for site in (one, other))
             and not private
         )
-    return one.parent < 0 and other.parent < 0 and one.kind in TYPE_KINDS and not private
+    shared = one.kind in TYPE_KINDS or (one.language == "kotlin" and one.kind == "function" and one.file[-4:] != ".kts")
+    return one.parent < 0 and other.parent < 0 and shared and not private
 
 
 def _deliberate(site: Site) -> bool:
@@ -426,8 +497,9 @@ def _deliberate(site: Site) -> bool:
     return not (site.name.lower().startswith("test") and "test" in site.file.rpartition("/")[2])
 
 
-def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
-    """Whether what the repository's own `#define`s say of macros keeps two conditions of C apart."""
+def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool | None:
+    """Whether what the repository's own `#define`s say of macros keeps two conditions of C apart; None if that is not
+    decided."""
     if one.language not in ("c", "cpp", "objc") or one.build_tag is None or other.build_tag is None:
         return False
     first, second = (one, other) if (one.file, one.line) < (other.file, other.line) else (other, one)
@@ -449,7 +521,8 @@ def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool:
         elif rows and all(tags) and not any(name in _WORD.findall(each) for each in tags):
             known.append(" || ".join([f"!defined({name})", *(f"({each})" for each in tags)]))
     joined = " && ".join([f"({tag})", *(f"({part})" for part in known)])
-    return bool(known) and logic.together(joined, second.build_tag, one.language) is False
+    possible = logic.together(joined, second.build_tag, one.language) if known else True
+    return None if possible is None else not possible
 
 
 def _before(name: str, tag: str) -> str:
@@ -549,22 +622,32 @@ def _place(site: Site) -> str:
         return "" if site.qualified_name != site.name else shared_path(language, site.file)
     if language in ("kotlin", "java", "scala"):
         return source_root(language, site.file)
+    if language == "elixir" and site.kind == "module" and (compiled := _COMPILED.match(site.file)):
+        return compiled[0]
     is_linked = language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
     is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
     return "" if is_shared else shared_path(language, site.file)
 
 
 @lru_cache(maxsize=4096)
-def _parameters(name: str, signature: str, group: str) -> str:
+def _parameters(name: str, signature: str, group: str, language: str) -> str:
     """What tells overloads apart: type parameters, the parameters' types, and what follows them."""
+    # What a `//` ends with, a signature on one line does not tell.
     head, _, rest = _COMMENT.sub(" ", signature).partition(name)
+    if group == "type" and language in ("java", "kotlin", "scala"):
+        return ""
     rest = _BODY.split(rest, maxsplit=1)[0]
+    if language in _NOT_TYPES:
+        rest = _NOT_TYPES[language].sub("", rest)
+    if language == "kotlin" and " where " not in rest:
+        rest = _RETURNED.sub("", rest)
     if head.rstrip().endswith("."):
         rest = f"{head.split()[-1]} {rest}"  # C#: `void IDisposable.Dispose()` is not `void Dispose()`
     template = re.search(r"\btemplate\s*<.*>", head)
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":
         text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
-    text = re.sub(r"\s*=[^,()]*", "", text)  # default values
-    text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
+    text = re.sub(r"\s*(?<![=!<>])=(?!=)[^,()]*", "", text)  # default values
+    if language not in ("kotlin", "scala", "swift"):
+        text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import index_info
 from lci_py.search.conflicts.branches import of_branches
-from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over
+from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over, undecided
 from lci_py.search.conflicts.logic.machine import this_machine
 from lci_py.search.conflicts.sites import MAX_SITES, macros, sites_of
 from lci_py.search.conflicts.values import all_of
@@ -37,7 +37,8 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         chosen = {row["id"] for row in snapshot.symbols.definitions(request.name, request.filters)}
     elif request.filters:
         chosen = snapshot.symbols.select_ids(request.filters)
-    found = of_branches(snapshot, request, chosen, list(_of_tree(snapshot, chosen)))
+    left: list[str] = []
+    found = of_branches(snapshot, request, chosen, list(_of_tree(snapshot, chosen, left)))
     added = None
     if request.since:
         from lci_py.search.conflicts.since import since
@@ -63,6 +64,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         offset=request.offset,
         same_text=same_text,
         members=members,
+        undecided=len(left),
         since=(request.since, added.commit) if added else None,
     )
 
@@ -112,8 +114,9 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
     return RELATIONS.index(one.relation), first.file, first.line, one.qualified_name
 
 
-def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Conflict]:
-    """The conflicts of this tree in which one of the `chosen` definitions is."""
+def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]) -> Iterator[Conflict]:
+    """The conflicts of this tree in which one of the `chosen` definitions is. Names that may be some, though nobody can
+    tell, are added to `left`."""
     branch, machine, defines = snapshot.manifest.branch, this_machine, partial(macros, snapshot.symbols)
     for rows in snapshot.symbols.repeated(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
@@ -135,6 +138,8 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Con
                     name = (asked.name, asked.qualified_name, asked.kind, asked.language)
                     texts = {text.get((one.file, one.line), "") for one in found}
                     yield Conflict(*name, _gravest(found), found, same_text=len(texts) == 1 and "" not in texts)
+            if not told and undecided(sites, defines):
+                left.append(sites[0].qualified_name)
 
 
 def _gravest(definitions: tuple[DefinitionSite, ...]) -> str:

@@ -9,13 +9,11 @@ look-ups by name here, however large the repository is.
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.search.conflicts.combine import all_of, one_of
 from lci_py.source.conditions import conjuncts
-from lci_py.source.conditions.rust_cfg import unquote
-from lci_py.source.conditions.rust_macros import UNKNOWN
+from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     import sqlite3
@@ -23,11 +21,11 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import SymbolicIndex
 
-#: A file with more declarations than this counts as one without a condition: no person could read it.
+#: Of a file with more declarations than this, the condition is not worked out: no person could read it.
 _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
-_UNKNOWN = re.compile(r"macro\((\w+)\)\Z")
+_UNKNOWN = lazily(r"macro\((\w+)\)\Z")
 _SELECT = (
     "SELECT f.id, f.path, s.name, s.qualified_name, s.build_tag, s.traits FROM symbols s JOIN files f ON f.id = s.file"
 )
@@ -159,8 +157,8 @@ class Modules:
             if option is None:
                 return None
             options.append(option)
-        if leads and len(leads) <= _MAX_DECLARATIONS:
-            self._conditions[path] = one_of(options) or None
+        if leads:
+            self._conditions[path] = one_of(options) or None if len(leads) <= _MAX_DECLARATIONS else "…"
         return self._conditions[path]
 
     def _resolved(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
@@ -252,6 +250,23 @@ class Modules:
                 found.setdefault(inside or "self", {})[name] = alias or name
             self._imports[key] = found
         return self._imports[key]
+
+
+def all_of(conditions: Iterable[str | None]) -> str | None:
+    """As `combine.all_of`, which is imported when conditions meet: most definitions are alone in their scope."""
+    parts = [condition for condition in conditions if condition]
+    if not parts or (len(parts) == 1 and "&&" not in parts[0] and "||" not in parts[0]):
+        return parts[0] if parts else None
+    from lci_py.search.conflicts import combine
+
+    return combine.all_of(parts)
+
+
+def one_of(conditions: list[str]) -> str:
+    """As `combine.one_of`."""
+    from lci_py.search.conflicts import combine
+
+    return combine.one_of(conditions)
 
 
 def _modules(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Module]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from lci_py.search.conflicts.definitions import Site, definitions
+from lci_py.search.conflicts.definitions import Site, definitions, group_key
 from lci_py.source.conditions.paths import inferred_condition, path_condition
 from lci_py.types.search import VALUED_KINDS, Filters
 
@@ -69,10 +69,12 @@ def definition_sites(
         return ()
     found: tuple[DefinitionSite, ...] = ()
     if len(rows) > 1 or "import=" in asked["traits"]:
-        others = [site for row in rows if row is not asked for site in sites_of(snapshot, row)]
-        found = definitions(
-            [*sites_of(snapshot, asked), *others], snapshot.manifest.branch, _machine, partial(macros, snapshot.symbols)
-        )
+        # The conditions of a definition cost more than its scope, and most definitions are alone in theirs.
+        key = group_key(_unconditional(snapshot, asked))
+        others = [row for row in rows if row is not asked and group_key(_unconditional(snapshot, row)) == key]
+        if others or "import=" in asked["traits"]:
+            sites = [site for row in (asked, *others) for site in sites_of(snapshot, row)]
+            found = definitions(sites, snapshot.manifest.branch, _machine, partial(macros, snapshot.symbols))
     if snapshot.branches is None:
         return found
     from lci_py.search.conflicts.branches import with_branches
@@ -109,9 +111,13 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
 
 
 def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
-    """What a condition says without the flags that variables hold."""
-    if row["language"] != "python" or tag is None or tag in ("try", "except ImportError"):
+    """What a condition says without the flags that variables hold, or a build script defines."""
+    if tag is None or row["language"] not in ("python", "rust") or tag in ("try", "except ImportError"):
         return tag
+    if row["language"] == "rust":
+        from lci_py.search.conflicts.flag_variables import aliased
+
+        return aliased(snapshot, row["file"], tag)
     from lci_py.search.conflicts.flag_variables import spelled_out
 
     return spelled_out(snapshot.symbols, row["file"], tag)
@@ -119,9 +125,20 @@ def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:
     """A definition, from its row and from what other files say about its own."""
+    language, file, tag = row["language"], row["file"], row["build_tag"]
+    if language == "rust":
+        tag = _rust_modules(snapshot.symbols).tag(file, tag)
+    return _unconditional(snapshot, row)._replace(
+        build_tag=tag,
+        path_tag=path_condition(language, file),
+        inferred=_inferred(snapshot, row),
+        meant=_meant(snapshot, row, tag),
+    )
+
+
+def _unconditional(snapshot: Snapshot, row: Row) -> Site:
+    """A definition without the conditions that it is under."""
     language, file = row["language"], row["file"]
-    rust = _rust_modules(snapshot.symbols) if language == "rust" else None
-    tag = rust.tag(file, row["build_tag"]) if rust is not None else row["build_tag"]
     return Site(
         symbol_id=row["id"],
         file=file,
@@ -131,17 +148,15 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         kind=row["kind"],
         language=language,
         signature=row["signature"] or "",
-        build_tag=tag,
         is_test=bool(row["test"]),
         traits=frozenset(row["traits"].split()),
         parent=row["parent"] if row["parent"] is not None else -1,
         digest=row["digest"],
         arity=row["arity"],
         broken=bool(row["errors"]),
-        path_tag=path_condition(language, file),
-        inferred=_inferred(snapshot, row),
-        scope=rust.scope(file, row["qualified_name"]) if rust is not None else _program(snapshot.symbols, row),
-        meant=_meant(snapshot, row, tag),
+        scope=_rust_modules(snapshot.symbols).scope(file, row["qualified_name"])
+        if language == "rust"
+        else _program(snapshot.symbols, row),
     )
 
 

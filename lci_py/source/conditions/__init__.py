@@ -87,7 +87,8 @@ def _segments(ranges: list[Range]) -> tuple[list[int], list[tuple[str, ...]]]:
 
     def cut(at: int) -> None:
         starts.append(at)
-        conditions.append(tuple(around.condition for around in stack[-MAX_DEPTH:]))
+        deep = ("…",) if len(stack) > MAX_DEPTH else ()  # so that nothing is concluded from what is left
+        conditions.append((*deep, *(around.condition for around in stack[-MAX_DEPTH:])))
 
     for item in sorted(ranges, key=lambda r: (r.start, -r.end)):
         while stack and stack[-1].end <= item.start:

@@ -11,8 +11,8 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.preprocessor import COMMENTS
-from lci_py.source.conditions.rust_cfg import cfg
-from lci_py.source.conditions.rust_macros import UNKNOWN, macro_note, module_note, scan, wrapped
+from lci_py.source.conditions.rust_cfg import UNKNOWN, cfg
+from lci_py.source.conditions.rust_macros import macro_note, module_note, scan, wrapped
 from lci_py.source.conditions.text import File, Range, node_text
 from lci_py.source.text.patterns import lazily
 

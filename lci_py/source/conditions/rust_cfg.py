@@ -7,6 +7,8 @@ import re
 from lci_py.source.conditions.text import MAX_DEPTH, any_of, clip, join, negate
 from lci_py.source.text.patterns import lazily
 
+#: The condition of items in a call of a macro that another file defines: `macro(cfg_net)`. The search resolves it.
+UNKNOWN = "macro({})"
 #: Characters, more than in other languages: a list of target systems is long, and says nothing if it is cut.
 MAX_PREDICATE = 1000
 _MAX_PLACES = 32  # of one module

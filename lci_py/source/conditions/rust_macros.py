@@ -10,15 +10,13 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.rust_cfg import cfg, handed, paths, predicate, quote
+from lci_py.source.conditions.rust_cfg import UNKNOWN, cfg, handed, paths, predicate, quote
 from lci_py.source.conditions.text import Range, chain, join
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-#: The condition of items in a call of a macro that another file defines: `macro(cfg_net)`. The search resolves it.
-UNKNOWN = "macro({})"
 _NAMED_AS_WRAPPER = lazily(r"(?:cfg|if)_|\w*_cfg(?:_|$)")
 _TOKEN = lazily(
     rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\])*(?:\"|\Z)|'(?:\\[^\n]{1,10}?|[^'\\\n\x80-\xff]|[\x80-\xff]{1,4})'"

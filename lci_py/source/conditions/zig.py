@@ -60,8 +60,11 @@ def _of_switch(node: Node) -> Iterator[tuple[Node, str]]:
         elif child.is_named and not subject:
             subject = _text(child)
     known = [condition for _, condition in cases if condition]
+    rest = negate(any_of(known[-MAX_CHAIN:]))
+    if len(known) > MAX_CHAIN:
+        rest = f"… && {rest}"
     for body, condition in cases:
-        yield body, condition or negate(any_of(known[-MAX_CHAIN:]))
+        yield body, condition or rest
 
 
 def _case(node: Node, subject: str) -> str:

@@ -84,6 +84,21 @@ def test_what_builds_say_takes_the_place_of_what_paths_suggest(tmp_path: Path) -
         assert platform_of(session.snapshot, "src/linux.c") == "!windows"
 
 
+def test_aliases_of_a_build_script_stand_for_what_they_mean(tmp_path: Path) -> None:
+    twice = "#[cfg({})]\npub fn {}() {{}}\n#[cfg({})]\npub fn {}() {{}}\n"
+    root = build(tmp_path, {
+        "a/build.rs": 'fn main() {\n  cfg_aliases! {\n    // all: { any(a, b) },\n    apple: { any(target_os = "macos", target_os = "ios") },\n'
+        '    bsd: { any(apple, target_os = "freebsd") },\n  }\n}\n',
+        "a/src/lib.rs": twice.format("bsd", "one", 'target_os = "linux"', "one") + twice.format("bsd", "two", "unix", "two"),
+        "b/src/lib.rs": twice.format("bsd", "three", 'target_os = "linux"', "three"),
+    })  # fmt: skip
+    with app.open_engine(str(root)) as session:
+        found = session.conflicts(ConflictsRequest(all=True)).results
+        assert {one.symbol: (one.relation, one.definitions[0].build_tag) for one in found} == {
+            "one": ("variant", "bsd"), "two": ("overlap", "bsd"), "three": ("overlap", "bsd"),
+        }  # fmt: skip
+
+
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("piece", ["if(WIN32)\n", "if ", "if WIN32 {", "else\n", "endif()\n", "}", "a/*.c", "if x:\n "])
 def test_hostile_build_files_end(name: str, piece: str) -> None:

@@ -15,7 +15,7 @@ from lci_py.types.search import DefinitionSite
 
 LANGUAGES = {
     "py": "python", "go": "go", "c": "c", "h": "c", "rs": "rust", "cs": "csharp", "cpp": "cpp", "js": "javascript",
-    "ts": "typescript", "rb": "ruby", "lua": "lua", "sh": "bash", "swift": "swift", "kt": "kotlin", "java": "java",
+    "ts": "typescript", "rb": "ruby", "lua": "lua", "sh": "bash", "swift": "swift", "kt": "kotlin", "kts": "kotlin", "java": "java",
     "php": "php", "hs": "haskell", "ex": "elixir", "zig": "zig", "scala": "scala",
 }  # fmt: skip
 
@@ -71,6 +71,18 @@ CONFLICTS = {
         {"p/a.go": "package p\n\nfunc F() {}\n", "p/b_linux.go": "package p\n\nfunc F() {}\n"},
         [("p/a.go", None, "overlap"), ("p/b_linux.go", "linux", "overlap")],
     ),
+    **{
+        f"go, {case}": (
+            {f"p/{i}.go": f"//go:build {tag}\n\npackage p\n\nfunc F() {{}}\n" for i, tag in enumerate(tags)},
+            [(f"p/{i}.go", tag, relation) for i, tag in enumerate(tags)],
+        )
+        for case, tags, relation in (
+            ("no port", ("wasm", "linux"), "variant"),
+            ("App Engine was a Linux", ("appengine || js", "solaris"), "variant"),
+            ("only gccgo has this processor", ("arm || riscv", "linux && !arm"), "variant"),
+            ("TinyGo and Windows", ("tinygo || js", "windows"), "overlap"),
+        )
+    },
     "go methods": (
         {f"p/a_{os}.go": "package p\n\nfunc (t *T) F() {}\n" for os in ("linux", "windows")},
         [("p/a_linux.go", "linux", "variant"), ("p/a_windows.go", "windows", "variant")],
@@ -110,6 +122,10 @@ CONFLICTS = {
     "rust methods under opposite conditions": (
         {"a.rs": "impl T {\n#[cfg(unix)]\nfn F() {}\n#[cfg(windows)]\nfn F() {}\n}\n"},
         [("a.rs", "unix", "variant"), ("a.rs", "windows", "variant")],
+    ),
+    "rust, no target has this processor and this C library": (
+        {"a.rs": '#[cfg(target_arch = "s390x")]\nfn F() {}\n#[cfg(target_env = "uclibc")]\nfn F() {}\n'},
+        [("a.rs", 'target_arch = "s390x"', "variant"), ("a.rs", 'target_env = "uclibc"', "variant")],
     ),
     "rust modules": (
         {"a.rs": "#[cfg(unix)]\nmod F;\n#[cfg(not(unix))]\nmod F {}\n"},
@@ -252,6 +268,33 @@ CONFLICTS = {
         {"a.rs": '#[cfg(feature = "x")]\nfn F() {}\n#[cfg(feature = "y")]\nfn F() {}\n'},
         [("a.rs", 'feature = "x"', "overlap"), ("a.rs", 'feature = "y"', "overlap")],
     ),
+    **{
+        f"{case}, declared twice": ({path: text}, [(path, None, "duplicate")] * 2)
+        for case, path, text in (
+            ("php constants of a class", "a.php", "<?php\nclass A {\n  const F = 1;\n  const F = 2;\n}\n"),
+            ("zig constants", "a.zig", "const F = 1;\npub const F = 2;\n"),
+            ("rust constants", "a.rs", "const F: u8 = 1;\npub const F: u8 = 2;\n"),
+            ("kotlin properties", "a.kt", "class A {\n  val F = 1\n  val F = 2\n}\n"),
+            ("kotlin parameters of other names", "a.kt", "fun F(a: Int, b: List<Int> = c): Int = 1\nfun F(x: Int, y: List<Int>) = 2\n"),
+            ("scala parameters of other names", "a.scala", "object A {\n  def F(a: Int): Int = 1\n  def F(b: Int): Int = 2\n}\n"),
+            ("java static and not", "A.java", "class A {\n  static void F(final int a) {}\n  void F(@B int b) {}\n}\n"),
+            ("swift, same labels", "a.swift", "func F(from a: Int) {}\nfunc F(from b: Int) {}\n"),
+            ("typescript implementations", "a.ts", "function F(a: number) {}\nfunction F(a: string) {}\n"),
+            ("elixir, def and defp", "a.ex", "defmodule M do\n  def f(a), do: a\n\n  defp f(b), do: b\nend\n"),
+        )
+    },
+    "kotlin classes in files of a package": (
+        {f"src/main/kotlin/{x}.kt": f"package p\nclass F(val {x.lower()}: {x})\n" for x in ("Int", "String")},
+        [(f"src/main/kotlin/{x}.kt", None, "duplicate") for x in ("Int", "String")],
+    ),
+    "kotlin functions in files of a package": (
+        {f"src/main/kotlin/{x}.kt": f"package p\nfun F({x}: Int): Int = 1\n" for x in "ab"},
+        [(f"src/main/kotlin/{x}.kt", None, "duplicate") for x in "ab"],
+    ),
+    "elixir modules in files of a project": (
+        {"lib/a.ex": "defmodule F do\nend\n", "lib/b/c.ex": "defmodule F do\nend\n"},
+        [("lib/a.ex", None, "duplicate"), ("lib/b/c.ex", None, "duplicate")],
+    ),
     "python, plain redefinition": (
         {"a.py": "def F(): ...\ndef F(a): ...\n"},
         [("a.py", None, "duplicate"), ("a.py", None, "duplicate")],
@@ -262,7 +305,7 @@ CONFLICTS = {
 @pytest.mark.parametrize("case", CONFLICTS)
 def test_conflicts(case: str) -> None:
     files, expected = CONFLICTS[case]
-    assert conflict(files, "F", -1) == expected
+    assert conflict(files, "f" if case.startswith("elixir, def") else "F", -1) == expected
 
 
 NO_CONFLICTS = {
@@ -319,7 +362,7 @@ NO_CONFLICTS = {
     },
     "c# indexers": {
         "a.cs": "namespace N { class A {\npublic int this[int a] { get { return 1; } }\n"
-                "public int this[long a] { get { return 1; } }\nint F; int F; } }\n",
+                "public int this[long a] { get { return 1; } }\nint F;\nint I.F { get; } } }\n",
     },
     "javascript members of nested objects": {
         "a.js": "const o = { a: { F() {} }, b: { F() {} } };\n",
@@ -374,7 +417,31 @@ NO_CONFLICTS = {
         "a.swift": "extension A where T == Int { func F() {} }\nextension A where T == String { func F() {} }\n",
     },
     "java overloads": {"A.java": "class A { void F(int a) {} void F(String a) {} }\n"},
-    "kotlin receivers": {"a.kt": "fun String.F() {}\nfun Int.F() {}\n"},
+    "java overloads with a comment above": {
+        "A.java": "class F {\n  @B // c\n  F() {}\n  @B // c\n  F(int a) {}\n}\n",
+    },
+    "c# static constructor": {"a.cs": "namespace N { class F {\nstatic F() {}\npublic F() {}\n} }\n"},
+    "zig, types without names": {"a.zig": "fn g() void {\n  f(struct { F: u8 });\n  f(struct { F: u9 });\n}\n"},
+    "swift, other types and other bounds": {
+        "a.swift": "func F<O>(to a: O...) -> D where O.E == E {}\nfunc F<O>(to a: O...) -> D where O.E == E? {}\n"
+                   "func F(until a: some A) {}\nfunc F(until a: some B) {}\n",
+    },
+    "swift, other labels": {"a.swift": "func F(from a: Int) {}\nfunc F(to a: Int) {}\n"},
+    "kotlin receivers": {"a.kt": "fun String.F() {}\nfun Int.F() {}\nval String.F = 1\nval Int.F = 2\n"},
+    "kotlin scripts": {f"src/main/kotlin/{x}.gradle.kts": "fun F(): Int = 1\n" for x in "ab"},
+    "kotlin companion": {
+        "a.kt": "class A {\n  val F = A.F\n  fun g() = 1\n  companion object {\n    val F = 2\n  }\n}\n",
+    },
+    "kotlin methods and those of a companion": {
+        "a.kt": "class A {\n  fun F() = 1\n  companion object {\n    fun F() = 2\n  }\n}\n",
+    },
+    "rust constants in macros": {"a.rs": "t!(a, |d| {\n    const F: u8 = 1;\n});\nt!(b, |d| {\n    const F: u8 = 2;\n});\n"},
+    "elixir callback": {
+        "a.ex": "defmodule M do\n  @callback f(a :: term) :: term\n  def f(a), do: a\nend\n",
+    },
+    "elixir modules of two projects": {"a/lib/a.ex": "defmodule F do\nend\n", "b/lib/a.ex": "defmodule F do\nend\n"},
+    "php variables": {"a.php": "<?php\nconst F = 1;\n$F = 2;\n$F = 3;\n"},
+    "c, a macro around the parameters": {"a.c": "int g _F_OF((int a)) { }\nint h _F_OF((int b)) { }\n"},
     "kotlin expect and actual": {"a.kt": "expect fun F(): Int\nactual fun F(): Int = 1\n"},
     "elixir clauses": {"a.ex": "defmodule M do\n  def f(0), do: 1\n  def f(n), do: n\nend\n"},
     "c++ overloads": {"a.cpp": "void F(int a) {}\n#if X\nvoid F(long a) {}\n#endif\n"},
@@ -384,7 +451,13 @@ NO_CONFLICTS = {
 
 @pytest.mark.parametrize("case", NO_CONFLICTS)
 def test_no_conflicts(case: str) -> None:
-    name = {"go init": "init", "c entry points": "main", "elixir clauses": "f"}.get(case, "F")
+    name = {
+        "go init": "init",
+        "c entry points": "main",
+        "elixir clauses": "f",
+        "elixir callback": "f",
+        "c, a macro around the parameters": "_F_OF",
+    }.get(case, "F")
     count = sum(site.name == name for site in sites(NO_CONFLICTS[case]))
     assert [conflict(NO_CONFLICTS[case], name, at) for at in range(count)] == [[]] * count
 

@@ -94,11 +94,12 @@ def together(one: str | None, other: str | None, language: str) -> bool | None:
     return _together(min(one, other), max(one, other), language)
 
 
-def alternatives(one: str | None, other: str | None, language: str) -> bool:
-    """Whether two conditions hold together only if somebody sets a switch of each: `USE_GL` and `USE_METAL`.
+def alternatives(one: str | None, other: str | None, language: str) -> bool | None:
+    """Whether two conditions hold together only in an unusual build, or if somebody sets a switch of each: `USE_GL` and
+    `USE_METAL`.
 
     A build mostly chooses one of such switches, so that the conditions may be alternatives, though nothing says so. A
-    switch counts if only one of the conditions mentions it.
+    switch counts if only one of the conditions mentions it. None if that is not decided.
     """
     return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
 
@@ -135,16 +136,20 @@ def _together(one: str, other: str, language: str) -> bool | None:
 
 
 @lru_cache(maxsize=4_096)
-def _alternatives(one: str, other: str, language: str) -> bool:
+def _alternatives(one: str, other: str, language: str) -> bool | None:
     mine, theirs, dialect = _read(one, language).affirmed, _read(other, language).affirmed, _dialect(language)
     only = [sorted(filter(dialect.is_switch, names)) for names in (
         mine.variables - theirs.variables, theirs.variables - mine.variables,
     )]  # fmt: skip
     pairs = list(product(*only))
-    if not pairs or len(pairs) > _MAX_PAIRS:
+    usual = [fact for fact in dialect.usual if (mine.variables | theirs.variables).issuperset(variables(fact))]
+    if len(pairs) > _MAX_PAIRS:
+        return None
+    if not (pairs or usual):
         return False
     apart = (Or((off(one, dialect), off(other, dialect)), 2) for one, other in pairs)
-    return _possible([mine, theirs, Problem(apart)], language) is False
+    possible = _possible([mine, theirs, Problem([*usual, *apart])], language)
+    return None if possible is None else not possible
 
 
 @lru_cache(maxsize=16_384)

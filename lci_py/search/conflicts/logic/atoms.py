@@ -60,6 +60,7 @@ class Dialect(NamedTuple):
         zero: The word that counts as the number 0 (C: a macro that is not defined).
         special: The language's own reading of an operand or a comparison; None for the reading of all languages.
         facts: Formulas that always hold. A question is asked together with those whose variables it has.
+        usual: Formulas that hold in all builds that people make; whoever asks for another one may find two definitions.
         here: By variable, the values that are possible on a machine.
         unset: Whether switches are off unless somebody sets them for a build.
         within: What only asks for a part of Windows.
@@ -74,6 +75,7 @@ class Dialect(NamedTuple):
     zero: str = ""
     special: Callable[[Leaf], Formula | None] = _nothing
     facts: tuple[Formula, ...] = ()
+    usual: tuple[Formula, ...] = ()
     here: Callable[[Machine], Mapping[str, Allowed]] = platforms.here
     unset: bool = False
     within: re.Pattern[str] | None = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic.atoms import Dialect, flag
 from lci_py.search.conflicts.logic.comparisons import Operand
-from lci_py.search.conflicts.logic.solve import FALSE, Formula, Literal, Or, both
+from lci_py.search.conflicts.logic.solve import FALSE, Formula, Literal, Or, both, opposite
 from lci_py.search.conflicts.logic.values import compared, numeric
 from lci_py.source.text.patterns import lazily
 
@@ -36,6 +36,7 @@ _PORTS = {
     "openbsd": "386 amd64 arm arm64 mips64 ppc64 riscv64",
     "plan9": "386 amd64 arm",
     "solaris": "386 amd64 sparc sparc64",
+    "rumprun": "amd64",  # a fork's, which sets GOOS to it
     "wasip1": "wasm",
     "windows": "386 amd64 arm arm64",
     "zos": "s390x",
@@ -46,6 +47,18 @@ _ARCH = {name: 1 << bit for bit, name in enumerate(dict.fromkeys(" ".join(_PORTS
 _ALSO = {"linux": ("android",), "darwin": ("ios",), "solaris": ("illumos",)}
 _UNIX = "aix android darwin dragonfly freebsd hurd illumos ios linux netbsd openbsd solaris".split()
 _COMPILERS = {"gc": 1, "gccgo": 2}
+#: The processors of gc; the others are gccgo's.
+_USUAL = "386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x wasm".split()
+_OLDEST = 17  # Go 1.17 was the first to read `//go:build`
+#: The systems of compilers and sandboxes of their own, which set these tags. Sources: the targets that TinyGo lists,
+#: libgo/configure.ac, cmd/go's description of `faketime`; App Engine's sandbox was a Linux, GopherJS a browser.
+_SYSTEMS = {
+    "gccgo": "aix hurd linux solaris",
+    "tinygo": "darwin js linux wasip1 windows",
+    "appengine": "linux",
+    "faketime": "linux",
+    "gopherjs": "js",
+}
 _RELEASE = lazily(r"go1\.(\d{1,4})")
 _FEATURE = lazily(r"(\w+)\.(v?)(\d+)")  # amd64.v3, arm.7; each level implies those below
 _MACHINES = {"x86_64": "amd64", "x86": "386", "aarch64": "arm64", "loongarch64": "loong64", "ppc64le": "ppc64le"}
@@ -65,6 +78,15 @@ def _facts() -> tuple[Formula, ...]:
     for name, ports in _PORTS.items():
         processors = sum(_ARCH[arch] for arch in ports.split())
         found.append(Or((Literal(" @os", ~_OS[name]), Literal(" @arch", processors)), 2))
+    return tuple(found)
+
+
+def _usual() -> tuple[Formula, ...]:
+    processors = sum(_ARCH[name] for name in _USUAL)
+    found: list[Formula] = [Literal(" @arch", processors), Literal(" @go", numeric(compared(">=", (1, _OLDEST))))]
+    for name, systems in _SYSTEMS.items():
+        unset = opposite(_WORDS.get(name, flag(name)))
+        found.append(Or((unset, Literal(" @os", sum(_OS[system] for system in systems.split()))), 2))
     return tuple(found)
 
 
@@ -98,4 +120,4 @@ def _is_switch(variable: str) -> bool:
     return variable.startswith("  ") and variable != "  cgo"  # which is set wherever there is a C compiler
 
 
-GO = Dialect(special=_special, facts=_facts(), here=_here, unset=True, is_switch=_is_switch)
+GO = Dialect(special=_special, facts=_facts(), usual=_usual(), here=_here, unset=True, is_switch=_is_switch)

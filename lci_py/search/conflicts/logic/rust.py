@@ -45,6 +45,29 @@ _ENVIRONMENTS = {
     "p1 p2 p3": "wasi",
     "macabi sim": " ".join(_APPLE),
 }
+#: The processors of systems and of C libraries that run on few. Source: as above, of rustc 1.95.
+_PORTS = {
+    "aix": "powerpc64",
+    "android": "aarch64 arm riscv64 x86 x86_64",
+    "cygwin dragonfly": "x86_64",
+    "emscripten wasi": "wasm32",
+    "freebsd": "aarch64 arm powerpc powerpc64 riscv64 x86 x86_64",
+    "fuchsia hermit": "aarch64 riscv64 x86_64",
+    "haiku hurd": "x86 x86_64",
+    "illumos": "aarch64 x86_64",
+    "ios": "aarch64 arm x86 x86_64",
+    "macos nto": "aarch64 x86 x86_64",
+    "netbsd": "aarch64 arm mips powerpc riscv64 sparc64 x86 x86_64",
+    "openbsd": "aarch64 powerpc powerpc64 riscv64 sparc64 x86 x86_64",
+    "redox": "aarch64 riscv64 x86 x86_64",
+    "solaris": "sparc64 x86_64",
+    "tvos": "aarch64 x86_64",
+    "visionos": "aarch64",
+    "vita rtems": "arm",
+    "watchos": "aarch64 arm x86_64",
+    "windows": "aarch64 arm arm64ec x86 x86_64",
+}
+_PORTED = {"uclibc": "arm mips x86_64", "ohos": "aarch64 arm loongarch64 x86_64", "sgx": "x86_64"}
 _PROCESSORS = {"ppc64": "powerpc64", "ppc64le": "powerpc64", "i686": "x86"}
 
 
@@ -79,6 +102,11 @@ _FACTS: tuple[Formula, ...] = (
     ),
     Or((_is("target_os", *_APPLE), Literal("target_vendor", ~words("apple"))), 2),
     Or((Literal("target_os", ~words(*_APPLE)), _is("target_vendor", "apple")), 2),
+)
+_USUAL: tuple[Formula, ...] = tuple(
+    Or((Literal(name, ~words(*values.split())), _is("target_arch", *processors.split())), 2)
+    for name, table in (("target_os", _PORTS), ("target_env", _PORTED))
+    for values, processors in table.items()
 )
 
 
@@ -121,4 +149,4 @@ def _is_switch(variable: str) -> bool:
     return variable.startswith("  ") and not variable.startswith("  feature = ")
 
 
-RUST = Dialect(grammar=_GRAMMAR, special=_special, facts=_FACTS, here=_here, is_switch=_is_switch)
+RUST = Dialect(grammar=_GRAMMAR, special=_special, facts=_FACTS, usual=_USUAL, here=_here, is_switch=_is_switch)
