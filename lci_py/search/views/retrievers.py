@@ -183,7 +183,7 @@ class LexicalRetriever:
         holds, somewhere = np.zeros((len(terms), len(units)), np.bool_), np.zeros(len(terms), np.bool_)
         for field in ("content", "names"):
             rows, _, numbers = index.postings(field, terms)
-            somewhere[numbers] = True
+            somewhere |= index.having(field, terms, numbers) > 0
             at = place[index.chunk_unit[rows] if field == "content" else rows]
             holds[numbers[at >= 0], at[at >= 0]] = True
         weights = np.where(somewhere, weights, 0.0)
@@ -218,6 +218,10 @@ class LexicalRetriever:
         # A file's words lift its units, but a unit that has none of the words is no hit.
         total[~own] = 0
         return total
+
+    def best(self, query: TextQuery) -> float:
+        """The largest score of all units."""
+        return float(self.scores(query).max(initial=0.0))
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         scores = self.scores(query)
