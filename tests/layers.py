@@ -15,6 +15,7 @@ PAGE = PROJECT / "docs" / "architecture.md"
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
     "app": ("search", "index", "agents", "config", "source"),
+    "cluster": ("search", "index", "callgraph", "source"),
     "render": (),
     "search": ("index", "callgraph", "embed", "source"),
     "training": ("index", "embed", "source"),
@@ -42,6 +43,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "suggest trace worktree degraded",
     ),
     "index": ("build", "store", "shards"),
+    "cluster": ("root", "universe", "leaf", "messages link", "part_graph"),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
         "language_rules linearize gc_paused forked program",
@@ -59,6 +61,7 @@ SAYS = {
     "search": "questions to answers",
     "training": "makes the model; not in the wheel",
     "index": "files to shards on disk",
+    "cluster": "one search over many indexes",
     "callgraph": "call sites to edges",
     "embed": "text to vectors",
     "agents": "lci in the files of coding agents",
