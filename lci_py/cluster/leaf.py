@@ -226,16 +226,18 @@ class Leaf:
             if len(ask.views) == 1:
                 made.coverage = snapshot.bm25.coverage(ask.query, units)
         if len(ask.views) > 1 and self._graph is not None:
+            self._graph.within(ask.bounds)
             made.importers = self._graph.importers[files]
         return made
 
-    def around(self, seeds: NDArray[np.int64]) -> Reached:
+    def around(self, seeds: NDArray[np.int64], bounds: tuple[int, ...] | None = None) -> Reached:
         """The units around some of the part, in the whole fleet."""
         with self._lock:
             graph = self._graph
             if graph is None:
                 raise IndexError_("the part has no call graph")
             own = seeds - self._starts["units"]
+            graph.within(bounds)
             units: Any = UnitGraph(graph)
             return distinct(seeds, *_plain(edges_of(units, self._snapshot.unit_table, own)))
 
@@ -268,6 +270,8 @@ class Leaf:
                 found.append(row)
                 results.append(result(snapshot, row, asked.request, shown.view, shown.score, wanted, shown.line))
             graph = self._graph if asked.graph else None
+            if graph is not None:
+                graph.within(asked.bounds)
             return Presented(results, [] if graph is None else surroundings(snapshot, graph, found))
 
     def links(self, nodes: Sequence[int]) -> dict[int, GraphLink]:

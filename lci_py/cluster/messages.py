@@ -71,6 +71,7 @@ class Ask(NamedTuple):
         filters: Those of `choice`, or none.
         names: How many definitions the query names, in all parts.
         literal: Whether places that only hold the phrases are results.
+        bounds: Which nodes of the graph may be seen, as `PartGraph.within` takes them.
     """
 
     query: TextQuery
@@ -82,6 +83,7 @@ class Ask(NamedTuple):
     filters: Filters = Filters()
     names: NameCounts | None = None
     literal: bool = False
+    bounds: tuple[int, ...] | None = None
 
 
 @dataclass(slots=True)
@@ -148,6 +150,7 @@ class Present(NamedTuple):
     phrases: tuple[str, ...]
     forms: tuple[str, ...]
     graph: bool  # with what is around each
+    bounds: tuple[int, ...] | None = None
 
 
 class Presented(NamedTuple):

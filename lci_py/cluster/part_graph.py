@@ -98,9 +98,30 @@ class PartGraph(GraphIndex):
         self._columns = {
             f"{way}_{name}": arrays.array(f"{way}_{name}", kind) for way in _WAYS for name, kind in _COLUMNS.items()
         }
+        self._bounds: NDArray[np.int64] | None = None
         for way, pointers in zip(_WAYS, (self.out_ptr, self.in_ptr), strict=True):
             self._check(int(pointers[0]) == 0 and not (pointers[1:] < pointers[:-1]).any())
             self._check({len(self._columns[f"{way}_{name}"]) for name in _COLUMNS} == {int(pointers[-1])})
+
+    def within(self, bounds: Sequence[int] | None) -> None:
+        """From now on, tell only of edges to some nodes of the fleet: those from the first bound to before the second,
+        from the third to before the fourth, and so on, ascending; None for all."""
+        self._bounds = None if bounds is None else np.array(bounds, np.int64)
+
+    def _may_see(self, nodes: NDArray[Any]) -> NDArray[np.bool_]:
+        if self._bounds is None:
+            return np.ones(len(nodes), np.bool_)
+        return np.asarray(np.searchsorted(self._bounds, nodes, "right") % 2 == 1)
+
+    @property
+    def importers(self) -> NDArray[np.int32]:
+        """The number of edges into each file, which are imports: [files]."""
+        pointers = self.in_ptr[self.n_symbols : self.n_symbols + self.n_files + 1].astype(np.int64)
+        if self._bounds is None:
+            return np.asarray(np.diff(pointers), np.int32)
+        seen = self._may_see(self._columns["in_node"][int(pointers[0]) : int(pointers[-1])])
+        sums = np.append(0, np.cumsum(seen))
+        return np.asarray(np.diff(sums[pointers - pointers[0]]), np.int32)
 
     def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False) -> Edges:
         return self._edges(nodes, kind, incoming, "node", self.n_nodes)
@@ -118,7 +139,8 @@ class PartGraph(GraphIndex):
         places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - sizes), sizes)
         origin = np.repeat(np.arange(len(asked)), sizes)
         kinds = self._columns[f"{way}_kind"][places]
-        chosen = np.flatnonzero(kinds == (kind if isinstance(kind, int) else kind[origin]))
+        wanted = kinds == (kind if isinstance(kind, int) else kind[origin])
+        chosen = np.flatnonzero(wanted & self._may_see(self._columns[f"{way}_node"][places]))
         places, origin = places[chosen], origin[chosen]
         other = self._columns[f"{way}_{end}"][places]
         if len(other) and not -1 <= int(other.min()) <= int(other.max()) < most:

@@ -156,15 +156,26 @@ def _closest(found: Iterable[Mapping[Mention, tuple[int, int]]]) -> dict[Mention
 class Root:
     """Searches a fleet."""
 
-    def __init__(self, fleet: FleetInfo, calls: Calls, *, limit: int = 10, snippet: int = 2) -> None:
+    def __init__(
+        self,
+        fleet: FleetInfo,
+        calls: Calls,
+        *,
+        readable: Iterable[int] | None = None,
+        limit: int = 10,
+        snippet: int = 2,
+    ) -> None:
         """
         Args:
-            fleet: What is searched. Parts that may not be read are not in it: nothing of them is counted.
-            calls: The way to its leaves, by their places in `fleet`.
+            fleet: All parts.
+            calls: The way to their leaves, by their places in `fleet`.
+            readable: The parts that may be read; None for all. Of the others nothing is counted, ranked or listed.
             limit: Results of a request that does not say.
             snippet: Lines of a result where a request does not say.
         """
         self.fleet, self._calls, self._limit, self._snippet = fleet, calls, limit, snippet
+        self._readable = sorted(range(len(fleet.parts)) if readable is None else set(readable))
+        self._parts = [fleet.parts[part] for part in self._readable]
         self._facts = _Facts()
         self._lost: dict[int, str] = {}
         self._locks = {view: allocate_lock() for view in VIEWS}
@@ -172,12 +183,20 @@ class Root:
         for kind in ("files", "symbols", "units", "chunks", "lambdas"):
             sizes = [part.counts[kind] for part in fleet.parts]
             self._ends[kind] = np.cumsum(sizes).tolist() if sizes else []
+        self._bounds = None if readable is None else self._visible()
         #: Round trips so far.
         self.trips = 0
 
-    def starts(self, part: int) -> dict[str, int]:
-        """The first numbers of a part's rows, as `Leaf` takes them."""
-        return starts(self.fleet, part)
+    def _visible(self) -> tuple[int, ...]:
+        """The nodes of the graph that may be seen, as `PartGraph.within` takes them."""
+        found, base = [], 0
+        for kind in ("symbols", "files", "lambdas"):
+            ends = self._ends[kind]
+            for part in self._readable:
+                size = self.fleet.parts[part].counts[kind]
+                found += [base + ends[part] - size, base + ends[part]] if size else []
+            base += ends[-1] if ends else 0
+        return tuple(found)
 
     def search(self, request: SearchRequest) -> Answer:
         """Answer one query in the mode it names. A part that does not answer is an entry of `degraded`.
@@ -220,14 +239,14 @@ class Root:
         return self._limit if request.limit is None else request.limit
 
     def _check(self, filters: Filters) -> None:
-        check_words(filters, frozenset().union(*(part.languages for part in self.fleet.parts)))
+        check_words(filters, frozenset().union(*(part.languages for part in self._parts)))
 
     def _losses(self) -> list[Degradation]:
         """The parts that did not answer, by what was wrong with them."""
         by_reason: dict[str, list[str]] = defaultdict(list)
         for part, why in sorted(self._lost.items()):
             by_reason[why].append(self.fleet.parts[part].name)
-        others = "the other repositories" if len(self._lost) < len(self.fleet.parts) else "none"
+        others = "the other repositories" if len(self._lost) < len(self._parts) else "none"
         return [
             Degradation("repositories", "error", others, "high", f"{', '.join(dict.fromkeys(names))}: {why}")
             for why, names in by_reason.items()
@@ -261,12 +280,12 @@ class Root:
                 self._lost[part] = "no worker has answered in time"
             else:
                 answers[part] = answer
-        if len(self._lost) == len(self.fleet.parts) and self.fleet.parts:
+        if len(self._lost) == len(self._parts) and self._parts:
             raise first or IndexError_("no part of the fleet has answered", hint="look whether its workers run")
         return answers
 
     def _all(self, method: str, *args: Any) -> dict[int, Any]:
-        return self._ask(method, dict.fromkeys(range(len(self.fleet.parts)), args))
+        return self._ask(method, dict.fromkeys(self._readable, args))
 
     def _know(self, need: Need) -> _Facts:
         """The facts, with what a query needs of them."""
@@ -287,7 +306,7 @@ class Root:
     def collection(self, texts: Iterable[str]) -> Collection:
         """What BM25 asks of all parts, for some terms."""
         known = self._know(Need(terms=tuple(texts))).terms
-        parts = self.fleet.parts
+        parts = self._parts
         return Collection(
             {field: sum(part.counts[ROWS[field]] for part in parts) for field in FIELDS},
             {field: sum(part.lengths[field] for part in parts) for field in FIELDS},
@@ -309,7 +328,7 @@ class Root:
         self._know(Need(terms=self._terms(query, asked), names=names, files=(asked.files,) if asked.files else ()))
         collection = self.collection(self._terms(query, asked))
         counts = self._facts.names[names[0]] if names else None
-        return Ask(query, asked, views, POOL, collection, choice, filters, counts)
+        return Ask(query, asked, views, POOL, collection, choice, filters, counts, bounds=self._bounds)
 
     # --- one view -------------------------------------------------------------------------------------------------
 
@@ -379,13 +398,13 @@ class Root:
         return replace(answer, plan=plan.as_json(), degraded=(*outcome.degraded, *more))
 
     def _has_graph(self) -> bool:
-        return all(part.has_graph for part in self.fleet.parts)
+        return all(part.has_graph for part in self._parts)
 
     def reach(self, seeds: NDArray[np.int64]) -> Reached:
         """The units of the fleet around some of its units."""
         n = len(seeds)
         own = self._by_part(seeds)
-        found = self._ask("around", {part: (units,) for part, units in own.items()})
+        found = self._ask("around", {part: (units, self._bounds) for part, units in own.items()})
         columns: list[tuple[NDArray[Any], ...]] = [(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))]
         for part, one in found.items():
             places = np.flatnonzero(np.isin(seeds, own[part]))
@@ -423,7 +442,7 @@ class Root:
             part = self._part("units", one.unit) if one.unit >= 0 else self._part("symbols", one.symbol)
             by_part[part].append(place)
         asked = {
-            part: (Present(tuple(shown[place] for place in places), request, *wanted, graph),)
+            part: (Present(tuple(shown[place] for place in places), request, *wanted, graph, self._bounds),)
             for part, places in by_part.items()
         }
         results: list[Result | None] = [None] * len(shown)
@@ -509,7 +528,7 @@ class _Vocabulary:
         return (self._known[term.text] or (0,) * len(FIELDS))[list(FIELDS).index(field)]
 
     def size(self, field: str) -> int:
-        return sum(part.counts[ROWS[field]] for part in self._root.fleet.parts)
+        return sum(part.counts[ROWS[field]] for part in self._root._parts)
 
 
 class _Related:
@@ -544,7 +563,7 @@ class _Run:
             self._filters,
             wording=wording,
             strict=request.strict,
-            files=sum(part.counts["files"] for part in root.fleet.parts),
+            files=sum(part.counts["files"] for part in root._parts),
         )
         query = rewritten(attempt.query, wording.rewrites)
         choice = None if attempt.allowed is None else attempt.allowed.choice

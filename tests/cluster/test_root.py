@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,60 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from lci_py import app
-from lci_py.errors import IndexError_, LciError, UsageError
+from lci_py.errors import IndexError_, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, Filters, SearchRequest
-from tests.support.fleets import Fleet, indexed_paths
-
-#: Repositories that call and import each other, with names and words in common.
-FILES = {
-    "a-b/notes.md": "# Retries\n\nThe store retries a failed write three times.\n",
-    "a/store.py": (
-        'import os\nfrom a.retry import backoff\n\n\nclass Store:\n    """Keeps sessions."""\n\n'
-        "    def save(self, session, config):\n        cfg = config\n        return backoff(lambda: session.write(cfg))\n\n"
-        "    def remove_expired(self, sessions):\n        for session in sessions:\n"
-        "            if session.expired():\n                self.drop(session)\n\n"
-        "    def drop(self, session):\n        raise KeyError(f\"cannot drop {session}: permission denied\")\n"
-    ),
-    "a/retry.py": (
-        "def backoff(work, times=3):\n    for attempt in range(times):\n        try:\n            return work()\n"
-        "        except OSError:\n            wait(attempt)\n\n\ndef wait(attempt):\n    return attempt * 2\n"
-    ),
-    "b/cmd/main.go": (
-        "package main\n\n// Run starts the server.\nfunc Run(config Config) error {\n\treturn serve(config)\n}\n\n"
-        "func serve(c Config) error {\n\treturn nil\n}\n\ntype Config struct {\n\tName string\n}\n"
-    ),
-    "b/cmd/main_test.go": "package main\n\nfunc TestRun(t *testing.T) {\n\tRun(Config{})\n}\n",
-    "c/app.py": (
-        "from a.store import Store\n\n\ndef run(config):\n    store = Store()\n    store.save(None, config)\n"
-        "    store.remove_expired([])\n    return store\n\n\nSTORE = Store()\n"
-    ),
-    "c/index.js": "export * from './store.js'\n",
-    "c/store.js": "export class Store {\n  save(session) { return backoff(() => session) }\n}\nfunction backoff(f) { return f() }\n",
-    "c/tests/test_app.py": "from c.app import run\n\n\ndef test_run():\n    assert run({})\n",
-}  # fmt: skip
-LONG = (
-    "Saving a session fails\n\nSee store.py and `remove_expired`.\n\n"
-    '  File "a/store.py", line 12, in drop\n\nThe server in cmd/main.go says nothing.\n'
-)
-QUERIES = (
-    "where are expired sessions removed", "store", "Store", "remove_expired", "parse config", "configuration retries",
-    '"session"', '"session" "nowhere else"', '"=> session"', '"cannot drop" "def run"', "stroe sessoin", "xyzzy", LONG,
-    "KeyError: cannot drop 'x.db': permission denied", "the store retries a failed write", "lang:python save",
-    "kind:function", "name:*e* lang:go", "path:c/** run", "serve",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    root = tmp_path_factory.mktemp("one")
-    for path, text in FILES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text)
-    app.build_index(str(root), jobs=1)
-    with app.open_engine(str(root), refresh="never") as engine:
-        yield engine
+from tests.support.fleets import FILES, QUERIES, Fleet, indexed_paths, said
 
 
 def split(one: Engine, folder: Path, cuts: list[int]) -> Fleet:
@@ -85,18 +34,9 @@ def first(paths: list[str], i: int) -> bool:
     return paths[i].partition("/")[0] != paths[i - 1].partition("/")[0]
 
 
-def said(source: Any, request: SearchRequest) -> Any:
-    """The answer, or the error, without what is of the index and not of the query."""
-    try:
-        found = dataclasses.asdict(source.search(request))
-    except LciError as error:
-        return type(error).__name__, error.message
-    return {key: value for key, value in found.items() if key not in ("index", "trace")}
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_the_answers_are_those_of_one_index(one: Engine, fleet: Fleet, mode: Any) -> None:
-    assert len(fleet.info.parts) == 4
+    assert len(fleet.info.parts) == 5
     results = 0
     for query in QUERIES:
         request = SearchRequest(query, mode, 10, snippet=2)
@@ -163,7 +103,7 @@ def test_a_part_that_does_not_answer_is_named(one: Engine, fleet: Fleet, tmp_pat
     ]
     assert found.degraded[0].detail.startswith("a: ")
     assert found.results and not any(result.file.startswith("a/") for result in found.results)
-    fleet.calls.lost = {0, 1, 2, 3}
+    fleet.calls.lost = set(range(5))
     with pytest.raises(IndexError_):
         fleet.root.search(request)
     fleet.calls.lost = set()

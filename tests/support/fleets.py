@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,55 @@ from lci_py.cluster.part_graph import PartGraph
 from lci_py.cluster.root import FleetInfo, PartInfo, Root, starts
 from lci_py.errors import LciError
 from lci_py.search.engine import Engine
+from lci_py.types.search import SearchRequest
+
+#: Repositories that call and import each other, with names and words in common.
+FILES = {
+    "a-b/notes.md": "# Retries\n\nThe store retries a failed write three times.\n",
+    "a/store.py": (
+        'import os\nfrom a.retry import backoff\n\n\nclass Store:\n    """Keeps sessions."""\n\n'
+        "    def save(self, session, config):\n        cfg = config\n        return backoff(lambda: session.write(cfg))\n\n"
+        "    def remove_expired(self, sessions):\n        for session in sessions:\n"
+        "            if session.expired():\n                self.drop(session)\n\n"
+        "    def drop(self, session):\n        raise KeyError(f\"cannot drop {session}: permission denied\")\n"
+    ),
+    "a/retry.py": (
+        "def backoff(work, times=3):\n    for attempt in range(times):\n        try:\n            return work()\n"
+        "        except OSError:\n            wait(attempt)\n\n\ndef wait(attempt):\n    return attempt * 2\n"
+    ),
+    "b/cmd/main.go": (
+        "package main\n\n// Run starts the server.\nfunc Run(config Config) error {\n\treturn serve(config)\n}\n\n"
+        "func serve(c Config) error {\n\treturn nil\n}\n\ntype Config struct {\n\tName string\n}\n"
+    ),
+    "b/cmd/main_test.go": "package main\n\nfunc TestRun(t *testing.T) {\n\tRun(Config{})\n}\n",
+    "c/app.py": (
+        "from a.store import Store\n\n\ndef run(config):\n    store = Store()\n    store.save(None, config)\n"
+        "    store.remove_expired([])\n    return store\n\n\nSTORE = Store()\n"
+    ),
+    "c/index.js": "export * from './store.js'\n",
+    "c/store.js": "export class Store {\n  save(session) { return backoff(() => session) }\n}\nfunction backoff(f) { return f() }\n",
+    "d/x/a/store.py": "LIMIT = 3\n",
+    "c/tests/test_app.py": "from c.app import run\n\n\ndef test_run():\n    assert run({})\n",
+}  # fmt: skip
+LONG = (
+    "Saving a session fails\n\nSee store.py and `remove_expired`.\n\n"
+    '  File "x/a/store.py", line 12, in drop\n\nThe server in cmd/main.go says nothing.\n'
+)
+QUERIES = (
+    "where are expired sessions removed", "store", "Store", "remove_expired", "parse config", "configuration retries",
+    '"session"', '"session" "nowhere else"', '"=> session"', '"cannot drop" "def run"', "stroe sessoin", "xyzzy", LONG,
+    "KeyError: cannot drop 'x.db': permission denied", "the store retries a failed write", "lang:python save",
+    "kind:function", "name:*e* lang:go", "path:c/** run", "serve",
+)  # fmt: skip
+
+
+def said(source: Any, request: SearchRequest) -> Any:
+    """The answer, or the error, without what is of the index and not of the query."""
+    try:
+        found = dataclasses.asdict(source.search(request))
+    except LciError as error:
+        return type(error).__name__, error.message
+    return {key: value for key, value in found.items() if key not in ("index", "trace")}
 
 
 def copy_files(source: Path, paths: Sequence[str], target: Path) -> Path:
