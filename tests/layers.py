@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "suggest trace worktree degraded",
     ),
     "index": ("build", "store", "shards"),
-    "cluster": ("part", "root", "universe", "leaf", "messages link", "part_graph", "fleet part_texts", "objects"),
+    "cluster": ("dask_calls", "index_part", "part", "root", "universe", "leaf", "messages link", "part_graph", "fleet part_texts", "objects"),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
         "language_rules linearize gc_paused forked program",

@@ -109,7 +109,7 @@ def read_fleet(objects: Objects) -> Fleet:
         error.hint = "copy fleet.key from the machine that made it into your configuration folder"
         raise error
     try:
-        parts = tuple(_part(item) for item in data["parts"])
+        parts = tuple(part_of(item) for item in data["parts"])
         fleet = Fleet(_number(data["generation"]), _text(data["built_at"]), _text(data["program"]), parts)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreError(f"{objects.url}: {FLEET} has unexpected content ({error})", hint="rebuild it") from error
@@ -164,7 +164,8 @@ def named(value: Any, role: str) -> Named:
     return Named(name, size, sha)
 
 
-def _part(data: dict[str, Any]) -> Part:
+def part_of(data: dict[str, Any]) -> Part:
+    """A part from its JSON. Raises what `named` raises."""
     manifest, graph = named(data["manifest"], "part"), data["graph"]
     if manifest.bytes > _MOST_PART_BYTES:
         raise ValueError("a part's manifest is larger than it can be")
