@@ -14,7 +14,7 @@ PAGE = PROJECT / "docs" / "architecture.md"
 #: Part -> the parts that it may import. All may import `types`, `errors` and `interrupts`; `errors` imports `types`.
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
-    "app": ("search", "index", "agents", "config", "source"),
+    "app": ("cluster", "search", "index", "agents", "config", "source"),
     "cluster": ("search", "index", "callgraph", "source"),
     "render": (),
     "search": ("index", "callgraph", "embed", "source"),
@@ -34,7 +34,7 @@ EVERYWHERE = ("types", "errors", "interrupts")
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
         "main", "mcp_server", "batch", "commands object_parser",
-        "search graph show outline path affected grep conflicts index agent typer_app", "output", "request",
+        "cluster", "search graph show outline path affected grep conflicts index agent typer_app", "output", "request",
         "kept_engine streams", "terminal", "fast_parser", "options",
     ),
     "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "suggest trace worktree degraded",
     ),
     "index": ("build", "store", "shards"),
-    "cluster": ("dask_calls", "index_part", "part", "root", "universe", "leaf", "messages link", "part_graph", "fleet part_texts", "objects"),
+    "cluster": ("dask_calls", "index_part", "part", "root", "universe", "leaf pruned", "messages link", "part_graph", "fleet part_texts", "objects"),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
         "language_rules linearize gc_paused forked program",

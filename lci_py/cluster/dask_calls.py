@@ -14,21 +14,23 @@ from __future__ import annotations
 import tempfile
 from _thread import allocate_lock
 from collections import defaultdict
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cluster.fleet import Fleet, read_fleet, write_fleet
 from lci_py.cluster.index_part import indexed
+from lci_py.cluster.messages import Head
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import Leaves, info_of, linked
+from lci_py.cluster.pruned import pruned
 from lci_py.cluster.root import Root, starts
 from lci_py.errors import IndexError_, LciError, ShardMissingError, UsageError
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lci_py.cluster.fleet import Part
     from lci_py.cluster.root import FleetInfo
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
 #: Bytes of objects that a worker keeps.
 CACHE_BYTES = 20_000_000_000
 #: Seconds that the root waits for the leaves of one round trip, and for the workers of a new cluster.
-TIMEOUT, STARTING = 30.0, 60.0
+TIMEOUT, STARTING = 30.0, 20.0
 
 
 class Tls(NamedTuple):
@@ -74,13 +76,27 @@ def connect(scheduler: str | None, workers: int = 2, tls: Tls | None = None) -> 
     try:
         if scheduler is not None:
             return Client(scheduler, security=security, timeout=STARTING)
-        cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, host="127.0.0.1")
+        cluster = LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=50
+        )
         return Client(cluster, timeout=STARTING)
     except (OSError, TimeoutError, ValueError) as error:
         raise IndexError_(
             f"the scheduler {scheduler or 'of this machine'} does not answer ({error})",
             hint="look whether it runs, and whether it wants TLS",
         ) from None
+
+
+@contextmanager
+def connected(scheduler: str | None, workers: int = 2, tls: Tls | None = None) -> Iterator[Any]:
+    """A client, as `connect` gives it, which is closed in the end, with the workers that were started for it."""
+    client = connect(scheduler, workers, tls)
+    try:
+        yield client
+    finally:
+        client.close()
+        if scheduler is None:
+            client.cluster.close()
 
 
 def preferred(part: str, workers: Iterable[str]) -> list[str]:
@@ -138,6 +154,10 @@ def answer_calls(
             found.append(getattr(leaves.leaf(part, first), method)(*args))
         except LciError as error:
             found.append(_Failed(type(error).__name__, error.message, error.hint, isinstance(error, IndexError_)))
+    if method == "head":
+        heads = [one for one in found if isinstance(one, Head)]
+        fewer = iter(pruned(heads, calls[0][2][0]) if heads else ())
+        found = [next(fewer) if isinstance(one, Head) else one for one in found]
     return found
 
 
@@ -233,22 +253,27 @@ class DaskCalls:
         return found
 
 
-def open_fleet(client: Any, url: str, readable: Callable[[str], bool] | None = None, **options: Any) -> Root:
+def open_fleet(
+    client: Any, url: str, fleet: Fleet, readable: Callable[[str], bool] | None = None, **options: Any
+) -> Root:
     """The root of a search.
 
     Args:
         client: Of Dask.
         url: Of the store.
+        fleet: What the store holds.
         readable: Whether a repository may be read; None for all.
         options: `timeout` and `most`, as `DaskCalls` takes them; `limit` and `snippet`, as `Root` does.
     Raises:
-        IndexError_: The fleet cannot be read.
+        UsageError: None of them may be read.
     """
-    fleet = read_fleet(Objects(url))
     own = {name: options.pop(name) for name in ("timeout", "most") if name in options}
     places = None
     if readable is not None:
         places = [place for place, part in enumerate(fleet.parts) if readable(part.name)]
+        if not places:
+            some = ", ".join(part.name for part in fleet.parts[:5])
+            raise UsageError("no repository of the fleet has such a name", hint=f"it has {some}")
     return Root(info_of(fleet), DaskCalls(client, url, fleet, **own), readable=places, **options)
 
 
@@ -304,4 +329,4 @@ def index_fleet(
     return write_fleet(objects, found, before.generation), sorted(one.name for one in fresh)
 
 
-__all__ = ["Repository", "Tls", "connect", "index_fleet", "open_fleet", "preferred"]
+__all__ = ["Repository", "Tls", "connect", "connected", "index_fleet", "open_fleet", "preferred"]

@@ -86,6 +86,10 @@ class Ask(NamedTuple):
     bounds: tuple[int, ...] | None = None
 
 
+#: Units of a view, their scores, and how many there are in all.
+Hits = tuple["NDArray[np.int64]", "NDArray[np.float64]", int]
+
+
 @dataclass(slots=True)
 class Head:
     """The best units of one part, and all that a ranking asks of them.
@@ -121,7 +125,7 @@ class Head:
     fields: dict[str, NDArray[np.float32]]
     coverage: NDArray[np.float64]
     importers: NDArray[np.int32]
-    hits: dict[View, tuple[NDArray[np.int64], NDArray[np.float64], int]] = field(default_factory=dict)
+    hits: dict[View, Hits] = field(default_factory=dict)
     best: float = 0.0
     names: dict[int, float] = field(default_factory=dict)
     symbols: dict[int, int] = field(default_factory=dict)

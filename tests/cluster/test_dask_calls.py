@@ -47,7 +47,7 @@ def url(client: Any, one: Engine, tmp_path_factory: pytest.TempPathFactory) -> s
 
 
 def test_the_answers_are_those_of_one_index(client: Any, url: str, one: Engine) -> None:
-    root = open_fleet(client, url)
+    root = open_fleet(client, url, read_fleet(Objects(url)))
     for mode in MODES:
         for query in QUERIES[::4]:
             request = SearchRequest(query, mode, 10, snippet=2)
@@ -72,7 +72,7 @@ def test_only_what_has_changed_is_indexed(client: Any, url: str, one: Engine) ->
 
 
 def test_a_worker_that_is_killed_costs_no_answer(client: Any, url: str, one: Engine) -> None:
-    root = open_fleet(client, url)
+    root = open_fleet(client, url, read_fleet(Objects(url)))
     request = SearchRequest("store session", "multiview", 10, snippet=2)
     expected = said(one, request)
     assert said(root, request) == expected
@@ -82,13 +82,13 @@ def test_a_worker_that_is_killed_costs_no_answer(client: Any, url: str, one: Eng
 
 
 def test_a_late_answer_is_given_up_and_named(client: Any, url: str) -> None:
-    root = open_fleet(client, url, timeout=0.0)
+    root = open_fleet(client, url, read_fleet(Objects(url)), timeout=0.0)
     with pytest.raises(IndexError_, match="no part of the fleet has answered"):
         root.search(SearchRequest("store", "bm25"))
 
 
 def test_a_repository_that_may_not_be_read(client: Any, url: str) -> None:
-    root = open_fleet(client, url, readable=lambda name: name != "a")
+    root = open_fleet(client, url, read_fleet(Objects(url)), readable=lambda name: name != "a")
     found = root.search(SearchRequest("store", "bm25", 50))
     assert found.results and not any(result.file.startswith("a/") for result in found.results)
 

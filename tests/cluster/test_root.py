@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from lci_py.cluster import root
+from lci_py.cluster.messages import Head
 from lci_py.errors import IndexError_, UsageError
 from lci_py.search.engine import Engine
+from lci_py.search.modes import multiview, single
+from lci_py.search.ranking import evidence, same_file
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.support.fleets import FILES, QUERIES, Fleet, indexed_paths, said
 
@@ -55,6 +59,31 @@ def test_filters_limits_and_offsets(one: Engine, fleet: Fleet, mode: Any, more: 
     for query in ("store session", '"session"', "run"):
         request = SearchRequest(query, mode, **{"limit": 10, **more})
         assert said(fleet.root, request) == said(one, request)
+
+
+@pytest.mark.parametrize("most", [3, 400])
+def test_workers_with_several_parts_send_only_what_can_be_shown(
+    one: Engine, fleet: Fleet, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Whatever the bound of a view's hits is, the answers are those of one index with that bound."""
+    for module in (root, single, multiview, evidence, same_file):
+        monkeypatch.setattr(module, "POOL", most)
+    call, sizes = fleet.calls.call, {True: 0, False: 0}
+
+    def counting(method: str, asked: Any) -> dict[int, Any]:
+        found = call(method, asked)
+        sizes[bool(fleet.calls.workers)] += sum(len(one.units) for one in found.values() if isinstance(one, Head))
+        return found
+
+    monkeypatch.setattr(fleet.calls, "call", counting)
+    for mode in MODES:
+        for query in QUERIES:
+            request = SearchRequest(query, mode, 3, snippet=2)
+            expected = said(one, request)
+            for workers in ([], [[0, 3], [1, 2, 4]]):
+                monkeypatch.setattr(fleet.calls, "workers", workers)
+                assert said(fleet.root, request) == expected, (query, mode)
+    assert sizes[True] < 0.8 * sizes[False] if most == 3 else sizes[True] <= sizes[False]
 
 
 @given(data=st.data())

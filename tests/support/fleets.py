@@ -12,6 +12,7 @@ from lci_py import app
 from lci_py.cluster.leaf import Leaf
 from lci_py.cluster.link import Linkable, link
 from lci_py.cluster.part_graph import PartGraph
+from lci_py.cluster.pruned import pruned
 from lci_py.cluster.root import FleetInfo, PartInfo, Root, starts
 from lci_py.errors import LciError
 from lci_py.search.engine import Engine
@@ -80,6 +81,7 @@ class InProcess:
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self.leaves = leaves
         self.lost: set[int] = set()
+        self.workers: list[list[int]] = []  # which parts have one in common that prunes their heads
         self.asked: list[tuple[str, tuple[int, ...]]] = []
 
     def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
@@ -92,6 +94,11 @@ class InProcess:
                 found[part] = getattr(self.leaves[part], method)(*args)
             except LciError as error:
                 found[part] = error
+        if method == "head" and self.workers:
+            for parts in self.workers:
+                asked_ = [part for part in parts if part in found]
+                if asked_:
+                    found |= zip(asked_, pruned([found[part] for part in asked_], asked[asked_[0]][0]), strict=True)
         return found
 
 
