@@ -15,7 +15,7 @@ PAGE = PROJECT / "docs" / "architecture.md"
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
     "app": ("cluster", "search", "index", "agents", "config", "source"),
-    "cluster": ("search", "index", "callgraph", "source"),
+    "cluster": ("search", "index", "callgraph", "embed", "source"),
     "render": (),
     "search": ("index", "callgraph", "embed", "source"),
     "training": ("index", "embed", "source"),

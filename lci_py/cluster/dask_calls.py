@@ -115,6 +115,8 @@ def preferred(part: str, workers: Iterable[str]) -> list[str]:
 
 _opened: dict[str, Leaves] = {}
 _lock = allocate_lock()
+#: Held while leaves work: they, and the encoder that they share, are for one thread at a time.
+_turn = allocate_lock()
 
 
 def _leaves(url: str, most: int) -> Leaves:
@@ -147,13 +149,14 @@ def answer_calls(
         method: Of `Leaf`.
         calls: Part, the first numbers of its rows, and the arguments.
     """
-    leaves = _leaves(url, most)
-    found = []
-    for part, first, args in calls:
-        try:
-            found.append(getattr(leaves.leaf(part, first), method)(*args))
-        except LciError as error:
-            found.append(_Failed(type(error).__name__, error.message, error.hint, isinstance(error, IndexError_)))
+    found: list[Any] = []
+    with _turn:
+        leaves = _leaves(url, most)
+        for part, first, args in calls:
+            try:
+                found.append(getattr(leaves.leaf(part, first), method)(*args))
+            except LciError as error:
+                found.append(_Failed(type(error).__name__, error.message, error.hint, isinstance(error, IndexError_)))
     if method == "head":
         heads = [one for one in found if isinstance(one, Head)]
         fewer = iter(pruned(heads, calls[0][2][0]) if heads else ())

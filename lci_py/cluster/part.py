@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from lci_py.cluster.fleet import Fleet
     from lci_py.cluster.objects import Cache, Objects
+    from lci_py.embed.protocol import TextEncoder
     from lci_py.search.worktree.freshness import Freshness
 
 _ROLES = ("symbols", "bm25", "facts", "related", "dense", "tokens")
@@ -189,6 +190,18 @@ class PartSnapshot(Snapshot):
     def freshness(self) -> Freshness:
         return AsIndexed(self.root, self.files, self.reader.read, self._walk)
 
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        """One for all parts of a process: each would load the vocabulary for itself."""
+        key = str(self.manifest.model.get("sha256")), self.manifest.model.get("dimension")
+        if key not in _encoders:
+            _encoders[key] = Snapshot.encoder.func(self)  # type: ignore[attr-defined]
+        return _encoders[key]
+
+
+#: By the digest and the dimension of the model.
+_encoders: dict[tuple[str, object], TextEncoder] = {}
+
 
 class _NoLock:
     """Calls of a leaf take turns already."""
@@ -239,7 +252,7 @@ def _shard(role: str, item: Named) -> Shard:
 class Leaves:
     """The parts that a worker has open, the most recently used ones."""
 
-    def __init__(self, cache: Cache, most: int = 64) -> None:
+    def __init__(self, cache: Cache, most: int = 512) -> None:
         self._cache, self._most = cache, most
         self._open: OrderedDict[tuple[str, tuple[tuple[str, int], ...]], Leaf] = OrderedDict()
 

@@ -116,6 +116,8 @@ def test_of_what_may_not_be_read_nothing_is_told(one: Engine, store: Path, tmp_p
 
 def test_equal_content_is_stored_once(one: Engine, store: Path, tmp_path: Path) -> None:
     """Indexing again adds nothing; a copy under another name shares what holds no paths."""
+    shutil.copytree(store, tmp_path / "store")
+    store = tmp_path / "store"
     before = set(os.listdir(store / "objects"))
     objects = Objects(str(store))
     (tmp_path / "again").mkdir()
