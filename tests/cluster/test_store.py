@@ -15,27 +15,14 @@ import pytest
 
 from lci_py.cluster.fleet import FLEET, Fleet, read_fleet, write_fleet
 from lci_py.cluster.objects import NAME, Cache, Objects
-from lci_py.cluster.part import Leaves, info_of, linked, store_part
+from lci_py.cluster.part import Leaves, info_of, store_part
 from lci_py.cluster.root import Root, starts
 from lci_py.errors import IndexError_, IndexWriteError, LciError, ShardMissingError, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, SearchRequest
-from tests.support.fleets import FILES, QUERIES, said
+from tests.support.fleets import QUERIES, make, said
 
-NAMES = sorted({path.partition("/")[0] for path in FILES})
 _MOST = 1 << 30
-
-
-def make(url: str, source: Path, work: Path, names: list[str] = NAMES) -> Fleet:
-    objects = Objects(url)
-    work.mkdir()
-    parts = []
-    for name in names:
-        (work / name).mkdir()
-        parts.append(store_part(objects, name, source / name, work / name, commit=f"of {name}"))
-    fleet = Fleet(0, "2026-01-01T00:00:00Z", "test", ()).ordered(parts)
-    (work / "link").mkdir()
-    return write_fleet(objects, linked(objects, Cache(objects, work / "cache", _MOST), fleet, work / "link"), 0)
 
 
 class Opened:
@@ -124,7 +111,11 @@ def test_equal_content_is_stored_once(one: Engine, store: Path, tmp_path: Path) 
     (tmp_path / "copy").mkdir()
     old = next(part for part in read_fleet(objects).parts if part.name == "a")
     new = store_part(objects, "a", one.root / "a", tmp_path / "again", commit="of a")
-    shared = {name for name in set(os.listdir(store / "objects")) - before if not name.startswith(("part", "files"))}
+    shared = {
+        name
+        for name in set(os.listdir(store / "objects")) - before
+        if not name.startswith(("part", "files", "symbols"))
+    }
     assert shared == set() and new.counts == {**old.counts, "lambdas": 0}
     store_part(objects, "fork", one.root / "a", tmp_path / "copy")
     fresh = {name.partition("-")[0] for name in set(os.listdir(store / "objects")) - before}

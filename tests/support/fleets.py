@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from lci_py import app
+from lci_py.cluster.fleet import Fleet as StoredFleet, write_fleet
 from lci_py.cluster.leaf import Leaf
 from lci_py.cluster.link import Linkable, link
+from lci_py.cluster.objects import Cache, Objects
+from lci_py.cluster.part import linked, store_part
 from lci_py.cluster.part_graph import PartGraph
 from lci_py.cluster.pruned import pruned
 from lci_py.cluster.root import FleetInfo, PartInfo, Root, starts
@@ -150,3 +153,19 @@ class Fleet:
 
 def indexed_paths(engine: Engine) -> list[str]:
     return sorted(engine.snapshot.symbols.paths())
+
+
+NAMES = sorted({path.partition("/")[0] for path in FILES})
+
+
+def make(url: str, source: Path, work: Path, names: Sequence[str] = NAMES) -> StoredFleet:
+    """Put the repositories of a folder into a store as a fleet."""
+    objects = Objects(url)
+    work.mkdir()
+    parts = []
+    for name in names:
+        (work / name).mkdir()
+        parts.append(store_part(objects, name, source / name, work / name, commit=f"of {name}"))
+    fleet = StoredFleet(0, "2026-01-01T00:00:00Z", "test", ()).ordered(parts)
+    (work / "link").mkdir()
+    return write_fleet(objects, linked(objects, Cache(objects, work / "cache", 1 << 30), fleet, work / "link"), 0)
