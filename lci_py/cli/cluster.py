@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.cli.options import CLUSTER_ACTIONS
 from lci_py.cli.output import shape_of
-from lci_py.cli.request import BATCH_KEYS, to_request
+from lci_py.cli.request import BATCH_KEYS, FILTER_KEYS, texts, to_request
 from lci_py.cli.search import put
 from lci_py.cli.streams import progress, write_json, writing
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
@@ -30,6 +30,8 @@ _MOST_WORKERS = 256
 
 
 def run_cluster(call: Invocation) -> int:
+    for key in (*FILTER_KEYS, "repo"):
+        texts(call.values, key)  # refuses an empty one
     action = call.text("argument") or ""
     if action not in CLUSTER_ACTIONS:
         raise unknown_value("action", action, CLUSTER_ACTIONS)
