@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from lci_py.source.repository.walk import Member, WalkOptions, WalkResult
     from lci_py.source.repository.workspace_changes import Workspace
     from lci_py.types.index import BuildSummary
-    from lci_py.types.search import Mode
+    from lci_py.types.search import Answer, Mode, SearchRequest
     from lci_py.types.source import FileEntry, Skip
 
     Progress = Callable[[], AbstractContextManager[Callable[[str, int, int], None] | None]]
@@ -724,3 +724,96 @@ def agents(
     from lci_py.agents.install import agents as change
 
     return change(str(find_root(root)), action, names, user=user, only=only)
+
+
+def cluster_index(
+    store: str,
+    repositories: Sequence[tuple[str, str, str]],
+    *,
+    scheduler: str | None = None,
+    workers: int = 2,
+    tls: tuple[str, str, str] | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Make a fleet of exactly these repositories, or bring it up to date; returns one JSON-able object.
+
+    Args:
+        store: The URL of its store.
+        repositories: Name, folder and commit ("" for none) of each.
+        scheduler: The address of a scheduler of Dask; None for workers on this machine.
+        workers: How many of them.
+        tls: Files of Dask's TLS: CA, certificate and key.
+        progress: As for `build_index`.
+    Raises:
+        UsageError: A repository or the store cannot be used, or dask is not installed.
+        IndexError_: The fleet cannot be read or written, or the scheduler does not answer.
+    """
+    from datetime import datetime, timezone
+
+    from lci_py import __version__
+    from lci_py.cluster.dask_calls import Repository, Tls, connected, index_fleet
+    from lci_py.index.store.manifest import BUILT_AT
+
+    began = time.perf_counter()
+    now = datetime.now(timezone.utc).strftime(BUILT_AT)
+    with connected(scheduler, workers, None if tls is None else Tls(*tls)) as client:
+        fleet, fresh = index_fleet(
+            client,
+            store,
+            [Repository(*one) for one in repositories],
+            now,
+            f"lci-py {__version__}",
+            progress or (lambda _stage, _done, _total: None),
+        )
+    return {
+        "store": store,
+        "generation": fleet.generation,
+        "changed": bool(fresh),
+        "repositories": [part.name for part in fleet.parts],
+        "indexed": fresh,
+        **{kind: sum(part.counts[kind] for part in fleet.parts) for kind in ("files", "symbols", "chunks")},
+        "seconds": time.perf_counter() - began,
+    }
+
+
+def cluster_search(
+    store: str,
+    request: SearchRequest,
+    *,
+    repositories: Sequence[str] = (),
+    scheduler: str | None = None,
+    workers: int = 2,
+    timeout: float | None = None,
+    tls: tuple[str, str, str] | None = None,
+    snippet: int = 2,
+) -> Answer:
+    """Search a fleet.
+
+    Args:
+        store: The URL of its store.
+        request: What is asked.
+        repositories: Globs; the others are not looked at, and count for nothing. Empty for all.
+        scheduler: As for `cluster_index`.
+        workers: As for `cluster_index`.
+        timeout: Seconds to wait for the workers in each step.
+        tls: As for `cluster_index`.
+        snippet: Lines of code per result, where the request does not say.
+    Raises:
+        UsageError: The request or the store cannot be used, or no repository has such a name.
+        IndexError_: The fleet cannot be read, or no worker answers.
+    """
+    from fnmatch import fnmatchcase
+
+    from lci_py.cluster.dask_calls import TIMEOUT, Tls, connected, open_fleet
+    from lci_py.cluster.fleet import read_fleet
+    from lci_py.cluster.objects import Objects
+
+    def readable(name: str) -> bool:
+        return any(fnmatchcase(name, glob) for glob in repositories)
+
+    fleet = read_fleet(Objects(store))  # before workers are started for it
+    with connected(scheduler, workers, None if tls is None else Tls(*tls)) as client:
+        root = open_fleet(
+            client, store, fleet, readable if repositories else None, timeout=timeout or TIMEOUT, snippet=snippet
+        )
+        return root.search(request)

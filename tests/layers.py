@@ -14,7 +14,8 @@ PAGE = PROJECT / "docs" / "architecture.md"
 #: Part -> the parts that it may import. All may import `types`, `errors` and `interrupts`; `errors` imports `types`.
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
-    "app": ("search", "index", "agents", "config", "source"),
+    "app": ("cluster", "search", "index", "agents", "config", "source"),
+    "cluster": ("search", "index", "callgraph", "embed", "source"),
     "render": (),
     "search": ("index", "callgraph", "embed", "source"),
     "training": ("index", "embed", "source"),
@@ -33,7 +34,7 @@ EVERYWHERE = ("types", "errors", "interrupts")
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
         "main", "mcp_server", "batch", "commands object_parser",
-        "search graph show outline path affected grep conflicts index agent typer_app", "output", "request",
+        "cluster", "search graph show outline path affected grep conflicts index agent typer_app", "output", "request",
         "kept_engine streams", "terminal", "fast_parser", "options",
     ),
     "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
@@ -42,6 +43,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "suggest trace worktree degraded",
     ),
     "index": ("build", "store", "shards"),
+    "cluster": ("dask_calls", "index_part", "part", "root", "universe", "leaf pruned", "messages link", "part_graph", "fleet part_texts", "objects"),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
         "language_rules linearize gc_paused forked program",
@@ -59,6 +61,7 @@ SAYS = {
     "search": "questions to answers",
     "training": "makes the model; not in the wheel",
     "index": "files to shards on disk",
+    "cluster": "one search over many indexes",
     "callgraph": "call sites to edges",
     "embed": "text to vectors",
     "agents": "lci in the files of coding agents",

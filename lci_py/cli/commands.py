@@ -42,6 +42,10 @@ def run_command(call: Invocation) -> int:
         from lci_py.cli import conflicts
 
         return conflicts.run_conflicts(call)
+    if call.command == "cluster":
+        from lci_py.cli import cluster
+
+        return cluster.run_cluster(call)
     if call.command == "agent":
         from lci_py.cli import agent
 

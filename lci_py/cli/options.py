@@ -717,6 +717,53 @@ AGENT = Command(
         choices=AGENT_NAMES,
     ),
 )
+CLUSTER_ACTIONS = ("index", "search")
+_CLUSTER = "Cluster"
+CLUSTER = Command(
+    "cluster",
+    "Index and search the repositories of a fleet, on the workers of a Dask cluster.",
+    Positional("ACTION", "index or search.", required=True, choices=CLUSTER_ACTIONS),
+    (
+        Flag(("--store",), "text", "Where the fleet is: a folder, or a URL that fsspec knows.", _CLUSTER, "URL"),
+        Flag(
+            ("--repos",),
+            "text",
+            "The repositories, one on a line: NAME FOLDER [COMMIT]; for index.",
+            _CLUSTER,
+            "FILE",
+        ),
+        Flag(
+            ("--scheduler",),
+            "text",
+            "The address of a scheduler of Dask; without it, workers are started on this machine.",
+            _CLUSTER,
+            "ADDRESS",
+        ),
+        Flag(("--workers",), "int", "Workers that are started on this machine; 2 if left out.", _CLUSTER, "N"),
+        Flag(("--timeout",), "int", "Seconds to wait for the workers in each step of a search; 30.", _CLUSTER, "N"),
+        Flag(("--tls-ca",), "text", "TLS: the certificate that the scheduler's is signed with.", _CLUSTER, "FILE"),
+        Flag(("--tls-cert",), "text", "TLS: your certificate.", _CLUSTER, "FILE"),
+        Flag(("--tls-key",), "text", "TLS: your key.", _CLUSTER, "FILE"),
+        Flag(("--repo",), "list", "Search only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
+        Flag(("--mode", "-m"), "text", _MODE_HELP, RETRIEVAL, "MODE", MODES),
+        Flag(("--limit", "-n"), "int", "Results shown, 10 if left out.", RETRIEVAL, "N"),
+        _OFFSET,
+        Flag(("--strict",), "flag", "Exit 4 when the answer is degraded; relax no query.", RETRIEVAL),
+        *_FILTERS,
+        _NAME,
+        *_ANSWER,
+        _PATHS,
+        Flag(("--snippet",), "int", "Lines of code per result, those that match best; 0 for none.", OUTPUT, "N"),
+        _MAX_TOKENS,
+        *_GENERAL,
+    ),
+    (
+        ("lci cluster index --repos repos.txt --store /srv/fleet --workers 4", "on this machine"),
+        ("lci cluster search --store /srv/fleet 'who retries a failed upload' -m multiview", "the same"),
+        ("lci cluster search --store s3://b/fleet --scheduler tcp://h:8786 retry --repo 'web-*'", "on others"),
+    ),
+    Positional("QUERY", "What to search for.", many=True),
+)
 _ALL_COMMANDS = (
     INDEX,
     SEARCH,
@@ -738,6 +785,7 @@ _ALL_COMMANDS = (
     HOOK,
     AGENT,
     MCP,
+    CLUSTER,
 )
 #: The commands that answer questions about an index: each can be a line of a batch.
 ANSWERING = (

@@ -46,6 +46,14 @@ def run_search(call: Invocation) -> int:
         listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
         _warn_of_log(engine, call)
         name = _defined_name(engine, request, call, shape)
+    code = put(call, shape, request, answer, listed=listed)
+    if name:
+        warn(f"`lci def {name}` shows where it is defined", quiet=False)
+    return code
+
+
+def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, listed: bool) -> int:
+    """Write an answer of a search as its flags say, and return the exit code."""
     writer = _writer(call, request, listed=listed)
     code = _exit_code(answer, request.strict)  # results that do not fit into a budget were found all the same
     if request.max_tokens is not None:
@@ -55,8 +63,6 @@ def run_search(call: Invocation) -> int:
     emit(call, shape, answer, writer)
     if shape == "paths":
         _warn(answer, call)
-    if name:
-        warn(f"`lci def {name}` shows where it is defined", quiet=False)
     return code
 
 

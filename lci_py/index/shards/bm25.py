@@ -39,10 +39,24 @@ UNITS = {"content": 1, "names": 5, "paths": 1, "files": 1}
 #: The kind of a field's rows, one of `numbering.COUNTED`.
 ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files"}
 
-#: A term's column in each segment; -1 in a segment without it.
-Term = tuple[int, ...]
 #: Terms whose columns are cached: a long session asks for the same ones again.
 _REMEMBERED = 10_000
+
+
+class Term(NamedTuple):
+    """A term of the vocabulary."""
+
+    text: str
+    columns: tuple[int, ...]  # in each segment; -1 in one without it
+
+
+class Collection(NamedTuple):
+    """What BM25 asks of a whole collection of which an index holds a part (docs/adr/0031-cluster.md). With it, the
+    rows of the part have the scores that they have in one index of the whole."""
+
+    rows: Mapping[str, int]  # field -> number of rows
+    lengths: Mapping[str, int]  # field -> sum of the rows' lengths
+    having: Mapping[str, Mapping[str, int]]  # text of a term that the collection has -> field -> number of rows with it
 
 
 class Postings(NamedTuple):
@@ -75,15 +89,19 @@ def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], idfs: NDArray[n
     return counts.astype(np.float32)
 
 
-def length_norm(lengths: NDArray[Any], k1: float, b: float) -> NDArray[np.float64]:
+def length_norm(
+    lengths: NDArray[Any], k1: float, b: float, whole: tuple[int, int] | None = None
+) -> NDArray[np.float64]:
     """k1 (1 - b + b l / l_avg) of every row.
 
     Args:
         lengths: Sum of the counts of each row, integers in any unit.
         k1: Saturation of repeated terms, > 0.
         b: Strength of length normalisation, 0 to 1.
+        whole: The sum of all lengths and the number of rows of a collection that these rows are a part of.
     """
-    mean = int(lengths.sum(dtype=np.int64)) / max(len(lengths), 1) or 1.0
+    total, rows = whole or (int(lengths.sum(dtype=np.int64)), len(lengths))
+    mean = total / max(rows, 1) or 1.0
     norm = lengths.astype(np.float64)
     norm *= b
     norm /= mean
@@ -216,8 +234,9 @@ class LexicalIndex:
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
-        self._norms: dict[str, NDArray[np.float64]] = {}
-        self._columns: dict[str, Term] = {}
+        self._norms: dict[str, tuple[tuple[int, int] | None, NDArray[np.float64]]] = {}
+        self._columns: dict[str, tuple[int, ...]] = {}
+        self._collection: Collection | None = None
         #: The last result of each field: `files` needs that of `content`, and multiview asks for all of them twice.
         self._last: dict[str, tuple[tuple[Term, ...], Postings]] = {}
         self.n_files = numbering.total("files")
@@ -235,7 +254,37 @@ class LexicalIndex:
             if len(self._columns) >= _REMEMBERED:
                 self._columns.clear()
             columns = self._columns[text] = tuple(segment.terms.find(text) for segment in self._segments)
-        return columns if any(column >= 0 for column in columns) else None
+        known = self._collection.having if self._collection is not None else ()
+        return Term(text, columns) if text in known or any(column >= 0 for column in columns) else None
+
+    def within(self, collection: Collection | None) -> None:
+        """From now on, score rows as those of a larger collection; None for this index alone. Terms that only the rest
+        of the collection has are known as well, and have no rows."""
+        self._collection = collection
+        self._last.clear()
+
+    def size(self, field: str) -> int:
+        """The number of rows of a field, in the whole collection."""
+        if self._collection is not None:
+            return self._collection.rows[field]
+        return self._numbering.total(ROWS[field])
+
+    def having(self, field: str, terms: Sequence[Term], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many rows of the whole collection have each of some terms: [terms].
+
+        Args:
+            field: The field.
+            terms: They.
+            numbers: Of their postings in this index.
+        """
+        if self._collection is None:
+            return np.bincount(numbers, minlength=len(terms))
+        known = self._collection.having
+        return np.array([known[term.text][field] if term.text in known else 0 for term in terms], np.int64)
+
+    def total_lengths(self) -> dict[str, int]:
+        """The sum of the lengths of each field's rows, in this index."""
+        return {field: int(self._lengths(field).sum(dtype=np.int64)) for field in FIELDS}
 
     def starting(self, prefix: str, most: int) -> set[str] | None:
         """The terms that start with a text; None if a segment has more than `most`.
@@ -258,7 +307,7 @@ class LexicalIndex:
             DamagedIndexError: The field's arrays do not fit together.
         """
         total = 0
-        for column, segment, public in zip(term, self._segments, self._publics(ROWS[field]), strict=True):
+        for column, segment, public in zip(term.columns, self._segments, self._publics(ROWS[field]), strict=True):
             if column >= 0:
                 rows, _, _ = segment.postings(field, [column])
                 total += len(rows) if public is None else int((public[rows] >= 0).sum())
@@ -270,19 +319,27 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: The field's arrays do not fit together.
         """
-        norm = self._norms.get(field)
-        if norm is None:
-            norm = self._norms[field] = length_norm(self._lengths(field), *FIELDS[field])
+        norm = self._norm(field)
         out = np.zeros(len(norm), np.float32)
         asked, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
         rows, counts, numbers = self.postings(field, asked)
         if len(rows):
-            having = np.bincount(numbers, minlength=len(asked)).tolist()
-            idfs = np.array([idf(len(out), df) for df in having])
+            total = self.size(field)
+            idfs = np.array([idf(total, df) for df in self.having(field, asked, numbers).tolist()])
             found = bm25(counts / np.float64(UNITS[field]), norm[rows], idfs[numbers])
             found *= np.array(weights, np.float32)[numbers]
             np.add.at(out, rows, found)  # adds a row's scores in the order of the terms
         return out
+
+    def _norm(self, field: str) -> NDArray[np.float64]:
+        """The `length_norm` of each row; of a part, by the mean length of the whole collection."""
+        whole = None
+        if self._collection is not None:
+            whole = self._collection.lengths[field], self._collection.rows[field]
+        known = self._norms.get(field)
+        if known is None or known[0] != whole:
+            known = self._norms[field] = whole, length_norm(self._lengths(field), *FIELDS[field], whole)
+        return known[1]
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
         """The posting list of a term: the rows that have it, ascending.
@@ -304,7 +361,7 @@ class LexicalIndex:
             return last[1]
         parts = []
         for i, (segment, public) in enumerate(zip(self._segments, self._publics(ROWS[field]), strict=True)):
-            own = [(number, term[i]) for number, term in enumerate(terms) if term[i] >= 0]
+            own = [(number, term.columns[i]) for number, term in enumerate(terms) if term.columns[i] >= 0]
             if not own:
                 continue
             rows, counts, sizes = segment.postings(field, [column for _, column in own])

@@ -109,6 +109,8 @@ class GraphIndex:
         self._check(
             len(self.target) == len(self.line) == len(self.kind) == len(self.step) == len(self.incoming) == edges
         )
+        #: A number above every node.
+        self.n_nodes = nodes
 
     @cached_property
     def lambda_file(self) -> NDArray[Any]:

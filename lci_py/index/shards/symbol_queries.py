@@ -277,6 +277,11 @@ def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
 
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
     """Names of definitions similar to an unknown name (mistyped, or in another case), most similar first."""
+    return [found for _, found in alike_by_ratio(index, name)[:most]]
+
+
+def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
+    """The same, all of them, with how similar they are as a number not above 0."""
     from difflib import SequenceMatcher
 
     wanted = joined(name)
@@ -297,8 +302,7 @@ def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
             matcher.set_seq1(spelled)
             if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE:
                 scored[found] = matcher.ratio()
-    best = sorted((-score, found) for found, score in scored.items() if score >= _LIKE)
-    return [found for _, found in best[:most]]
+    return sorted((-score, found) for found, score in scored.items() if score >= _LIKE)
 
 
 #: Least similarity of two names, as `difflib` measures it.

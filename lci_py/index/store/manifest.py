@@ -145,7 +145,7 @@ def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
         shards = _shards(data.pop("shards"))
         segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
         manifest = Manifest(**data, segments=segments, shards=shards)
-        _check(manifest)
+        check_manifest(manifest)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise DamagedIndexError(f"{MANIFEST} has unexpected content ({error})") from error
     return manifest
@@ -167,7 +167,7 @@ def _read(path: Path) -> str:
     return data.decode("utf-8")
 
 
-def _check(manifest: Manifest) -> None:
+def check_manifest(manifest: Manifest) -> None:
     """Raise ValueError (or what a wrong type raises) unless every value has the type and range that readers rely on."""
     counts, model = manifest.counts, manifest.model
     texts = [manifest.program, manifest.commit or "", manifest.branch or ""]

@@ -19,6 +19,8 @@ from lci_py.source.text.digest import blake2b
 #: Environment variable that names another folder for the key.
 CONFIG_VARIABLE = "LCI_CONFIG_DIR"
 KEY_FILE = "index.key"
+#: The key of fleets: whoever writes or reads one has the same file, copied by hand.
+FLEET_KEY_FILE = "fleet.key"
 _KEY_BYTES = 32
 _SEAL_BYTES = 32
 # Errors of file systems without hard links.
@@ -45,6 +47,26 @@ def is_sealed(text: bytes, found: object) -> bool:
     if key is None or not isinstance(found, str) or not found.isascii():
         return False
     return compare_digest(_keyed(text, key), found)
+
+
+def fleet_seal(text: bytes) -> str:
+    """The seal of a text by the key of fleets, in hex. Makes the key if there is none.
+
+    Raises:
+        TrustKeyError: The key cannot be made, or cannot be used.
+    """
+    key = _key(create=True, name=FLEET_KEY_FILE)
+    if key is None:
+        raise _unusable(config_folder() / FLEET_KEY_FILE, "is gone as soon as it is made", f"try again, {_ELSEWHERE}")
+    return _keyed(text, key, b"lci-fleet")
+
+
+def is_fleet_sealed(text: bytes, found: object) -> bool:
+    """As `is_sealed`, with the key of fleets."""
+    key = _key(create=False, name=FLEET_KEY_FILE)
+    if key is None or not isinstance(found, str) or not found.isascii():
+        return False
+    return compare_digest(_keyed(text, key, b"lci-fleet"), found)
 
 
 def ensure_key() -> bytes:
@@ -85,13 +107,13 @@ def config_folder() -> Path:
     return platformdirs.user_config_path("lci")
 
 
-def _keyed(text: bytes, key: bytes) -> str:
-    return blake2b(text, key=key, digest_size=_SEAL_BYTES, person=b"lci-index").hexdigest()
+def _keyed(text: bytes, key: bytes, person: bytes = b"lci-index") -> str:
+    return blake2b(text, key=key, digest_size=_SEAL_BYTES, person=person).hexdigest()
 
 
-def _key(*, create: bool) -> bytes | None:
+def _key(*, create: bool, name: str = KEY_FILE) -> bytes | None:
     folder = config_folder()
-    path = folder / KEY_FILE
+    path = folder / name
     try:
         if create:
             os.makedirs(folder, 0o700, exist_ok=True)
@@ -108,7 +130,7 @@ def _key(*, create: bool) -> bytes | None:
         key = _read(path, handle)
         if key is None and create:
             try:
-                _make(handle)
+                _make(handle, name)
             except OSError as error:
                 raise _cannot_make(path, error) from error
             key = _read(path, handle)
@@ -131,7 +153,7 @@ def _read(path: Path, folder: int) -> bytes | None:
     """The key in the folder, given as a descriptor; None if there is none."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        handle = os.open(KEY_FILE, flags, dir_fd=folder)
+        handle = os.open(path.name, flags, dir_fd=folder)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -156,9 +178,9 @@ def _read(path: Path, folder: int) -> bytes | None:
         os.close(handle)
 
 
-def _make(folder: int) -> None:
+def _make(folder: int, key: str) -> None:
     """Put a new key into the folder, whole or not at all. If another process is faster, its key stays."""
-    name = f".{KEY_FILE}.{os.getpid()}.{os.urandom(4).hex()}"
+    name = f".{key}.{os.getpid()}.{os.urandom(4).hex()}"
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     try:
         try:
@@ -167,13 +189,13 @@ def _make(folder: int) -> None:
         finally:
             os.close(handle)
         try:
-            os.link(name, KEY_FILE, src_dir_fd=folder, dst_dir_fd=folder)
+            os.link(name, key, src_dir_fd=folder, dst_dir_fd=folder)
         except FileExistsError:
             pass
         except OSError as error:
             if error.errno not in _NO_LINKS:
                 raise
-            _rename_if_first(folder, name)
+            _rename_if_first(folder, name, key)
     finally:
         try:
             os.unlink(name, dir_fd=folder)
@@ -181,15 +203,15 @@ def _make(folder: int) -> None:
             pass
 
 
-def _rename_if_first(folder: int, name: str) -> None:
+def _rename_if_first(folder: int, name: str, key: str) -> None:
     """Rename the new key unless there is one: under a lock, or it could replace the key of another process."""
     import fcntl
 
     fcntl.flock(folder, fcntl.LOCK_EX)  # held until the descriptor is closed
     try:
-        os.stat(KEY_FILE, dir_fd=folder, follow_symlinks=False)
+        os.stat(key, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
-        os.rename(name, KEY_FILE, src_dir_fd=folder, dst_dir_fd=folder)
+        os.rename(name, key, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _unusable(path: Path, what: str, hint: str) -> TrustKeyError:

@@ -10,7 +10,7 @@ from lci_py.index.shards.symbol_queries import constructors, names
 from lci_py.types.search import TYPE_KINDS, GraphContext, GraphLink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.symbols import Row
@@ -29,7 +29,23 @@ def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
     """
     if not rows:
         return []
-    graph = snapshot.graph
+    found = surroundings(snapshot, snapshot.graph, rows)
+    links = links_of(snapshot, snapshot.graph, {node for lists in found for some, _ in lists.values() for node in some})
+    return [context(lists, links) for lists in found]
+
+
+#: For each relation the first nodes, ascending, and how many there are.
+Lists = dict[str, tuple[list[int], int]]
+
+
+def context(lists: Lists, links: Mapping[int, GraphLink]) -> GraphContext:
+    """The context of one result; nodes without a link are not listed."""
+    shown = {name: tuple(links[node] for node in some if node in links) for name, (some, _) in lists.items()}
+    return GraphContext(**shown, counts={name: count for name, (_, count) in lists.items()})
+
+
+def surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> list[Lists]:
+    """What is around each of some results, one or more. Raises what `contexts` raises."""
     files = [graph.n_symbols + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
@@ -43,14 +59,10 @@ def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
     asked = [[node, *made_by.get(node, ())] for node in own]
     within = [[*group, *(inner for node in group for inner in graph.lambdas_of(node))] for group in asked]
     into, out = _around(graph, asked, files, incoming=True), _around(graph, within, files, incoming=False)
-    links = _links(snapshot, graph, {node for found in (into, out) for some, _ in found for node in some})
     n = len(rows)
-    made = []
-    for i in range(n):
-        lists = {"callers": into[i], "callees": out[i], "imports": out[n + i], "imported_by": into[n + i]}
-        shown = {name: tuple(links[node] for node in some if node in links) for name, (some, _) in lists.items()}
-        made.append(GraphContext(**shown, counts={name: count for name, (_, count) in lists.items()}))
-    return made
+    return [
+        {"callers": into[i], "callees": out[i], "imports": out[n + i], "imported_by": into[n + i]} for i in range(n)
+    ]
 
 
 def _around(
@@ -66,7 +78,7 @@ def _around(
     slots = np.array([*(i for i, group in enumerate(groups) for _ in group), *range(len(groups), 2 * len(groups))])
     kinds = np.array([CALLS] * len(asked) + [IMPORTS] * len(files), np.uint8)
     edges = graph.edges([*asked, *files], kinds, incoming=incoming)
-    size = len(graph.out_ptr)
+    size = graph.n_nodes
     keys = np.sort(slots[edges.origin] * size + edges.node)
     keys = keys[np.append(True, keys[1:] != keys[:-1])[: len(keys)]]  # not `unique`, which imports all of numpy.ma
     counts = np.bincount(keys // size, minlength=2 * len(groups)).tolist()
@@ -77,7 +89,7 @@ def _around(
     ]
 
 
-def _links(snapshot: Snapshot, graph: GraphIndex, wanted: Iterable[int]) -> dict[int, GraphLink]:
+def links_of(snapshot: Snapshot, graph: GraphIndex, wanted: Iterable[int]) -> dict[int, GraphLink]:
     """How a context lists each node."""
     paths = snapshot.unit_table.paths
     if graph.n_files != len(paths):

@@ -7,12 +7,14 @@ nothing has becomes the name that it is nearly. A filter never gives way: a resu
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.search.modes import candidates
 from lci_py.search.query.text import TextQuery, read_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -32,13 +34,13 @@ class Attempt(NamedTuple):
 
     Attributes:
         query: The text.
-        allowed: [units] what can be a result; None for all.
+        allowed: [units] what can be a result, or what stands for that mask; None for all.
         places: Unit to the line of a phrase in it.
         relaxed: What was given up for it, in words.
     """
 
     query: TextQuery
-    allowed: NDArray[np.bool_] | None
+    allowed: Any
     places: dict[int, int]
     relaxed: tuple[str, ...] = ()
 
@@ -48,34 +50,84 @@ class Attempt(NamedTuple):
         return self.allowed is not None and not self.allowed.any()
 
 
-def first(snapshot: Snapshot, query: TextQuery, filters: Filters) -> Attempt:
+class Mask(Protocol):
+    """What can be a result; an array [units], or what stands for one."""
+
+    def any(self) -> Any: ...
+
+    def copy(self) -> Any: ...
+
+
+class Source(Protocol):
+    """What the steps ask of an index."""
+
+    def allowed(self, filters: Filters) -> Any:
+        """The mask of what passes the filters; None for all."""
+        ...
+
+    def with_phrases(self, phrases: tuple[str, ...], allowed: Any) -> tuple[Any, dict[int, int]]:
+        """The mask of what holds every phrase as well, None for all; and the line of a phrase in each unit."""
+        ...
+
+    def lacks(self, stems: Sequence[str]) -> bool:
+        """Whether the index has none of some terms."""
+        ...
+
+    def near_misses(self, word: str) -> Sequence[str]:
+        """Names that may be meant by a word."""
+        ...
+
+
+class SnapshotSource:
+    """The steps on an open index."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    def allowed(self, filters: Filters) -> NDArray[np.bool_] | None:
+        return candidates.allowed(self._snapshot, filters)
+
+    def with_phrases(
+        self, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
+    ) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
+        return candidates.with_phrases(self._snapshot, phrases, allowed)
+
+    def lacks(self, stems: Sequence[str]) -> bool:
+        with self._snapshot.view_locks["bm25"]:
+            return not any(self._snapshot.lexical.term(text) for text in stems)
+
+    def near_misses(self, word: str) -> Sequence[str]:
+        from lci_py.search.suggest import near_misses
+
+        return near_misses(self._snapshot.symbols, word)
+
+
+def first(source: Source, query: TextQuery, filters: Filters) -> Attempt:
     """The query as it is: what passes the filters, in SQL, and holds all the phrases, letter for letter."""
-    allowed = candidates.allowed(snapshot, filters)
-    found = _with_phrases(snapshot, query, query.phrases, allowed)
+    allowed = source.allowed(filters)
+    found = _with_phrases(source, query, query.phrases, allowed)
     return found._replace(relaxed=("a long question: its quotes are words like others",)) if query.unquoted else found
 
 
-def relaxed(
-    snapshot: Snapshot, query: TextQuery, filters: Filters, attempt: Attempt, outcome: Outcome
-) -> Attempt | None:
+def relaxed(source: Source, query: TextQuery, filters: Filters, attempt: Attempt, outcome: Outcome) -> Attempt | None:
     """The one retry of a query that found nothing, None if there is none to try.
 
     Args:
-        snapshot: Whose index.
+        source: The index.
         query: As it was asked.
         filters: Hold in the retry as well.
         attempt: What found nothing.
         outcome: What the views said.
     """
     if attempt.hopeless:
-        allowed = candidates.allowed(snapshot, filters)
+        allowed = source.allowed(filters)
         if not query.phrases or (allowed is not None and not allowed.any()):
             return None
-        return _without_phrases(snapshot, query, allowed, filtered=bool(filters))
+        return _without_phrases(source, query, allowed, filtered=bool(filters))
     failed = {item.view for item in outcome.degraded}
     if failed & {"bm25", "symbolic"} or by_words(outcome):
         return None
-    return _near_names(snapshot, attempt)
+    return _near_names(source, attempt)
 
 
 def settled(plan: Plan, attempt: Attempt, outcome: Outcome, *, filtered: bool) -> Plan:
@@ -98,18 +150,14 @@ def by_words(outcome: Outcome) -> bool:
     return bool(len(outcome.hits["bm25"]) or len(outcome.hits["symbolic"]) or outcome.symbols)
 
 
-def _with_phrases(
-    snapshot: Snapshot, query: TextQuery, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
-) -> Attempt:
-    return Attempt(query, *candidates.with_phrases(snapshot, phrases, allowed))
+def _with_phrases(source: Source, query: TextQuery, phrases: tuple[str, ...], allowed: Mask | None) -> Attempt:
+    return Attempt(query, *source.with_phrases(phrases, allowed))
 
 
-def _without_phrases(
-    snapshot: Snapshot, query: TextQuery, allowed: NDArray[np.bool_] | None, *, filtered: bool
-) -> Attempt | None:
+def _without_phrases(source: Source, query: TextQuery, allowed: Mask | None, *, filtered: bool) -> Attempt | None:
     """Fewer phrases: those that stand nowhere are words again; those that only stand apart are required one by one."""
     phrases = tuple(dict.fromkeys(query.phrases))
-    alone = [_with_phrases(snapshot, query, (phrase,), allowed) for phrase in phrases]
+    alone = [_with_phrases(source, query, (phrase,), allowed) for phrase in phrases]
     there = [(phrase, found) for phrase, found in zip(phrases, alone, strict=True) if not found.hopeless]
     kept = tuple(phrase for phrase, _ in there)
     where = "what passes the filters" if filtered else "the repository"
@@ -120,7 +168,7 @@ def _without_phrases(
     )
     if not kept:
         return Attempt(replace(query, phrases=()), allowed, {}, said)
-    together = there[0][1] if len(kept) == 1 else _with_phrases(snapshot, query, kept, allowed)
+    together = there[0][1] if len(kept) == 1 else _with_phrases(source, query, kept, allowed)
     if not together.hopeless:
         return together._replace(query=replace(query, phrases=kept), relaxed=said)
     masks = [found.allowed for _, found in there if found.allowed is not None]
@@ -135,24 +183,22 @@ def _without_phrases(
     return Attempt(replace(query, phrases=kept), either, places, said)
 
 
-def _near_names(snapshot: Snapshot, attempt: Attempt) -> Attempt | None:
+def _near_names(source: Source, attempt: Attempt) -> Attempt | None:
     """The words, which the index lacks, as the names that they nearly are."""
     from difflib import SequenceMatcher
 
-    from lci_py.search.suggest import near_misses
     from lci_py.source.text.words import STOPWORDS, joined, parts, stem
 
-    with snapshot.view_locks["bm25"]:
-        unknown = [
-            word
-            for word in dict.fromkeys(attempt.query.words)
-            if len(word) >= _SHORTEST
-            and word.lower() not in STOPWORDS
-            and not any(snapshot.lexical.term(stem(part)) for part in parts(word))  # a filter may keep it out
-        ]
+    unknown = [
+        word
+        for word in dict.fromkeys(attempt.query.words)
+        if len(word) >= _SHORTEST
+        and word.lower() not in STOPWORDS
+        and source.lacks([stem(part) for part in parts(word)])  # a filter may keep it out
+    ]
     instead: dict[str, str] = {}
     for word in unknown[:_MOST_WORDS]:
-        for name in near_misses(snapshot.symbols, word)[:1]:
+        for name in source.near_misses(word)[:1]:
             if SequenceMatcher(None, joined(name), joined(word), autojunk=False).ratio() >= _NEAR:
                 instead[word] = name
     if not instead:

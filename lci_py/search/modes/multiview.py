@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.query.weights import GRAPH
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
-from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
+from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reached, weighed
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.ranking.spelled import NOTHING, spelled
 from lci_py.search.views.hits import HitList
@@ -29,7 +30,7 @@ from lci_py.search.views.time_budget import side_by_side
 from lci_py.types.search import VIEWS, Degradation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.rewrites import Wording
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.fusion import Fused
+    from lci_py.search.ranking.graph_lift import Reached
     from lci_py.search.ranking.near import Near
     from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot
@@ -69,13 +71,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     run = _Run(snapshot, request, filters, began)
     with snapshot.trace.stage("plan"):
         query = read_text(text)
-    attempt, plan, outcome = run.attempt(fallback.first(snapshot, query, filters))
-    again = None if request.strict else fallback.relaxed(snapshot, query, filters, attempt, outcome)
-    if again is not None:
-        other = run.attempt(again)
-        if not outcome.total or fallback.by_words(other[2]):
-            attempt, plan, outcome = other
-    plan = fallback.settled(plan, attempt, outcome, filtered=bool(filters))
+    attempt, plan, outcome = climbed(run, query, filters, strict=request.strict)
     for name, stage in outcome.trace.items():
         snapshot.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
     made = _answer(snapshot, request, outcome, attempt, run.extras)
@@ -89,12 +85,35 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     return Answered(made, filters, explainable, Merged(plan, outcome, run.extras))
 
 
+class Run(Protocol):
+    """Attempts of one request."""
+
+    @property
+    def source(self) -> fallback.Source: ...
+
+    def attempt(self, attempt: Attempt) -> tuple[Attempt, Plan, Outcome]:
+        """The attempt with what its query became, how it was planned, and what it found."""
+        ...
+
+
+def climbed(run: Run, query: TextQuery, filters: Filters, *, strict: bool) -> tuple[Attempt, Plan, Outcome]:
+    """The attempt that answers, with the step of the ladder that it is."""
+    attempt, plan, outcome = run.attempt(fallback.first(run.source, query, filters))
+    again = None if strict else fallback.relaxed(run.source, query, filters, attempt, outcome)
+    if again is not None:
+        other = run.attempt(again)
+        if not outcome.total or fallback.by_words(other[2]):
+            attempt, plan, outcome = other
+    return attempt, fallback.settled(plan, attempt, outcome, filtered=bool(filters)), outcome
+
+
 class _Run:
     """One request, of which the text is tried as it is, and perhaps once more with less required of it."""
 
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
         self.extras = Extras()
+        self.source = fallback.SnapshotSource(snapshot)
         self._near: Near | None = None
         if request.near is not None:
             from lci_py.search.ranking.near import Near, place_of
@@ -103,7 +122,6 @@ class _Run:
             self._near = self.extras.ask("graph", lambda: Near(snapshot, place))
 
     def attempt(self, attempt: Attempt) -> tuple[Attempt, Plan, Outcome]:
-        """The attempt with what its query became, how it was planned, and what it found."""
         snapshot, request = self._snapshot, self._request
         with snapshot.trace.stage("plan"):
             wording = self._wording(attempt.query)
@@ -204,7 +222,8 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
         graph = extras.ask("graph", lambda: _checked(views.graph()))
         measure = Measure(question.query, views, table, answered, graph)
-        _rank(outcome, question, measure, table, graph, extras)
+        around = views.reached or reached
+        _rank(outcome, question, measure, table, None if graph is None else partial(around, graph, table), extras)
         ms = (time.perf_counter() - started) * 1e3
         came = 0 if outcome.candidates is None else len(outcome.candidates.units)
         outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
@@ -218,9 +237,14 @@ def _checked(graph: GraphIndex) -> GraphIndex:
 
 
 def _rank(
-    outcome: Outcome, question: Question, measure: Measure, table: UnitColumns, graph: GraphIndex | None, extras: Extras
+    outcome: Outcome,
+    question: Question,
+    measure: Measure,
+    table: UnitColumns,
+    reach: Callable[[NDArray[np.int64]], Reached] | None,
+    extras: Extras,
 ) -> None:
-    """Rank what the views found, then again with what is around the best of it in the graph."""
+    """Rank what the views found, then again with what is around the best of it in the graph, which `reach` tells."""
     query, plan, allowed, near, known = question
 
     def candidates(units: NDArray[np.int64]) -> Candidates:
@@ -237,9 +261,9 @@ def _rank(
     units = np.flatnonzero(there)
     outcome.candidates = candidates(units)
     outcome.ranked = best = Ranked(outcome.candidates, plan)
-    if graph is None or not plan.weights.get(GRAPH):
+    if reach is None or not plan.weights.get(GRAPH):
         return
-    around = extras.ask("graph", lambda: neighbours(graph, table, best.units[:SEEDS], best.scores[:SEEDS]))
+    around = extras.ask("graph", lambda: weighed(reach(best.units[:SEEDS]), best.scores[:SEEDS]))
     if around is None:
         return
     if allowed is not None:
@@ -262,7 +286,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attemp
         found = extras.ask("graph", lambda: contexts(snapshot, list(rows.values())))
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
-        scored = _own_scores(outcome, head)
+        scored = own_scores(outcome, head)
         wanted = Wanted(attempt.query.terms, attempt.query.phrases, attempt.query.forms)
 
         def shown(item: Fused) -> Result:
@@ -286,7 +310,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attemp
         return answer(snapshot, request, results, outcome.total)
 
 
-def _own_scores(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, float]]:
+def own_scores(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, float]]:
     """Each view's own scores of those of some results that it found."""
     shown = {item.unit for item in head}
     found = {}

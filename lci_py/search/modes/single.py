@@ -92,19 +92,26 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
         ranked = spread(changed, files[:POOL], SAME_FILE[view]).head(limit)
         stage.left = len(ranked)
     if query.phrases:
-        ranked = _with_literal_hits(ranked, allowed, limit)
+        literal = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
+        ranked = with_literal_hits(ranked, literal, len(literal), limit)
     return Found(query, allowed, places, raw, ranked, why, known.symbols)
 
 
-def _with_literal_hits(hits: HitList, allowed: NDArray[np.bool_] | None, limit: int) -> HitList:
+def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
     """Places that hold the phrase, but for which the view has no word or token of it ("=>"), come last, by path and
-    line."""
-    places = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
-    if len(places) <= hits.total:
+    line.
+
+    Args:
+        hits: The first `limit`.
+        places: The first units that hold it, ascending: `limit` of those that are no hits, or all.
+        total: How many there are.
+        limit: How many to return.
+    """
+    if total <= hits.total:
         return hits
     rest = places[~np.isin(places, hits.units)][: max(0, limit - len(hits))]
     units = np.concatenate((hits.units, rest))
-    return HitList(hits.view, units, np.concatenate((hits.scores, np.zeros(len(rest)))), len(places))
+    return HitList(hits.view, units, np.concatenate((hits.scores, np.zeros(len(rest)))), total)
 
 
 def _answer(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:

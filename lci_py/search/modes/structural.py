@@ -56,7 +56,9 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
         return Structure(snapshot, filters, matching(snapshot, filters, phrases, _ALL, there)[0])
 
-    return Answered(_answer(snapshot, request, _wanted(filters, phrases), rows, stage.left), filters, explainable)
+    return Answered(
+        _answer(snapshot, request, Wanted(terms_of(filters), phrases), rows, stage.left), filters, explainable
+    )
 
 
 def matching(
@@ -77,10 +79,9 @@ def matching(
     return rows[:limit], len(rows)
 
 
-def _wanted(filters: Filters, phrases: Sequence[str]) -> Wanted:
-    """What to look for in the lines of a symbol: the words of its name's globs, and the phrases."""
-    names = read_text(" ".join(_SET.sub(" ", name) for name in filters.name))
-    return Wanted(names.terms, phrases)
+def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
+    """What to look for in the lines of a symbol besides the phrases: the words of its name's globs."""
+    return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 
 def _answer(snapshot: Snapshot, request: SearchRequest, wanted: Wanted, rows: Sequence[Row], total: int) -> Answer:

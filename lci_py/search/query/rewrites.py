@@ -182,7 +182,7 @@ class _Vocabulary:
 
     def informs(self, term: str) -> float:
         """The inverse document frequency that BM25 has for the term."""
-        rows, count = len(self._index.chunk_unit), self.content(term)
+        rows, count = self._index.size("content"), self.content(term)
         return math.log(1.0 + (rows - count + 0.5) / (count + 0.5))
 
 

@@ -121,7 +121,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
         stem = stem_match(query, table.paths, files, snapshot.views.pieces).astype(np.float64)
         multiplied["coverage"] = 1 - COVER + COVER * snapshot.bm25.coverage(query, units)
         # Of all units, whatever the filters say.
-        worth = SPELLED["bm25"] * (STEM + float(snapshot.bm25.scores(query).max(initial=0.0)))
+        worth = SPELLED["bm25"] * (STEM + snapshot.bm25.best(query))
     first = own + STEM * stem
     order = np.lexsort((units, -np.round(first, 9)))
     mean = np.empty(head)
@@ -131,7 +131,8 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     spelled = {name: (worth, values.astype(np.float64)) for name, values in known.of(units).items()}
     added = {"file": (FILE, mean)} if dense else {"stem": (STEM, stem), "file": (FILE, mean)}
     if query.files:
-        added["mentioned"] = (MENTIONED * worth, mentions(query, table.paths)[files].astype(np.float64))
+        mentioned = mentions(query, table.paths, snapshot.views.mentioned)[files]
+        added["mentioned"] = (MENTIONED * worth, mentioned.astype(np.float64))
     return Evidence(hits, files, added, 1 / (1 + FILE) if dense else 1.0, multiplied, spelled)
 
 

@@ -31,6 +31,14 @@ RELATIONS = ((CALLS, False, 1.0), (CALLS, True, 0.5), (INHERITS, False, 0.5), (I
 MOST = 40
 
 
+class Reached(NamedTuple):
+    """Units one edge away from the seeds, by the seed and the relation: [n] each, by group, the surest first."""
+
+    group: NDArray[np.int64]  # relation * number of seeds + place of the seed
+    unit: NDArray[np.int64]
+    sure: NDArray[np.float64]
+
+
 class Neighbours(NamedTuple):
     """Units around the seeds."""
 
@@ -55,19 +63,44 @@ def neighbours(
     Raises:
         DamagedIndexError: The graph's arrays do not fit together.
     """
+    return weighed(reached(graph, table, seeds), scores)
+
+
+def reached(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> Reached:
+    """The units around the seeds. Raises what `neighbours` raises."""
     if not len(seeds):
+        return Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    group, node, step = edges_of(graph, table, seeds)
+    return distinct(seeds, group, _units(graph, table.unit_of_symbol(graph.n_symbols), node), step)
+
+
+def edges_of(
+    graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+    """The edges of the seeds, as (group as in `Reached`, other end, step)."""
+    return _edges(graph, *_nodes(table, seeds), len(seeds))
+
+
+def distinct(
+    seeds: NDArray[np.int64], group: NDArray[np.int64], unit: NDArray[np.int64], step: NDArray[np.uint8]
+) -> Reached:
+    """The units at the other ends of the edges of some seeds, each once in a group; -1 is no unit."""
+    kept = (unit >= 0) & (unit != seeds[group % len(seeds)])
+    return Reached(*_distinct(group[kept], unit[kept], _confidences()[step[kept]]))
+
+
+def weighed(found: Reached, scores: NDArray[np.float64]) -> Neighbours:
+    """What is around the seeds, by their scores: [seeds] > 0, descending."""
+    n_seeds = len(scores)
+    if not n_seeds:
         return Neighbours(np.zeros(0, np.int64), np.zeros(0, np.float32))
-    group, node, step = _edges(graph, *_nodes(table, seeds), len(seeds))
-    seed = group % len(seeds)
-    unit = _units(graph, table.unit_of_symbol(graph.n_symbols), node)
-    kept = (unit >= 0) & (unit != seeds[seed])
-    group, unit, sure = _distinct(group[kept], unit[kept], _confidences()[step[kept]])
-    counts = np.bincount(group, minlength=len(seeds) * len(RELATIONS))
+    group, unit, sure = found
+    counts = np.bincount(group, minlength=n_seeds * len(RELATIONS))
     place = np.arange(len(group)) - (np.cumsum(counts) - counts)[group]
     near = place < MOST
     group, unit, sure = group[near], unit[near], sure[near]
-    worth = np.array([worth for _, _, worth in RELATIONS])[group // len(seeds)]
-    values = (scores / scores[0])[group % len(seeds)] * sure * worth / np.cbrt(counts[group])
+    worth = np.array([worth for _, _, worth in RELATIONS])[group // n_seeds]
+    values = (scores / scores[0])[group % n_seeds] * sure * worth / np.cbrt(counts[group])
     units, places = np.unique(unit, return_inverse=True)
     sums = np.bincount(places, values, minlength=len(units))
     return Neighbours(units, np.minimum(sums, 1).astype(np.float32))

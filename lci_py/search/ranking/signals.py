@@ -83,7 +83,7 @@ class Measure:
             signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
         if self._query.files:
             if self._mentioned is None:
-                self._mentioned = mentions(query, table.paths)
+                self._mentioned = mentions(query, table.paths, self._views.mentioned)
             signals["mentioned"] = self._mentioned[files]
         if self._graph is not None:
             signals["hub"] = self._scaled("hub", np.log1p(self._graph.importers[files].astype(np.float32)))
@@ -158,21 +158,38 @@ def _pieces(path: str) -> Pieces:
     return tuple((piece, piece[:_BEGINNING] if len(piece) >= _BEGINNING else None) for piece in pieces)
 
 
-def mentions(query: TextQuery, paths: Sequence[str]) -> NDArray[np.float32]:
+#: Segments of a path that a question has, and how much it says with it.
+Mention = tuple[tuple[str, ...], float]
+
+
+def mentions(
+    query: TextQuery, paths: Sequence[str], whole: Mapping[Mention, tuple[int, int]] | None = None
+) -> NDArray[np.float32]:
     """How much a long question says that each file is meant, by its path, its name or its module: [files], in [0, 1].
 
     Args:
         query: With what may name files.
         paths: Of every file.
+        whole: Of more files than these, for each mention, how many segments the closest share with it, and how many
+            files that are; None if there are no others.
     """
     found = np.zeros(len(paths), np.float32)
+    for mention, (length, files) in closest(query, paths).items():
+        most, count = (length, len(files)) if whole is None else whole[mention]
+        for number in files if length == most else ():
+            found[number] = max(found[number], mention[1] / count**0.5)
+    return found
+
+
+def closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
+    """For each mention of files how many segments the closest files share with it, and which files these are."""
     if not query.files:
-        return found
+        return {}
     wanted: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
     for text, worth in query.files:
         for segments, dotted in _named_paths(text):
             wanted.setdefault(segments[-1], []).append((segments, worth, dotted))
-    best: dict[tuple[tuple[str, ...], float], tuple[int, list[int]]] = {}
+    best: dict[Mention, tuple[int, list[int]]] = {}
     for number, path in enumerate(paths):
         name = path.rpartition("/")[2]
         stem_ = name.partition(".")[0]
@@ -189,10 +206,7 @@ def mentions(query: TextQuery, paths: Sequence[str]) -> NDArray[np.float32]:
                     best[segments, worth] = (same, [number])
                 elif same == length:
                     files.append(number)
-    for (_, worth), (_, files) in best.items():
-        for number in files:
-            found[number] = max(found[number], worth / len(files) ** 0.5)
-    return found
+    return best
 
 
 def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:

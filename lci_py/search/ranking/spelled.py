@@ -88,6 +88,26 @@ class Spelled(NamedTuple):
 NOTHING = Spelled({}, {}, {})
 
 
+class NameCounts(NamedTuple):
+    """What decides how much each definition counts whose whole name the query is."""
+
+    exact: bool = False  # one is spelled like the query, whatever the filters say
+    small: int = 0  # those that pass the filters and have no unit of their own
+
+
+class Likely(NamedTuple):
+    """Chunks that have the most of some words, best first; [n] each."""
+
+    chunks: NDArray[np.int64]
+    units: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    scores: NDArray[np.float32]
+
+
+#: Size in lines, unit, file and first line of a place that states a text.
+Stated = tuple[int, int, int, int]
+
+
 def spelled(
     snapshot: Snapshot,
     query: TextQuery,
@@ -111,40 +131,65 @@ def spelled(
     """
     if query.long:
         return NOTHING  # it is about many things, and spells out none
-    names, symbols = _named(snapshot, query, filters, allowed)
+    names, symbols = named(snapshot, query, filters, allowed)
     texts: dict[int, float] = {}
-    for text in _texts(query):
+    for text in texts_of(query):
         places = head
         lock = snapshot.view_locks["bm25"]
         if places is None and lock.acquire(blocking=wait):
             try:
-                places = _likely(snapshot.lexical, text, allowed)
+                places = dict.fromkeys(likely(snapshot.lexical, text, allowed).units.tolist())
             finally:
                 lock.release()
-        for unit, value in _verbatim(snapshot, text, list(places or ())[: text.head]).items():
-            texts[unit] = max(texts.get(unit, 0.0), value)
+        add_narrowest(texts, stating(snapshot, text, list(places or ())[: text.head]))
     return Spelled(names, texts, symbols) if names or texts else NOTHING
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
 
 
-def _named(
-    snapshot: Snapshot, query: TextQuery, filters: Filters, allowed: NDArray[np.bool_] | None
-) -> tuple[dict[int, float], dict[int, int]]:
-    """The definitions whose whole name the query is; and those of them that have no unit of their own."""
-    if not 0 < len(query.words) <= _MOST_OF_A_NAME:
-        return {}, {}
+def may_be_a_name(query: TextQuery) -> bool:
+    """Whether the query is short enough to be the name of a definition."""
+    return not query.long and 0 < len(query.words) <= _MOST_OF_A_NAME
+
+
+def name_counts(snapshot: Snapshot, query: TextQuery, filters: Filters) -> NameCounts:
+    """What `named` asks of all definitions together."""
+    return _rows_named(snapshot, query, filters)[1]
+
+
+def _rows_named(snapshot: Snapshot, query: TextQuery, filters: Filters) -> tuple[Sequence[Row], NameCounts]:
     whole = "".join(query.words)
     ends = tuple(joined("".join(query.words[first:])) for first in range(len(query.words)))
     there = snapshot.freshness.there()
     rows = snapshot.symbols.named(ends, Filters())
-    if not rows:
-        return {}, {}
     exact = any(_written(row, whole) for row in rows)
-    if filters or there is not None:
+    if rows and (filters or there is not None):
         rows = snapshot.symbols.named(ends, filters, there)
-    small = sum(row["unit"] is None for row in rows)
+    return rows, NameCounts(exact, sum(row["unit"] is None for row in rows))
+
+
+def named(
+    snapshot: Snapshot,
+    query: TextQuery,
+    filters: Filters,
+    allowed: NDArray[np.bool_] | None,
+    counts: NameCounts | None = None,
+) -> tuple[dict[int, float], dict[int, int]]:
+    """The definitions whose whole name the query is; and those of them that have no unit of their own.
+
+    Args:
+        snapshot: What is searched.
+        query: The text.
+        filters: That `allowed` has been made with.
+        allowed: [units] mask of what can be a result.
+        counts: Of the collection that the snapshot is a part of, if it is.
+    """
+    if not may_be_a_name(query):
+        return {}, {}
+    whole = "".join(query.words)
+    rows, own = _rows_named(snapshot, query, filters)
+    exact, small = counts or own
     values: dict[int, float] = {}
     symbols: dict[int, int] = {}
     for row in rows:
@@ -195,7 +240,7 @@ _WORTH = {kind: _worth(kind) for kind in UNIT_KINDS}
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-class _Text(NamedTuple):
+class Text(NamedTuple):
     """Words that may stand in the source one after the other."""
 
     words: Sequence[str]
@@ -208,12 +253,12 @@ def _worths(words: Iterable[str]) -> list[float]:
     return [_STOPWORD if word.lower() in STOPWORDS or word.isdigit() else 1.0 for word in words]
 
 
-def _texts(query: TextQuery) -> Iterator[_Text]:
+def texts_of(query: TextQuery) -> Iterator[Text]:
     """What may stand in the source word for word: the query; if it is a message with values in it, the words between
     them, with or without what is added before and behind: `KeyError: cannot open 'a.db': permission denied`."""
-    if len(query.words) not in _WORDS:
+    if query.long or len(query.words) not in _WORDS:
         return
-    yield _Text(query.words)
+    yield Text(query.words)
     given = query.text
     plain = _QUOTED.sub(" 0 ", given)
     first, last = plain.find(": "), plain.rfind(": ")
@@ -230,35 +275,47 @@ def _texts(query: TextQuery) -> Iterator[_Text]:
         worth = sum(_worths(words))
         if len(words) >= _RUN and worth >= _LEAST_TEXT and tuple(words) not in seen:
             seen.add(tuple(words))
-            yield _Text(words, frozenset(gaps), _PART + (1 - _PART) * min(0.99, worth / whole), 2 * HEAD)
+            yield Text(tuple(words), frozenset(gaps), _PART + (1 - _PART) * min(0.99, worth / whole), 2 * HEAD)
 
 
-def _likely(index: LexicalIndex, wanted: _Text, allowed: NDArray[np.bool_] | None) -> list[int]:
-    """The units that have the most of the words in their text, by rarity, best first."""
+def words_of(wanted: Text) -> tuple[str, ...]:
+    """The stems that a place is likely by."""
     part = wanted.share < 1  # of a few words, those that say nothing else must help
     kept = [word for word in wanted.words if part or word.lower() not in STOPWORDS]
-    stems = dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1)
-    terms = tuple(term for text in stems if (term := index.term(text)) is not None)
+    return tuple(dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1))
+
+
+def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None) -> Likely:
+    """The chunks that have the most of the words in their text, by rarity, best first; at most `wanted.head`."""
+    part = wanted.share < 1
+    terms = tuple(term for text in words_of(wanted) if (term := index.term(text)) is not None)
     if not terms:
-        return []
+        none = np.zeros(0, np.int64)
+        return Likely(none, none, np.zeros(0), np.zeros(0, np.float32))
     rows, _, numbers = index.postings("content", terms)
+    total, having = index.size("content"), index.having("content", terms, numbers)
+    idfs = np.where(having > 0, np.log1p((total - having + 0.5) / (having + 0.5)), 0.0)
     n = len(index.chunk_unit)
-    having = np.bincount(numbers, minlength=len(terms))
-    idfs = np.where(having > 0, np.log1p((n - having + 0.5) / (having + 0.5)), 0.0)
     # Rounded, as the order of additions is the machine's.
     shares = np.round(np.bincount(rows, idfs[numbers], minlength=n) / max(float(idfs.sum()), 1e-9), 9)
     if allowed is not None:
         shares[~allowed[index.chunk_unit]] = 0
     found = np.flatnonzero(shares >= _ENOUGH)
     # Many places have all of a few words: those that say little else are before others.
-    scores = index.scores("content", ((term, 1.0) for term in terms))[found] if part else np.zeros(len(found))
-    found = found[np.lexsort((found, -scores, -shares[found]))][: wanted.head]
-    return list(dict.fromkeys(index.chunk_unit[found].tolist()))
+    scores = np.zeros(len(found), np.float32)
+    if part:
+        scores = index.scores("content", ((term, 1.0) for term in terms))[found]
+    return best_of(Likely(found, index.chunk_unit[found].astype(np.int64), shares[found], scores), wanted)
 
 
-def _verbatim(snapshot: Snapshot, wanted: _Text, units: Sequence[int]) -> dict[int, float]:
-    """How much of a text stands in some units word for word. Of a type and the method in it that has the words, only
-    the method counts."""
+def best_of(found: Likely, wanted: Text) -> Likely:
+    """The first of some chunks, in their order; ties by chunk."""
+    order = np.lexsort((found.chunks, -found.scores, -found.shares))[: wanted.head]
+    return Likely(found.chunks[order], found.units[order], found.shares[order], found.scores[order])
+
+
+def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stated, float]:
+    """How much of a text stands in some units word for word, by their places."""
     words = [word.lower() for word in wanted.words]
     worth = _worths(words)
     places: dict[str, list[int]] = {}
@@ -266,7 +323,7 @@ def _verbatim(snapshot: Snapshot, wanted: _Text, units: Sequence[int]) -> dict[i
         places.setdefault(word, []).append(i)
     least = min(_LEAST * sum(worth), _LONG.start)
     paths = snapshot.symbols.paths()
-    found: dict[tuple[int, int, int, int], float] = {}  # (lines, unit, file, first line) -> value
+    found: dict[Stated, float] = {}
     for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
         lines = snapshot.reader.some(paths[file], first, min(last, first + _MOST_LINES))
         text = b"\n".join(lines).decode("utf-8", "replace").lower()
@@ -276,16 +333,25 @@ def _verbatim(snapshot: Snapshot, wanted: _Text, units: Sequence[int]) -> dict[i
         value = max((covered / sum(worth) - _LEAST) / (1 - _LEAST), min(1.0, (longest - _LONG.start) / len(_LONG)))
         if value > 0:
             found[last - first, unit, file, first] = round(value * wanted.share, 9)
-    kept: dict[tuple[int, int, int, int], float] = {}
+    return found
+
+
+def add_narrowest(values: dict[int, float], found: Mapping[Stated, float]) -> None:
+    """Add how much each unit states of a text. Of a type and the method in it that has the words, only the method
+    counts.
+
+    Args:
+        values: By unit, of the texts before; the largest counts.
+        found: By place.
+    """
+    kept: dict[Stated, float] = {}
     for place in sorted(found):  # the narrowest first
         size, _, file, first = place
         inner = [v for (n, _, f, at), v in kept.items() if f == file and first <= at and at + n <= first + size]
         if max(inner, default=0.0) < found[place]:
             kept[place] = found[place]
-    values: dict[int, float] = {}
     for (_, unit, _, _), value in kept.items():
         values[unit] = max(value, values.get(unit, 0.0))
-    return values
 
 
 def _in_a_row(

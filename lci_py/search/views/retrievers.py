@@ -11,7 +11,7 @@ from lci_py.search.views.hits import HitList
 from lci_py.source.text.words import joined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -137,6 +137,17 @@ def _largest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     return found[np.argsort(-values[found], kind="stable")][:limit]
 
 
+def view_scores(fields: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
+    """The score of the view bm25 of some units, from those of the fields."""
+    total = np.zeros(len(fields["content"]), np.float32)
+    for name, weight in BM25_FIELDS.items():
+        total += np.float32(weight) * fields[name]
+    own = (fields["content"] > 0) | (fields["names"] > 0)
+    # A file's words lift its units, but a unit that has none of the words is no hit.
+    total[~own] = 0
+    return total
+
+
 class LexicalRetriever:
     """BM25 over content, names and paths."""
 
@@ -183,7 +194,7 @@ class LexicalRetriever:
         holds, somewhere = np.zeros((len(terms), len(units)), np.bool_), np.zeros(len(terms), np.bool_)
         for field in ("content", "names"):
             rows, _, numbers = index.postings(field, terms)
-            somewhere[numbers] = True
+            somewhere |= index.having(field, terms, numbers) > 0
             at = place[index.chunk_unit[rows] if field == "content" else rows]
             holds[numbers[at >= 0], at[at >= 0]] = True
         weights = np.where(somewhere, weights, 0.0)
@@ -210,14 +221,11 @@ class LexicalRetriever:
 
     def scores(self, query: TextQuery) -> NDArray[np.float32]:
         """The view's score of every unit: [units]."""
-        fields = self.field_scores(query)
-        total = np.zeros(len(self.index.unit_file), np.float32)
-        for name, weight in BM25_FIELDS.items():
-            total += np.float32(weight) * fields[name]
-        own = (fields["content"] > 0) | (fields["names"] > 0)
-        # A file's words lift its units, but a unit that has none of the words is no hit.
-        total[~own] = 0
-        return total
+        return view_scores(self.field_scores(query))
+
+    def best(self, query: TextQuery) -> float:
+        """The largest score of all units."""
+        return float(self.scores(query).max(initial=0.0))
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         scores = self.scores(query)

@@ -74,10 +74,10 @@ def test_two_processes_that_make_the_key_at_once_have_one(keys: Path, monkeypatc
     real = seals._make
     theirs = []
 
-    def late(folder: int) -> None:
+    def late(folder: int, name: str) -> None:
         monkeypatch.setattr(seals, "_make", real)
         theirs.append(seals.ensure_key())  # another process, after this one has seen that there is none
-        real(folder)
+        real(folder, name)
 
     monkeypatch.setattr(seals, "_make", late)
     assert [seals.ensure_key()] == theirs

@@ -1,0 +1,138 @@
+"""`lci cluster`: indexes and searches the repositories of a fleet."""
+
+from __future__ import annotations
+
+import gc
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py.cli.options import CLUSTER_ACTIONS
+from lci_py.cli.output import shape_of
+from lci_py.cli.request import BATCH_KEYS, FILTER_KEYS, texts, to_request
+from lci_py.cli.search import put
+from lci_py.cli.streams import progress, write_json, writing
+from lci_py.errors import EXIT_OK, UsageError, unknown_value
+
+if TYPE_CHECKING:
+    from lci_py.cli.fast_parser import Invocation
+
+#: Flags of each action alone.
+_OF = {
+    "index": ("repos",),
+    "search": (
+        "repo", "mode", "limit", "offset", "strict", "lang", "kind", "path", "exclude", "name", "jsonl", "format",
+        "fields", "paths", "snippet", "max_tokens", "timeout",
+    ),
+}  # fmt: skip
+_MOST_WORKERS = 256
+
+
+def run_cluster(call: Invocation) -> int:
+    for key in (*FILTER_KEYS, "repo"):
+        texts(call.values, key)  # refuses an empty one
+    action = call.text("argument") or ""
+    if action not in CLUSTER_ACTIONS:
+        raise unknown_value("action", action, CLUSTER_ACTIONS)
+    other = CLUSTER_ACTIONS[1 - CLUSTER_ACTIONS.index(action)]
+    for name in _OF[other]:
+        if call.values.get(name) not in (None, False, ()):
+            raise UsageError(f"--{name.replace('_', '-')} is a flag of `lci cluster {other}`", hint="leave it out")
+    if call.text("root") is not None:
+        raise UsageError("a fleet has no --root", hint="name it with --store")
+    if not call.text("store"):
+        raise UsageError("which fleet?", hint="name a folder or a URL with --store")
+    gc.enable()  # the entry point turned it off for short runs
+    return _index(call) if action == "index" else _search(call)
+
+
+def _index(call: Invocation) -> int:
+    from lci_py import app
+
+    if call.texts("more"):
+        raise UsageError("`lci cluster index` takes no QUERY", hint="repositories are named in the file of --repos")
+    repositories = _repositories(call.text("repos"))
+    with progress(call) as bar:
+        made = app.cluster_index(
+            call.text("store") or "",
+            repositories,
+            scheduler=call.text("scheduler"),
+            workers=_workers(call),
+            tls=_tls(call),
+            progress=bar,
+        )
+    with writing():
+        if call.flag("json"):
+            write_json(made)
+        elif not call.flag("quiet"):
+            count = len(made["indexed"])
+            done = f"{count:,} indexed" if count else "nothing has changed"
+            size = f"{len(made['repositories']):,} repositories, {made['files']:,} files, {made['chunks']:,} chunks"
+            print(f"{size}: {done} ({made['seconds']:.1f} s, generation {made['generation']})")
+    return EXIT_OK
+
+
+def _repositories(path: str | None) -> list[tuple[str, str, str]]:
+    """The lines of the file: name, folder and commit."""
+    if not path:
+        raise UsageError("which repositories?", hint="name a file with --repos: NAME FOLDER [COMMIT] on each line")
+    try:
+        text = Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read ({error})", hint="give a text file") from None
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            words = shlex.split(line, comments=True)
+        except ValueError as error:
+            raise UsageError(f"{path}:{number}: {error}", hint="quote a name with blanks in it") from None
+        if not words:
+            continue
+        if len(words) not in (2, 3):
+            raise UsageError(f"{path}:{number}: {len(words)} words", hint="write NAME FOLDER [COMMIT]")
+        found.append((words[0], str(Path(words[1]).absolute()), words[2] if len(words) == 3 else ""))
+    return found
+
+
+def _search(call: Invocation) -> int:
+    from lci_py import app
+
+    shape = shape_of(call)
+    # Globs of paths start at the repositories' names: there is no current folder among them.
+    flags = {key: call.values.get(key) for key in BATCH_KEYS if key in _OF["search"]}
+    request = to_request({**flags, "query": " ".join(call.texts("more"))})
+    timeout = call.number("timeout")
+    if timeout is not None and timeout < 1:
+        raise UsageError(f"--timeout must be at least 1, not {timeout}")
+    answer = app.cluster_search(
+        call.text("store") or "",
+        request,
+        repositories=call.texts("repo"),
+        scheduler=call.text("scheduler"),
+        workers=_workers(call),
+        timeout=timeout,
+        tls=_tls(call),
+        snippet=4 if shape == "text" and sys.stdout.isatty() else 2,
+    )
+    return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
+
+
+def _workers(call: Invocation) -> int:
+    found = call.number("workers")
+    if found is not None and call.text("scheduler") is not None:
+        raise UsageError("--workers and --scheduler cannot be used together", hint="a scheduler has its own workers")
+    if found is not None and not 1 <= found <= _MOST_WORKERS:
+        raise UsageError(f"--workers must be 1 to {_MOST_WORKERS}, not {found}")
+    return found or 2
+
+
+def _tls(call: Invocation) -> tuple[str, str, str] | None:
+    ca, cert, key = (call.text(name) for name in ("tls_ca", "tls_cert", "tls_key"))
+    if ca and cert and key:
+        if call.text("scheduler") is None:
+            raise UsageError("TLS is for a scheduler", hint="name it with --scheduler tls://HOST:PORT")
+        return ca, cert, key
+    if ca or cert or key:
+        raise UsageError("TLS needs --tls-ca, --tls-cert and --tls-key", hint="docs/cluster.md says how to make them")
+    return None

@@ -1,0 +1,269 @@
+"""The store of a fleet: objects under names by their content, in a folder, in memory or in a bucket, through fsspec.
+
+Everybody who can write to the store can put anything there, and a transfer can break off. So an object is compared with
+its digest before any reader opens it, and digests come from the sealed manifest of the fleet. Nothing is unpickled.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from _thread import allocate_lock
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, UsageError
+from lci_py.source.text.digest import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: A name of an object: its role, its whole digest, and a suffix.
+NAME = re.compile(r"[a-z][a-z0-9]*-[0-9a-f]{32}(\.[a-z]+)?", re.ASCII)
+_BLOCK = 1 << 20
+_FOLDER = "objects"
+
+
+class Named(NamedTuple):
+    """An object of the store."""
+
+    name: str
+    bytes: int
+    sha: str  # BLAKE2b of the content, 16 bytes in hex
+
+
+class StoreError(IndexError_):
+    """The store of a fleet cannot be reached, or an object in it is not what was written."""
+
+    code = "fleet_store"
+
+
+class Objects:
+    """The objects of one store."""
+
+    def __init__(self, url: str, **options: Any) -> None:
+        """
+        Args:
+            url: A folder, or a URL that fsspec knows (`s3://bucket/path`, `memory://name`).
+            options: Of the file system of fsspec.
+        Raises:
+            UsageError: fsspec is not installed, or does not know the URL.
+        """
+        try:
+            import fsspec
+        except ImportError:
+            raise UsageError("a fleet needs fsspec", hint="pip install 'lci-py[cluster]'") from None
+        self.url = url
+        try:
+            self._files, path = fsspec.core.url_to_fs(url, **options)
+        except (ImportError, ValueError) as error:
+            raise UsageError(f"the store {url!r} cannot be used: {error}", hint="give a folder or a URL") from None
+        self._base = path.rstrip("/")
+        protocols = self._files.protocol
+        self._local = "file" in (protocols if isinstance(protocols, tuple) else (protocols,))
+
+    def read(self, name: str, most: int) -> bytes:
+        """A small object that is not named by its content.
+
+        Raises:
+            ShardMissingError: There is none.
+            StoreError: It cannot be read, or has more than `most` bytes.
+        """
+        try:
+            with self._files.open(f"{self._base}/{name}", "rb") as file:
+                found: bytes = file.read(most + 1)
+        except FileNotFoundError:
+            raise ShardMissingError(f"{self.url} has no {name}", hint="make it with `lci cluster index`") from None
+        except Exception as error:  # each file system of fsspec has errors of its own
+            raise self._unreadable(name, error) from error
+        if len(found) > most:
+            raise StoreError(f"{self.url}: {name} is larger than it can be", hint="look who else writes there")
+        return found
+
+    def replace(self, name: str, data: bytes) -> None:
+        """Write an object that is not named by its content, whole or not at all.
+
+        Raises:
+            IndexWriteError: It cannot be written.
+        """
+        path = f"{self._base}/{name}"
+        try:
+            self._files.makedirs(self._base, exist_ok=True)
+            if not self._local:  # these put an object whole or not at all
+                self._files.pipe_file(path, data)
+                return
+            temporary = Path(f"{path}.{os.getpid()}")
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except Exception as error:
+            raise self._unwritable(name, error) from error
+
+    def put(self, role: str, path: Path, suffix: str) -> Named:
+        """Store a file, unless an object of the same content is there.
+
+        Raises:
+            IndexWriteError: It cannot be written.
+        """
+        digest = blake2b(digest_size=16)
+        with path.open("rb") as file:
+            while block := file.read(_BLOCK):
+                digest.update(block)
+        named = Named(f"{role}-{digest.hexdigest()}{suffix}", path.stat().st_size, digest.hexdigest())
+        target = f"{self._base}/{_FOLDER}/{named.name}"
+        try:
+            if self._size(target) == named.bytes:
+                return named
+            self._files.makedirs(f"{self._base}/{_FOLDER}", exist_ok=True)
+            # Under another name first, where a copy can break off: nobody takes half of it for the object.
+            partial = f"{target}.{os.getpid()}" if self._local else target
+            self._files.put_file(str(path), partial)
+            if self._local:
+                os.replace(partial, target)
+        except Exception as error:
+            raise self._unwritable(named.name, error) from error
+        return named
+
+    def _size(self, path: str) -> int:
+        try:
+            return int(self._files.size(path) or 0)
+        except FileNotFoundError:
+            return -1
+
+    def fetch(self, named: Named, target: Path) -> None:
+        """Copy an object into a new file, and compare it with its digest.
+
+        Raises:
+            ShardMissingError: The store does not have it.
+            StoreError: It cannot be read, or is not what was written.
+            IndexWriteError: The file cannot be written.
+        """
+        digest, left = blake2b(digest_size=16), named.bytes
+        partial = target.with_name(f"{target.name}.{os.getpid()}")
+        try:
+            with self._opened(named) as source, _new(partial) as file:
+                while left >= 0 and (block := self._block(source, named, min(_BLOCK, left + 1))):
+                    left -= len(block)
+                    digest.update(block)
+                    try:
+                        file.write(block)
+                    except OSError as error:
+                        raise IndexWriteError(f"{target.parent}: {error.strerror}", hint="free some space") from error
+            if left or digest.hexdigest() != named.sha:
+                raise StoreError(
+                    f"{self.url}: {named.name} is not what was written", hint="run `lci cluster index` for it again"
+                )
+            os.replace(partial, target)
+        finally:
+            with suppress(FileNotFoundError):
+                partial.unlink()
+
+    def _opened(self, named: Named) -> Any:
+        try:
+            return self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb")
+        except FileNotFoundError:
+            raise ShardMissingError(
+                f"{self.url} has no object {named.name}", hint="run `lci cluster index` for it again"
+            ) from None
+        except Exception as error:
+            raise self._unreadable(named.name, error) from error
+
+    def _block(self, source: Any, named: Named, size: int) -> bytes:
+        try:
+            found: bytes = source.read(size)
+        except Exception as error:
+            raise self._unreadable(named.name, error) from error
+        return found
+
+    def names(self) -> list[str]:
+        """The names of all objects."""
+        try:
+            found = self._files.ls(f"{self._base}/{_FOLDER}", detail=False)
+        except FileNotFoundError:
+            return []
+        except Exception as error:
+            raise self._unreadable(_FOLDER, error) from error
+        return sorted(name for path in found if NAME.fullmatch(name := str(path).rpartition("/")[2]))
+
+    def _unreadable(self, name: str, error: Exception) -> StoreError:
+        return StoreError(f"{self.url}: {name} cannot be read ({_said(error)})", hint="look whether the store is there")
+
+    def _unwritable(self, name: str, error: Exception) -> IndexWriteError:
+        return IndexWriteError(f"{self.url}: {name} cannot be written ({_said(error)})", hint="see who may write there")
+
+
+def _said(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _new(path: Path) -> Any:
+    with suppress(FileNotFoundError):
+        path.unlink()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    return os.fdopen(os.open(path, flags, 0o600), "wb")
+
+
+class Cache:
+    """Objects that were fetched, in a folder of this user, at most so many bytes; those not used for longest go first,
+    and those that somebody holds stay."""
+
+    def __init__(self, objects: Objects, folder: Path, most: int) -> None:
+        """
+        Args:
+            objects: The store.
+            folder: The folder; made if it does not exist.
+            most: Bytes, unless more are held at once.
+        """
+        self.objects, self.folder, self._most = objects, folder, most
+        self._lock = allocate_lock()
+        self._held: Counter[str] = Counter()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def hold(self, named: Named) -> Path:
+        """The file of an object, fetched if need be, which stays until it is released. Raises what `Objects.fetch`
+        raises."""
+        with self._lock:
+            path = self.folder / named.name
+            if not self._is_there(path, named):
+                self.objects.fetch(named, path)
+                self._held[named.name] += 1
+                self._evict()
+            else:
+                self._held[named.name] += 1
+                with suppress(OSError):
+                    os.utime(path)
+            return path
+
+    def release(self, names: Iterable[str]) -> None:
+        """Let go of objects, each as often as it was held."""
+        with self._lock:
+            self._held.subtract(names)
+
+    @staticmethod
+    def _is_there(path: Path, named: Named) -> bool:
+        try:
+            info = os.lstat(path)
+        except OSError:
+            return False
+        return stat.S_ISREG(info.st_mode) and info.st_size == named.bytes
+
+    def _evict(self) -> None:
+        files = []
+        with os.scandir(self.folder) as entries:
+            for entry in entries:
+                if NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                    info = entry.stat(follow_symlinks=False)
+                    files.append((info.st_mtime_ns, entry.name, info.st_size))
+        total = sum(size for _, _, size in files)
+        for _, name, size in sorted(files):
+            if total <= self._most:
+                break
+            if self._held[name] <= 0:
+                with suppress(OSError):
+                    (self.folder / name).unlink()
+                total -= size

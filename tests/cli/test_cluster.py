@@ -1,0 +1,71 @@
+"""`lci cluster`: the flags, and a fleet on workers of this machine from end to end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lci_py.cli.main import main
+from lci_py.errors import EXIT_INDEX, EXIT_OK, EXIT_USAGE
+from tests.conftest import Ran
+
+WRONG = {
+    "no store": (["search", "x"], "--store"),
+    "another action": (["destroy", "--store", "s"], "destroy"),
+    "a flag of the other action": (["index", "--store", "s", "--mode", "bm25"], "--mode"),
+    "repositories for a search": (["search", "--store", "s", "--repos", "f", "x"], "--repos"),
+    "a query for an index run": (["index", "--store", "s", "x"], "QUERY"),
+    "no repositories": (["index", "--store", "s"], "--repos"),
+    "a file that is not there": (["index", "--store", "s", "--repos", "nowhere"], "nowhere"),
+    "one word on a line": (["index", "--store", "s", "--repos", "one"], "one:2"),
+    "an open quote": (["index", "--store", "s", "--repos", "open"], "open:1"),
+    "no workers": (["search", "--store", "s", "--workers", "0", "x"], "--workers"),
+    "workers and a scheduler": (["search", "--store", "s", "--workers", "2", "--scheduler", "h", "x"], "--workers"),
+    "no time": (["search", "--store", "s", "--timeout", "0", "x"], "--timeout"),
+    "a root": (["search", "--store", "s", "--root", ".", "x"], "--root"),
+    "nothing to search for": (["search", "--store", "s"], "nothing to search for"),
+    "half of TLS": (["search", "--store", "s", "--tls-ca", "f", "x"], "--tls-cert"),
+    "TLS without a scheduler": (
+        ["search", "--store", "s", "--tls-ca", "f", "--tls-cert", "f", "--tls-key", "f", "x"],
+        "--scheduler",
+    ),
+    "a protocol that is none": (["search", "--store", "nosuch://s", "x"], "nosuch://s"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_meant_is_refused(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before any worker is started."""
+    monkeypatch.chdir(tmp_path)
+    Path("one").write_text("# a comment\nalone\n")
+    Path("open").write_text('a "b\n')
+    args, said = WRONG[name]
+    assert main(["cluster", *args, "--json"]) == EXIT_USAGE
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert said in error["message"] + error.get("hint", "")
+
+
+def test_a_store_without_a_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "search", "--store", str(tmp_path), "x", "--json"]) == EXIT_INDEX
+    assert json.loads(capsys.readouterr().out)["error"]["code"] == "shard_missing"
+
+
+def test_from_end_to_end(lci: Callable[..., Ran], tmp_path: Path) -> None:
+    for name, text in (
+        ("one", "def remove_expired(sessions):\n    pass\n"),
+        ("two", "def keep(sessions):\n    pass\n"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "store.py").write_text(text)
+    (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\ntwo {tmp_path}/two v1  # the other one\n")
+    store = ("--store", str(tmp_path / "store"), "--workers", "1")
+    made = lci("cluster", "index", *store, "--repos", str(tmp_path / "repos"), "--json")
+    assert made.code == EXIT_OK and made.json()["indexed"] == ["one", "two"] and not made.err
+    found = lci("cluster", "search", *store, "remove expired", "-m", "multiview", "--json")
+    assert found.code == EXIT_OK and not found.err
+    assert found.json()["results"][0]["file"] == "one/store.py" and "degraded" not in found.json()

@@ -1,0 +1,171 @@
+"""The same repositories as one index over one folder, and as a fleet of parts in one process."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lci_py import app
+from lci_py.cluster.fleet import Fleet as StoredFleet, write_fleet
+from lci_py.cluster.leaf import Leaf
+from lci_py.cluster.link import Linkable, link
+from lci_py.cluster.objects import Cache, Objects
+from lci_py.cluster.part import linked, store_part
+from lci_py.cluster.part_graph import PartGraph
+from lci_py.cluster.pruned import pruned
+from lci_py.cluster.root import FleetInfo, PartInfo, Root, starts
+from lci_py.errors import LciError
+from lci_py.search.engine import Engine
+from lci_py.types.search import SearchRequest
+
+#: Repositories that call and import each other, with names and words in common.
+FILES = {
+    "a-b/notes.md": "# Retries\n\nThe store retries a failed write three times.\n",
+    "a/store.py": (
+        'import os\nfrom a.retry import backoff\n\n\nclass Store:\n    """Keeps sessions."""\n\n'
+        "    def save(self, session, config):\n        cfg = config\n        return backoff(lambda: session.write(cfg))\n\n"
+        "    def remove_expired(self, sessions):\n        for session in sessions:\n"
+        "            if session.expired():\n                self.drop(session)\n\n"
+        "    def drop(self, session):\n        raise KeyError(f\"cannot drop {session}: permission denied\")\n"
+    ),
+    "a/retry.py": (
+        "def backoff(work, times=3):\n    for attempt in range(times):\n        try:\n            return work()\n"
+        "        except OSError:\n            wait(attempt)\n\n\ndef wait(attempt):\n    return attempt * 2\n"
+    ),
+    "b/cmd/main.go": (
+        "package main\n\n// Run starts the server.\nfunc Run(config Config) error {\n\treturn serve(config)\n}\n\n"
+        "func serve(c Config) error {\n\treturn nil\n}\n\ntype Config struct {\n\tName string\n}\n"
+    ),
+    "b/cmd/main_test.go": "package main\n\nfunc TestRun(t *testing.T) {\n\tRun(Config{})\n}\n",
+    "c/app.py": (
+        "from a.store import Store\n\n\ndef run(config):\n    store = Store()\n    store.save(None, config)\n"
+        "    store.remove_expired([])\n    return store\n\n\nSTORE = Store()\n"
+    ),
+    "c/index.js": "export * from './store.js'\n",
+    "c/store.js": "export class Store {\n  save(session) { return backoff(() => session) }\n}\nfunction backoff(f) { return f() }\n",
+    "d/x/a/store.py": "LIMIT = 3\n",
+    "c/tests/test_app.py": "from c.app import run\n\n\ndef test_run():\n    assert run({})\n",
+}  # fmt: skip
+LONG = (
+    "Saving a session fails\n\nSee store.py and `remove_expired`.\n\n"
+    '  File "x/a/store.py", line 12, in drop\n\nThe server in cmd/main.go says nothing.\n'
+)
+QUERIES = (
+    "where are expired sessions removed", "store", "Store", "remove_expired", "parse config", "configuration retries",
+    '"session"', '"session" "nowhere else"', '"=> session"', '"cannot drop" "def run"', "stroe sessoin", "xyzzy", LONG,
+    "KeyError: cannot drop 'x.db': permission denied", "the store retries a failed write", "lang:python save",
+    "kind:function", "name:*e* lang:go", "path:c/** run", "serve",
+)  # fmt: skip
+
+
+def said(source: Any, request: SearchRequest) -> Any:
+    """The answer, or the error, without what is of the index and not of the query."""
+    try:
+        found = dataclasses.asdict(source.search(request))
+    except LciError as error:
+        return type(error).__name__, error.message
+    return {key: value for key, value in found.items() if key not in ("index", "trace")}
+
+
+def copy_files(source: Path, paths: Sequence[str], target: Path) -> Path:
+    """A folder with some files of another one, of the same times."""
+    for path in paths:
+        (target / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source / path, target / path)
+    return target
+
+
+class InProcess:
+    """Calls the leaves one after the other. A part in `lost` does not answer."""
+
+    def __init__(self, leaves: Sequence[Leaf]) -> None:
+        self.leaves = leaves
+        self.lost: set[int] = set()
+        self.workers: list[list[int]] = []  # which parts have one in common that prunes their heads
+        self.asked: list[tuple[str, tuple[int, ...]]] = []
+
+    def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
+        self.asked.append((method, tuple(asked)))
+        found: dict[int, Any] = {}
+        for part, args in asked.items():
+            if part in self.lost:
+                continue
+            try:
+                found[part] = getattr(self.leaves[part], method)(*args)
+            except LciError as error:
+                found[part] = error
+        if method == "head" and self.workers:
+            for parts in self.workers:
+                asked_ = [part for part in parts if part in found]
+                if asked_:
+                    found |= zip(asked_, pruned([found[part] for part in asked_], asked[asked_[0]][0]), strict=True)
+        return found
+
+
+def info(engine: Engine, name: str, lambdas: int) -> PartInfo:
+    snapshot = engine.snapshot
+    counts = {kind: snapshot.numbering.total(kind) for kind in ("files", "symbols", "units", "chunks")}
+    languages = frozenset(snapshot.manifest.counts["files_by_language"])
+    return PartInfo(name, {**counts, "lambdas": lambdas}, snapshot.lexical.total_lengths(), languages, True)
+
+
+class Fleet:
+    """Parts of a folder, each with an index of its own."""
+
+    def __init__(self, source: Path, parts: Sequence[Sequence[str]], folder: Path) -> None:
+        """
+        Args:
+            source: The folder.
+            parts: The paths of each part, in their order.
+            folder: An empty folder.
+        """
+        self.engines: list[Engine] = []
+        for number, paths in enumerate(parts):
+            root = copy_files(source, paths, folder / f"root-{number}")
+            root.mkdir(exist_ok=True)
+            app.build_index(str(root), jobs=1)
+            self.engines.append(app.open_engine(str(root), refresh="never"))
+        snapshots = [engine.snapshot for engine in self.engines]
+        (folder / "links").mkdir()
+        linked = link(
+            [Linkable(s.shards("symbols"), s.numbering, s.unit_table.symbol) for s in snapshots], folder / "links"
+        )
+        infos = [
+            info(engine, paths[0].partition("/")[0] if paths else "", lambdas)
+            for engine, paths, (_, lambdas) in zip(self.engines, parts, linked, strict=True)
+        ]
+        self.info = FleetInfo(tuple(infos), 1, "2026-01-01T00:00:00Z")
+        leaves = []
+        for number, (snapshot, (path, _)) in enumerate(zip(snapshots, linked, strict=True)):
+            counts = infos[number].counts
+            graph = lambda path=path, counts=counts: PartGraph(path, counts["symbols"], counts["files"])  # noqa: E731
+            leaves.append(Leaf(snapshot, starts(self.info, number), graph))
+        self.calls = InProcess(leaves)
+        self.root = Root(self.info, self.calls)
+
+    def close(self) -> None:
+        for engine in self.engines:
+            engine.snapshot.close()
+
+
+def indexed_paths(engine: Engine) -> list[str]:
+    return sorted(engine.snapshot.symbols.paths())
+
+
+NAMES = sorted({path.partition("/")[0] for path in FILES})
+
+
+def make(url: str, source: Path, work: Path, names: Sequence[str] = NAMES) -> StoredFleet:
+    """Put the repositories of a folder into a store as a fleet."""
+    objects = Objects(url)
+    work.mkdir()
+    parts = []
+    for name in names:
+        (work / name).mkdir()
+        parts.append(store_part(objects, name, source / name, work / name, commit=f"of {name}"))
+    fleet = StoredFleet(0, "2026-01-01T00:00:00Z", "test", ()).ordered(parts)
+    (work / "link").mkdir()
+    return write_fleet(objects, linked(objects, Cache(objects, work / "cache", 1 << 30), fleet, work / "link"), 0)
