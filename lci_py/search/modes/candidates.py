@@ -25,6 +25,8 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS
         UsageError: With the nearest name there is.
     """
     check_words(filters, snapshot.manifest.counts["files_by_language"], kinds)
+    if filters.repo:
+        _check_repositories(snapshot, filters.repo)
 
 
 def check_words(filters: Filters, languages: Collection[str], kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
@@ -32,8 +34,6 @@ def check_words(filters: Filters, languages: Collection[str], kinds: tuple[str, 
     for kind in filters.kind:
         if kind.lower() not in kinds:
             raise unknown_value("kind", kind, kinds)
-    if filters.repo:
-        _check_repositories(snapshot, filters.repo)
     if filters.lang:
         from lci_py.source.syntax.languages import language_aliases, language_names, language_of
 
