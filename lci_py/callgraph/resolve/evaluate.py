@@ -41,6 +41,7 @@ from lci_py.callgraph.resolve.values import (
     value_of,
     with_step,
 )
+from lci_py.source.extract.arguments import GENERIC
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Import, Typed
 
@@ -638,7 +639,7 @@ class Members:
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self.of_type(value, name, depth) or self._of_class(value, name)
-        if value.text[:1] == "<":
+        if value.text[:1] == "<" or self._look.files.heads[value.at.file].language in GENERIC:
             found = self._all.types.arguments.of_member(value, name, found, depth)
         if value.kind == INSTANCE and step != SELF:
             step = TYPE
@@ -725,7 +726,7 @@ class Members:
         for current in self.lineage(value.at):
             found = self._fields(current, name, depth)
             if found is not None:
-                return found
+                return self._all.types.arguments.of_member(value, name, found, depth)
         return ()
 
     def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:
@@ -790,7 +791,7 @@ class Types:
 
     @cached_property
     def arguments(self) -> TypeArguments:
-        return TypeArguments(self._look, self.declared)
+        return TypeArguments(self._look, self.declared, self._all.members.lineage)
 
     def rows(self, file: int, rows: Iterable[Typed], depth: int) -> Values:
         """The values of a name, given its type hints. Declared types count more than assigned values."""

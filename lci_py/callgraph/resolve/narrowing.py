@@ -1,4 +1,4 @@
-"""Which of several values pass the test of a field: `x.kind === "a"` and `"swim" in x`, in JavaScript and TypeScript."""
+"""Which of several values pass the test of a field: JavaScript's `x.kind === "a"` and `"swim" in x`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def passing(
         look: Where to ask for what is declared.
         lineage: A type and its bases.
         values: What a name stands for.
-        test: `.kind="a"` or `.kind="a"|"b"`, and `.kind!"a"` for the opposite; without a value, whether the field is there.
+        test: `.kind="a"` or `.kind="a"|"b"`, and `.kind!"a"` for the opposite; without a value: the field is there.
     """
     match = _TEST.fullmatch(test)
     if match is None or len(values) < 2:
@@ -52,7 +52,7 @@ def passing(
 
 
 def _may_be(texts: list[str], wanted: set[str], *, certain: bool) -> bool | None:
-    """Whether a field of these types has one of the values; with `certain`, whether it has no other. None: not known."""
+    """Whether a field of these types has one of the values; with `certain`, no other one. None if that is not known."""
     have = {part.replace("'", '"').lstrip("?") for text in texts for part in text.split("|")}
     if not all(part[:1] == '"' or "." in part or part in ("true", "false") for part in have):
         return None

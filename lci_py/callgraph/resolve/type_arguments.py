@@ -12,11 +12,12 @@ from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import TYPE
 from lci_py.callgraph.resolve.expression_steps import places_in, types_in
 from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE, MANY, Value, Values
-from lci_py.source.extract.arguments import PARAMETERS
+from lci_py.source.extract.arguments import DERIVED, PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lci_py.callgraph.lookup_tables import Definition
     from lci_py.callgraph.lookups import LookUps
     from lci_py.types.source import Typed
 
@@ -29,18 +30,27 @@ def with_arguments(value: Value, file: int, place: int, arguments: tuple[str, ..
 class TypeArguments:
     """Puts type arguments in the place of type parameters."""
 
-    def __init__(self, look_ups: LookUps, declared: Callable[[int, int, str, int], Values]) -> None:
+    def __init__(
+        self, look_ups: LookUps, declared: Callable[[int, int, str, int], Values],
+        lineage: Callable[[Definition], tuple[Definition, ...]],
+    ) -> None:  # fmt: skip
         """
         Args:
             look_ups: Where to ask of other files.
             declared: `Types.declared` of an evaluator.
+            lineage: A type and its bases.
         """
         self._look = look_ups
         self._declared = declared
+        self._lineage = lineage
 
     def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
-        """The values of a member of an object with type arguments, given those without."""
-        if value.at is None or value.kind != INSTANCE or not self._parameters(value):
+        """The values of a member of an object with type arguments, or whose type has a base with some, given those
+        without."""
+        if value.at is None or value.kind != INSTANCE:
+            return found
+        value = self._as_base(value, name, depth) or value
+        if value.at is None or value.text[:1] != "<" or not self._parameters(value):
             return found
         place = value.at.symbol - self._look.tables.facts(value.at.file).first
         for row in self._look.typed(value.at.file, place, name):
@@ -53,6 +63,31 @@ class TypeArguments:
             else v
             for v in found
         )
+
+    def _as_base(self, value: Value, name: str, depth: int) -> Value | None:
+        """An object as one of the base that has a member: with the type arguments that a type below the base says."""
+        assert value.at is not None
+        lineage = self._lineage(value.at)
+        for number, owner in enumerate(lineage if len(lineage) > 1 and depth > 0 else ()):
+            place = owner.symbol - self._look.tables.facts(owner.file).first
+            if self._look.member(owner, name) is None and not self._look.typed(owner.file, place, name):
+                continue
+            for one in lineage[:number]:
+                below = one.symbol - self._look.tables.facts(one.file).first
+                for row in self._look.typed(one.file, below, DERIVED):
+                    item = types_in(row.text)[0]
+                    made = self._declared(one.file, below, item.name, depth - 1)
+                    if any(base.at == owner for base in made):
+                        known = self._parameters(value) if one == value.at and value.text[:1] == "<" else {}
+                        arguments = tuple(known.get(argument, argument) for argument in item.arguments)
+                        if known and not all(argument in known for argument in item.arguments):
+                            return None
+                        base = value._replace(kind=INSTANCE, at=owner)
+                        if known:
+                            return with_arguments(base, value.files[0], value.place, arguments)
+                        return with_arguments(base, one.file, below, arguments)
+            return None
+        return None
 
     def of_result(self, value: Value, rows: Values, depth: int) -> Values:
         """What a method of an object with type arguments returns, given that without."""

@@ -13,15 +13,16 @@ from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Typed
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Container, Iterable, Iterator, Sequence
 
     from tree_sitter import Node
 
     from lci_py.source.syntax.captures import Captured
     from lci_py.types.source import Symbol
 
-#: The name of a `Typed` that says what a function takes, and of one with the names of a type's parameters.
-TAKEN, PARAMETERS = "()", "<>"
+#: The name of a `Typed` that says what a function takes, of one with the names of a type's parameters, and of one with
+#: a base of a type that has arguments.
+TAKEN, PARAMETERS, DERIVED = "()", "<>", "<:"
 #: Between two types, or two arguments.
 SEPARATOR = ";"
 #: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
@@ -37,7 +38,7 @@ _NESTED = 8
 _SPACE = lazily(r"\s+")
 _NAME = lazily(r"[A-Za-z_]\w*")
 #: Languages whose types say their parameters in brackets after the name.
-_GENERIC = frozenset({"java", "csharp", "kotlin", "typescript", "tsx"})
+GENERIC = frozenset({"java", "csharp", "kotlin", "typescript", "tsx"})
 
 # A name in a chain without arguments, a whole number, a text, a character, and what stands after it.
 _PLAIN = lazily(
@@ -259,7 +260,7 @@ def _function(node: Node) -> str:
 
 def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
     """The names of the type parameters of the types of a file."""
-    if language not in _GENERIC:
+    if language not in GENERIC:
         return
     for place, symbol in enumerate(symbols):
         group = _list(nodes[place], "type_parameters", "type_parameter_list") if symbol.kind in TYPE_KINDS else None
@@ -268,6 +269,24 @@ def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symb
             found = [name.group() for name in names if name is not None]
             if found and len(found) == len(names):
                 yield Typed(place, PARAMETERS, ",".join(found), place)
+
+
+def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int, Node]]) -> Iterator[Typed]:
+    """The bases of types that have type arguments, such as `Base<Foo>`.
+
+    Args:
+        language: Of the file.
+        captured: The query matches.
+        bases: Types (as indices), and the nodes of their bases.
+    """
+    if language not in GENERIC:
+        return
+    for symbol, node in bases:
+        after = node.next_named_sibling if node.type == "identifier" else None
+        end = after.end_byte if after is not None and after.type == "type_arguments" else node.end_byte
+        text = captured.source[node.start_byte : min(end, node.start_byte + _READ)].decode("utf-8", "replace")
+        if text.rstrip().endswith(">"):
+            yield Typed(symbol, DERIVED, _SPACE.sub("", text), symbol)
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------

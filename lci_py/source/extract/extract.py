@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
-from lci_py.source.extract.arguments import arguments, taken, type_parameters
+from lci_py.source.extract.arguments import arguments, base_arguments, taken, type_parameters
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.getters import getter_reads
 from lci_py.source.extract.implicit_calls import accessors, implicit_calls
@@ -78,7 +78,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         else captured_functions(captured, finder, symbols)
     )
     given = flow.given if flow is not None else None
-    bases = tuple(_bases(captured, finder, symbols))
+    derived = list(_bases(captured, finder, symbols))
+    bases = tuple(Base(symbol, plain_name(SPACE.sub("", captured.text(node)))) for symbol, node in derived)
     return Extract(
         language=language,
         package=captured.package,
@@ -90,6 +91,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
             *types_of(captured, finder, symbols, calls, given, stored),
             *(accessors(flow) if flow is not None else ()),
             *type_parameters(language, reader.nodes, symbols),
+            *base_arguments(language, captured, derived),
             *taken(language, reader.nodes, symbols, {base.symbol for base in bases}),
         ),
         stored=tuple(stored),
@@ -308,9 +310,9 @@ def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:
     return text.strip("\"'`<> ")
 
 
-def _bases(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Base]:
+def _bases(captured: Captured, finder: Finder, symbols: list[Symbol]) -> Iterator[tuple[int, Node]]:
+    """Types, as indices, and the nodes of their bases."""
     types = {symbol.name: index for index, symbol in reversed(list(enumerate(symbols))) if symbol.kind in TYPE_KINDS}
-    bases = []
     for node in captured.bases:
         index = finder.enclosing(node.start_byte)
         while index >= 0 and captured.entities[index].symbol < 0 and captured.entities[index].role != "scope":
@@ -320,5 +322,4 @@ def _bases(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Ba
         entity = captured.entities[index]
         owner = types.get(plain_name(entity.name).rpartition(".")[2], -1) if entity.role == "scope" else entity.symbol
         if owner >= 0:
-            bases.append(Base(owner, plain_name(SPACE.sub("", captured.text(node)))))
-    return bases
+            yield owner, node

@@ -1,7 +1,7 @@
 """Reads of JavaScript's getters as calls, in the file that defines them.
 
-Of `this`, and of classes by their names, it is known that they have the getter. Of another object its type says that, when
-the call is resolved.
+Of `this`, and of classes by their names, it is known that they have the getter. Of another object its type says so
+when the call is resolved.
 """
 
 from __future__ import annotations

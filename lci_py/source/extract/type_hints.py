@@ -149,11 +149,13 @@ def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
-    """Where a test of a field holds, and what it says: `.kind="a"`, `.kind!"a"`; `.swim=` and `.swim!` if there is one."""
+    """Where the test of a field holds, and what it says: `.kind="a"`, `.kind!"a"`; `.swim=` if the field is there."""
     field = captured.text(captures["narrowed.field"][0])
     for cases in captures.get("narrowed.cases", ()):
         for start, end, values in _cases(captured, cases):
             yield start, end, f".{field}={values}"
+    if "narrowed.cases" in captures:
+        return
     given = captures.get("narrowed.value")
     value = _literal(captured, given[0]) if given else ""
     if not given:

@@ -69,6 +69,16 @@ def test_a_field_with_many_functions_says_nothing() -> None:
     assert callees({"s.h": HEADER, "a.c": CALL, "b.c": stored(33)}, "a.c::go") == {}
 
 
+def test_a_call_does_not_look_at_each_of_many_files_that_store_there() -> None:
+    # Static functions of one name, as drivers have them: with a look at each, linking takes quadratic time.
+    def look_ups(count: int) -> int:
+        own = '#include "s.h"\nstatic int open(void) { return 1; }\nstruct s t = {.f = open};\n'
+        links = full({"s.h": HEADER, "a.c": CALL} | {f"d{number:03}.c": own for number in range(count)})
+        return int(links.key_start[1])
+
+    assert look_ups(120) == look_ups(60)
+
+
 def test_the_name_of_a_field_is_enough_if_few_functions_are_stored_there() -> None:
     call = "int go(void) { return find()->f(); }\n"
     found = callees({"a.c": call, "b.c": stored(1)}, "a.c::go")
