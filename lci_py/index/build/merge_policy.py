@@ -132,8 +132,5 @@ def table_arrays(segments: Sequence[SegmentState]) -> dict[str, NDArray[Any]]:
     }
     whole = len(segments) == 1 and None not in segments[0].files
     if not whole and segments:
-        paths = [[item.path if item is not None else None for item in state.files] for state in segments]
-        found |= number_slots(
-            paths, {kind: [np.array(state.sizes[kind], np.int64) for state in segments] for kind in ROWS}
-        )
+        found |= number_slots([[item.path if item is not None else None for item in state.files] for state in segments])
     return found
