@@ -8,8 +8,8 @@ u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, 
 checksums (`block_sums`) come after what faiss reads.
 
 A compact file is one of arrays: each number of a row is a whole one from -127 to 127, times the row's scale. A scale
-has 12 significant bits: so these products are exact, and writing a row that was read gives the same bytes, however often
-it is copied from segment to segment.
+has 12 significant bits: so these products are exact, and writing a row that was read gives the same bytes, however
+often it is copied from segment to segment.
 """
 
 from __future__ import annotations

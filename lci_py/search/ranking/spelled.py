@@ -265,7 +265,7 @@ def _verbatim(snapshot: Snapshot, wanted: _Text, units: Sequence[int]) -> dict[i
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
     least = min(_LEAST * sum(worth), _LONG.start)
-    paths = snapshot.symbols.paths()
+    paths = snapshot.files.living_paths()
     found: dict[tuple[int, int, int, int], float] = {}  # (lines, unit, file, first line) -> value
     for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
         lines = snapshot.reader.some(paths[file], first, min(last, first + _MOST_LINES))
