@@ -89,9 +89,12 @@ class Linker:
         followed = Followed(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
         named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
         more = reconciled(tables, named, followed_edges(*followed, nodes), nodes)
-        rows = np.concatenate([named, more], axis=1)
+        rows = np.concatenate([named, more], axis=1) if more.shape[1] else named
         lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
-        return assemble(rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed)
+        keys = linked.keys()
+        self._tables = MemoryTables()
+        del tables, linker, linked, named  # as large as the edges, which are sorted now
+        return assemble(rows, first_symbol, keys, sites, range(n_files), lambdas, followed)
 
 
 def _followed(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
