@@ -46,7 +46,7 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
 
 
 #: Units of which all are measured at once. With more, the tokens are looked at of those that can be among the best.
-FEW_UNITS = 50_000
+FEW_UNITS = 100_000
 #: Of how many times as many units as are asked for the tokens are looked at first.
 _FIRST = 2
 #: How far a bound on a score may lie above it by rounding.
