@@ -664,7 +664,7 @@ def test_a_file_that_is_merged_and_has_no_record_any_more(root: Path) -> None:
 # --- large trees --------------------------------------------------------------------------------------------------
 
 
-def test_the_vectors_of_a_large_tree_take_a_quarter_of_the_space(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_vectors_of_a_large_tree_take_half_of_the_space(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """How they are stored depends on the tree alone: an index that grows beyond the bound, or shrinks below it, is built
     anew, and a refresh above it copies rows without loss."""
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 
-#: From this many bytes of files on, some 400,000 chunks, vectors are stored in a quarter of the space
+#: From this many bytes of files on, some 400,000 chunks, vectors are stored in half of the space
 #: (docs/adr/0030-large-repositories.md). It depends on the tree alone, so that an answer does not depend on how an
 #: index came about.
 COMPACT_BYTES = 1 << 28
@@ -97,7 +97,7 @@ class _Tree:
     @property
     def vectors(self) -> str:
         """How vectors are stored."""
-        return "int8" if sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES else "float32"
+        return "int16" if sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES else "float32"
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -303,7 +303,7 @@ def _publish(
         encoder=None if options.defer_dense else encoder,
         report=run.report,
         segment_chunks=options.segment_chunks,
-        compact=tree.vectors == "int8",
+        compact=tree.vectors == "int16",
     )
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
