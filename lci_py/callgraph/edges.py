@@ -170,6 +170,10 @@ def _site_key(family: str, name: str) -> int:
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little", signed=True)
 
 
+#: Edges that are sorted together.
+_SORTED = 1 << 20
+
+
 class FileKeys(NamedTuple):
     """The keys of all files as in `Links.keys`, and how many of them each file has."""
 
@@ -216,11 +220,16 @@ class Linked:
         return FileKeys(np.array(self._keys, np.uint32).view(np.int32), np.array(self._key_sizes, np.int32))
 
     def edges(self, n_symbols: int, n_files: int) -> NDArray[Any]:
-        """int32 [5, E]: source, target, kind, line and step of each edge, unsorted; nodes as in `Links`."""
-        rows = np.array([np.array(column, np.int32) for column in self._columns], np.int32).reshape(5, -1)
-        nodes = rows[:2]
-        files = np.where(nodes < 0, n_symbols + ~nodes, nodes)
-        nodes[:] = np.where(nodes <= _LAMBDAS, n_symbols + n_files + (_LAMBDAS - nodes), files)
+        """int32 [5, E]: source, target, kind, line and step of each edge, unsorted; nodes as in `Links`. Call it once:
+        there may be millions, and they are not kept twice."""
+        rows = np.empty((5, len(self._columns[0])), np.int32)
+        for row, column in zip(rows, self._columns, strict=True):
+            row[:] = np.array(column, np.int32)
+            del column[:]
+        for nodes in rows[:2]:
+            others = np.flatnonzero(nodes < 0)
+            own = nodes[others]
+            nodes[others] = np.where(own <= _LAMBDAS, n_symbols + n_files + (_LAMBDAS - own), n_symbols + ~own)
         return rows
 
 
@@ -246,12 +255,7 @@ def assemble(
         lambdas: Of all files.
         followed: Of all files.
     """
-    source, target, kind, line, step = rows
-    order = np.lexsort((line, kind, target, source))  # stable: of equal edges the first one counts
-    rows = rows[:, order]
-    first = np.ones(len(order), np.bool_)
-    first[1:] = (rows[:4, 1:] != rows[:4, :-1]).any(axis=0)
-    source, target, kind, line, step = rows[:, first]
+    source, target, kind, line, step = _distinct(_sorted(rows))
     return Links(
         first_symbol=first_symbol.astype(np.int32),
         source=source,
@@ -271,3 +275,42 @@ def assemble(
         solution=followed.solution,
         relinked=tuple(relinked),
     )
+
+
+def _sorted(rows: NDArray[Any]) -> NDArray[Any]:
+    """Edges by source, target, kind and line; of equal ones, the first stays the first.
+
+    Args:
+        rows: int32 [5, E]: source, target, kind, line and step.
+    """
+    if (rows[0, 1:] < rows[0, :-1]).any():
+        # Both the edges of a full link, file by file, and those of a refresh are nearly in order, which this sort is
+        # quick with.
+        rows = rows[:, np.argsort(rows[0], kind="stable")]
+    start, total = 0, rows.shape[1]
+    while start < total:
+        # Some whole sources at a time: sorting all edges at once takes several times their memory.
+        stop = int(np.searchsorted(rows[0], rows[0, min(start + _SORTED, total) - 1], side="right"))
+        some = rows[:, start:stop]
+        if not _ascend(some):
+            rows[:, start:stop] = some[:, np.lexsort((some[3], some[2], some[1], some[0]))]
+        start = stop
+    return rows
+
+
+def _ascend(rows: NDArray[Any]) -> bool:
+    """Whether edges are in the order of source, target, kind and line."""
+    fits = np.ones(max(rows.shape[1] - 1, 0), np.bool_)  # whether the columns from here on say so
+    for column in rows[3::-1]:
+        fits &= column[1:] == column[:-1]
+        fits |= column[1:] > column[:-1]
+    return bool(fits.all())
+
+
+def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
+    """Sorted edges, each once: the first of those that agree in all but the step."""
+    first = np.zeros(rows.shape[1], np.bool_)
+    first[:1] = True
+    for column in rows[:4]:
+        first[1:] |= column[1:] != column[:-1]
+    return rows if first.all() else rows[:, first]

@@ -30,44 +30,43 @@ class Forked:
         """
         self._compute = compute
         self._process = 0
-        self._pipe = -1
+        self._found = -1
         if fork:
             with contextlib.suppress(OSError):
                 self._start()
 
     def _start(self) -> None:
-        reader, writer = os.pipe()
+        # Not a pipe: it holds 64 kB, and a process that waits until somebody reads the rest keeps all its memory.
+        handle = os.memfd_create("lci")
         parent = os.getpid()
         try:
             self._process = os.fork()
         except OSError:
-            os.close(reader)
-            os.close(writer)
+            os.close(handle)
             raise
         if self._process:
-            os.close(writer)
-            self._pipe = reader
+            self._found = handle
             return
         code = 1
         try:
             threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-            os.close(reader)
-            with open(writer, "wb") as pipe:
+            with open(handle, "wb") as file:
                 for found in self._compute():
-                    data = BytesIO()  # `np.save` writes to no pipe
+                    data = BytesIO()  # `np.save` would not write through a buffer
                     np.save(data, found, allow_pickle=False)
-                    pipe.write(data.getbuffer())
-                pipe.write(_END)
+                    file.write(data.getbuffer())
+                file.write(_END)
             code = 0
         finally:
             os._exit(code)  # the parent's buffers and files must not be flushed or closed twice
 
     def result(self) -> Sequence[NDArray[Any]]:
         """The arrays."""
-        if self._pipe >= 0:
-            with open(self._pipe, "rb") as pipe:
-                data = BytesIO(pipe.read())
+        if self._found >= 0:
             _, status = os.waitpid(self._process, 0)
+            with open(self._found, "rb") as file:
+                file.seek(0)  # the place in it is that of the other process, too
+                data = BytesIO(file.read())
             if status == 0 and data.getvalue().endswith(_END):
                 return _arrays(data)
         return self._compute()

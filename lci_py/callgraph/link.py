@@ -29,8 +29,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.callgraph.edges import FileKeys
     from lci_py.callgraph.file_facts import CallSite
     from lci_py.types.source import Extract
+
+
+#: The arguments of `assemble`.
+Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]", Lambdas, Followed]
 
 
 class Linker:
@@ -63,6 +68,12 @@ class Linker:
             fork: Follow functions as values in a forked process meanwhile; if there are none to follow, link half of
                 the files in it. The calling process may have no threads.
         """
+        parts = self._parts(fork)
+        self._tables = MemoryTables()  # as large as the edges, which are sorted now
+        return assemble(*parts)
+
+    def _parts(self, fork: bool) -> Parts:
+        """What the graph is made of."""
         tables = self._tables
         tables.freeze()
         sites = Sites.of(tables.sites)
@@ -89,9 +100,9 @@ class Linker:
         followed = Followed(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
         named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
         more = reconciled(tables, named, followed_edges(*followed, nodes), nodes)
-        rows = np.concatenate([named, more], axis=1)
+        rows = np.concatenate([named, more], axis=1) if more.shape[1] else named
         lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
-        return assemble(rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed)
+        return rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed
 
 
 def _followed(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:

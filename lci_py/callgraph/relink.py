@@ -88,7 +88,8 @@ def relink(
     nodes, owners = numbers.nodes(old), _owners(graph)
     followed = (graph.kind == CALLS) & np.isin(graph.step & ~np.uint8(AMBIGUOUS), SOLVED)
     # A target that is gone must have changed an answer; even if it did not, its callers are linked anew.
-    concerned[owners[(nodes[graph.target] < 0) & ~followed]] = True
+    lost = np.flatnonzero(nodes[graph.target] < 0)
+    concerned[owners[lost[~followed[lost]]]] = True
     concerned[gone] = True
     again = sorted({*fresh, *numbers.places[concerned & numbers.stays].tolist()})
     n_files = len(new.files.heads)
@@ -106,8 +107,14 @@ def relink(
     )  # fmt: skip
     anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
     stay = stay & ~followed if anew else stay | followed
-    kept = np.stack([nodes[graph.source], nodes[graph.target], graph.kind, graph.line, graph.step])[:, stay]
-    rows = np.concatenate([kept, linked.edges(n_symbols, n_files)], axis=1).astype(np.int32)
+    again_linked = linked.edges(n_symbols, n_files)
+    n_kept = int(np.count_nonzero(stay))
+    rows = np.empty((5, n_kept + again_linked.shape[1]), np.int32)
+    for row, column in zip(rows, (graph.source, graph.target, graph.kind, graph.line, graph.step), strict=True):
+        row[:n_kept] = column[stay]  # column by column: a graph may have millions of edges
+    for row in rows[:2, :n_kept]:
+        row[:] = nodes[row]
+    rows[:, n_kept:] = again_linked
     if anew:
         starts = Nodes(numbers.first_symbol, np.array(new.first_lambda))
         rows = np.concatenate([rows, reconciled(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
@@ -209,7 +216,7 @@ class _Renumbering:
         return found
 
     def nodes(self, old: StoredTables) -> NDArray[Any]:
-        """int64 [nodes before]: what each is now; -1 if it is gone.
+        """int32 [nodes before]: what each is now; -1 if it is gone.
 
         Symbols of changed files are matched by their stable ids.
         """
@@ -235,7 +242,8 @@ class _Renumbering:
         counts = np.diff(graph.first_lambda)
         shifts = np.repeat(self._shifts(np.array(new.first_lambda), graph.first_lambda), counts)
         lambdas = n_symbols + n_files + np.arange(len(shifts)) + shifts
-        return np.concatenate([symbols, files, np.where(np.repeat(self.stays, counts), lambdas, -1)])
+        both = np.concatenate([symbols, files, np.where(np.repeat(self.stays, counts), lambdas, -1)])
+        return np.asarray(both.astype(np.int32))
 
     def lambdas(self) -> Lambdas:
         """The anonymous functions of the graph now."""
@@ -278,10 +286,10 @@ def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comp
 
 
 def _owners(graph: Links) -> NDArray[Any]:
-    """int64 [edges]: the file of each edge's source."""
+    """int32 [edges]: the file of each edge's source."""
     files = np.arange(graph.n_files)
     of_nodes = [np.repeat(files, np.diff(graph.first_symbol)), files, np.repeat(files, np.diff(graph.first_lambda))]
-    found: NDArray[Any] = np.concatenate(of_nodes)[graph.source]
+    found: NDArray[Any] = np.concatenate(of_nodes).astype(np.int32)[graph.source]
     return found
 
 

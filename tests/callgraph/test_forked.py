@@ -125,3 +125,14 @@ def test_bases_that_lead_through_each_other_come_to_an_end(tmp_path: Path) -> No
     chain = "".join(f"class A{i}(A{i + 1}.B):\n    def f(self): self.g()\n" for i in range(300))
     (tmp_path / "b.py").write_text(f"{chain}class A300:\n    class B:\n        def g(self): ...\n")
     assert app.build_index(str(tmp_path), jobs=1).changed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
+def test_the_other_process_ends_before_anybody_reads_what_it_found() -> None:
+    """Until then it holds the memory that it shares with its caller, which the caller changes."""
+    found = Forked(lambda: [np.zeros(1 << 20)], fork=True)
+    ended, deadline = None, time.monotonic() + 20
+    while ended is None and time.monotonic() < deadline:
+        ended = os.waitid(os.P_PID, found._process, os.WEXITED | os.WNOWAIT | os.WNOHANG)
+        time.sleep(0.01)
+    assert ended is not None and len(found.result()[0]) == 1 << 20

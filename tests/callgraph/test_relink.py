@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.callgraph import changed_lookups, lookups, relink as relinking
+from lci_py.callgraph import changed_lookups, edges, lookups, relink as relinking
 from lci_py.callgraph.changed_lookups import contributions
 from lci_py.callgraph.edges import Links, Sites
 from lci_py.callgraph.lookups import LookUps
@@ -610,3 +610,17 @@ def test_a_changed_file_with_other_symbols_than_the_graph_says_is_damage(tmp_pat
     for moved, fresh in (([-1, 1], [0]), ([0, -1], [1])):
         with pytest.raises(DamagedIndexError):
             relink(shifted, index.tables, index.tables, moved, fresh)
+
+
+@settings(max_examples=100)
+@given(
+    seed=st.integers(0, 1 << 20), n=st.integers(0, 60), nodes=st.integers(1, 6), at_a_time=st.sampled_from([1, 5, 99])
+)
+def test_edges_are_sorted_piece_by_piece_as_all_at_once(seed: int, n: int, nodes: int, at_a_time: int) -> None:
+    random = np.random.default_rng(seed)
+    rows = np.stack([random.integers(0, nodes, n) for _ in range(5)]).astype(np.int32)
+    wanted = rows[:, np.lexsort((rows[3], rows[2], rows[1], rows[0]))]
+    first = [i for i in range(n) if not i or (wanted[:4, i] != wanted[:4, i - 1]).any()]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(edges, "_SORTED", at_a_time)
+        assert edges._distinct(edges._sorted(rows)).tolist() == wanted[:, first].tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,11 @@ class Layout:
     dense: list[Path]
     tokens: list[Path]
     numbering: Numbering
+
+
+def row_sizes(sizes: Mapping[str, Sequence[np.ndarray]]) -> dict[str, np.ndarray]:
+    """The arrays of a numbering with the number of rows of each file of each segment."""
+    return {f"{kind}_sizes": np.concatenate([np.zeros(0), *own]).astype(np.int32) for kind, own in sizes.items()}
 
 
 def random_file(rng: np.random.Generator, path: str, dimension: int, vocabulary: int, pool: np.ndarray) -> File:
@@ -65,7 +70,7 @@ def lay_out(folder: Path, segments: Sequence[Sequence[tuple[File, bool]]]) -> La
         sizes["chunks"].append(np.array([len(file.bags) for file in files], np.int64))
     if len(segments) == 1 and all(alive for _, alive in segments[0]):
         return Layout(dense, tokens, Numbering(counts))
-    write_arrays(folder / "numbering.arrays", number_slots(paths, sizes))
+    write_arrays(folder / "numbering.arrays", number_slots(paths) | row_sizes(sizes))
     return Layout(dense, tokens, Numbering(counts, Arrays(folder / "numbering.arrays")))
 
 

@@ -21,6 +21,7 @@ from lci_py.source.extract.extract import extract
 from lci_py.source.file_record import FileRecord
 from lci_py.source.syntax.languages import detect, is_test
 from lci_py.types.source import Extract
+from tests.support.layout import row_sizes
 
 
 @lru_cache(maxsize=5_000)
@@ -101,7 +102,7 @@ class Segmented:
             "units": [per_file(rows, [unit.file for unit in rows.units]) for rows in self._segments],
             "chunks": [per_file(rows, rows.chunk_file) for rows in self._segments],
         }
-        write_arrays(self._new_file("arrays"), number_slots(paths, sizes))
+        write_arrays(self._new_file("arrays"), number_slots(paths) | row_sizes(sizes))
         return SqlTables(self._shards, Numbering(counts, Arrays(self._last)))
 
     def _stored(self, links: Links) -> Links:

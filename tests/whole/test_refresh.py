@@ -659,3 +659,28 @@ def test_a_file_that_is_merged_and_has_no_record_any_more(root: Path) -> None:
     (root / "f0.py").write_text(source(0, "other"))
     refresh(root)
     assert as_if_anew(root)
+
+
+# --- large trees --------------------------------------------------------------------------------------------------
+
+
+def test_the_vectors_of_a_large_tree_take_half_of_the_space(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How they are stored depends on the tree alone: an index that grows beyond the bound, or shrinks below it, is built
+    anew, and a refresh above it copies rows without loss."""
+
+    def kinds() -> set[str]:
+        return {Path(segment.shards["dense"].name).suffix for segment in segments(root)}
+
+    size = sum(path.stat().st_size for path in root.rglob("*.py"))
+    monkeypatch.setattr(build, "COMPACT_BYTES", size + 100)
+    refresh(root)
+    assert kinds() == {".faiss"}
+    (root / "more.py").write_text(source(90) + source(91))
+    assert refresh(root).embedded_chunks == 30  # all of them
+    assert kinds() == {".arrays"} and as_if_anew(root)
+    (root / "sub" / "f1.py").write_text(source(1, "other"))
+    built = refresh(root)
+    assert (built.parsed_files, kinds()) == (1, {".arrays"}) and as_if_anew(root)
+    (root / "more.py").unlink()
+    refresh(root)
+    assert kinds() == {".faiss"} and as_if_anew(root)

@@ -187,6 +187,22 @@ def test_definitions_callers_and_the_tree_leave_deleted_files_out(root: Path, lc
     assert near["results"] and {result["file"] for result in near["results"]} == {"a.py"}
 
 
+def test_a_search_looks_at_the_tree_once_however_slow_it_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lci_py.search.worktree.freshness import Freshness
+
+    app.build_index(str(root), jobs=1)
+    looks: list[bool] = []
+    look = Freshness._look
+    monkeypatch.setattr(Freshness, "_look", lambda self, whole: (looks.append(whole), look(self, whole))[1])
+    clock = iter(range(10**9, 10**10, 5))
+    with app.open_engine(str(root)) as session:
+        monkeypatch.setattr("lci_py.search.worktree.freshness.time.monotonic", lambda: next(clock))
+        session.search(SearchRequest("first second", "multiview"))
+        assert len(looks) == 2  # when the index was opened, and seconds later
+        session.search(SearchRequest("first second", "multiview"))
+        assert len(looks) == 3
+
+
 def test_the_count_of_stale_files_does_not_depend_on_the_clock(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many files are looked at, and so many read; what is gone is known of those in a folder that has changed."""
     from lci_py.search.worktree import freshness

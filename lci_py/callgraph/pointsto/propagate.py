@@ -224,8 +224,8 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], node
 def _declared(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
     """(Source, line) to the targets that names and types give to the calls there; and those edges of the propagation
     that lead from such a place to another target."""
-    calls = named[:, named[2] == CALLS]
-    calls = calls[:, np.isin(calls[0], followed[0], kind="table")]
+    asks = np.isin(named[0], followed[0], kind="table")  # before a copy of all edges is made
+    calls = named[:, asks & (named[2] == CALLS)]
     ours, theirs = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))
     # A target that both have, at the same place, needs no look at names.
     pairs = np.stack([np.append(ours, theirs), np.append(followed[1], calls[1]).astype(np.int64)])

@@ -18,7 +18,7 @@ from lci_py.embed.encoder import tf_weight
 from lci_py.index.shards.term_counts import Sparse, csr
 from lci_py.index.shards.text_fields import header_text, path_text
 from lci_py.index.shards.tokens import Bags, TokenTable
-from lci_py.index.shards.vectors import RowBlocks, VectorFile
+from lci_py.index.shards.vectors import RowBlocks, open_vectors
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Embeddings:
             DamagedIndexError: A shard is not what was written.
         """
         chunks = counts["chunks"]
-        self.vectors = VectorFile(dense, dimension=dimension, rows=chunks, units=counts["units"])
+        self.vectors = open_vectors(dense, dimension=dimension, rows=chunks, units=counts["units"])
         self.bags = Bags(tokens, chunks=chunks) if tokens else None
         self.table = TokenTable([tokens] if tokens else [])
 

@@ -56,6 +56,7 @@ class BuildContext:
     encoder: Callable[[], Encoder | ContextualEncoder] | None  # None: leave the embedding to a later run
     report: Progress
     segment_chunks: int
+    compact: bool = False  # whether vectors are written into compact files
     early: Nursery | None = None  # what the workers are made of
 
 
@@ -183,7 +184,7 @@ class GenerationBuilder:
         context, generation = self._context, self._generation
         embedding = None
         if context.encoder is not None:
-            embedding = Embedding(context.encoder, self._dimension, self._cache, self._number)
+            embedding = Embedding(context.encoder, self._dimension, self._cache, self._number, context.compact)
         writer = SegmentWriter(context.folder, embedding, context.report, self._most)
         done = kept = 0
         if context.place.texts:

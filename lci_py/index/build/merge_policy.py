@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,7 +70,7 @@ def segment_states(manifest: Manifest, index_dir: Path, known: Iterable[Known], 
         DamagedIndexError: The files shard and the manifest do not fit together.
     """
     sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
-    segments = []
+    segments, starts = [], []
     start = 0
     for segment in manifest.segments:
         stop = start + segment.counts["files"]
@@ -78,13 +79,14 @@ def segment_states(manifest: Manifest, index_dir: Path, known: Iterable[Known], 
             raise DamagedIndexError("the table of files does not fit the segments")
         path = index_dir / segment.shards["symbols"].name
         segments.append(SegmentState(segment, [None] * (stop - start), own, path))
+        starts.append(start)
         start = stop
     for item in known:
         if item.slot >= start:
             raise DamagedIndexError("a file lies outside all segments")
         if item.slot >= 0:
-            state, number = locate(segments, item.slot)
-            state.files[number] = item
+            place = bisect_right(starts, item.slot) - 1
+            segments[place].files[item.slot - starts[place]] = item
     return segments
 
 
@@ -132,8 +134,5 @@ def table_arrays(segments: Sequence[SegmentState]) -> dict[str, NDArray[Any]]:
     }
     whole = len(segments) == 1 and None not in segments[0].files
     if not whole and segments:
-        paths = [[item.path if item is not None else None for item in state.files] for state in segments]
-        found |= number_slots(
-            paths, {kind: [np.array(state.sizes[kind], np.int64) for state in segments] for kind in ROWS}
-        )
+        found |= number_slots([[item.path if item is not None else None for item in state.files] for state in segments])
     return found

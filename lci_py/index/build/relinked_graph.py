@@ -47,8 +47,7 @@ def _relinked(context: BuildContext, generation: Generation, previous: PreviousG
     new_shards = [state.symbols for state in generation.segments]
     numbering = Numbering([segment.counts for segment in manifest.segments], old.maps())
     now = {path: number for number, path in enumerate(item.path for item in generation.known if item.slot >= 0)}
-    was = [item.path for item in old.known() if item.slot >= 0]
-    moved = [-1 if path in generation.fresh else now.get(path, -1) for path in was]
+    moved = [-1 if path in generation.fresh else now.get(path, -1) for path in old.living_paths()]
     fresh = sorted(set(range(len(now))).difference(moved))
     with (
         _tables(old_shards, numbering) as before,

@@ -49,6 +49,11 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 
+#: From this many bytes of files on, some 400,000 chunks, vectors are stored in half of the space
+#: (docs/adr/0030-large-repositories.md). It depends on the tree alone, so that an answer does not depend on how an
+#: index came about.
+COMPACT_BYTES = 1 << 28
+
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
@@ -90,6 +95,11 @@ class _Tree:
 
     walked: WalkResult
     walked_ns: int  # when the walk began, by the wall clock
+
+    @property
+    def vectors(self) -> str:
+        """How vectors are stored."""
+        return "int16" if sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES else "float32"
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -197,7 +207,7 @@ def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration
 
 def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGeneration | None:
     """The generation to start from; None if there is none, or it was made with another program, model or settings."""
-    if latest is None or not _fits(run, latest):
+    if latest is None or not _fits(run, latest) or latest.settings.get("vectors", "float32") != tree.vectors:
         return None
     try:
         for _, shard in latest.all_shards():
@@ -296,6 +306,7 @@ def _publish(
         report=run.report,
         segment_chunks=options.segment_chunks,
         early=options.early if previous is None else None,
+        compact=tree.vectors == "int16",
     )
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
@@ -310,7 +321,7 @@ def _publish(
             branch=branch,
             program=_program(),
             model={**(previous.manifest.model if previous else _model(encoder())), **model.record()},
-            settings={**_lasting(options), **walk_settings(options.walk),
+            settings={**_lasting(options), **walk_settings(options.walk), "vectors": tree.vectors,
                       "root": root_setting(run.root, run.index_dir)},
             counts=counts_of(generation, tree.walked, {}),
         )  # fmt: skip

@@ -36,6 +36,7 @@ class Embedding:
     dimension: int  # of the vectors of older segments
     cache: Cache
     generation: int
+    compact: bool = False  # whether vectors are written into compact files
     embedded: int = 0  # number of texts that the model has embedded
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
@@ -121,7 +122,10 @@ class SegmentWriter:
         folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()
         reuse = self._reuse(rows, [source for _, _, source in files])
-        shards = write_segment(folder, rows, gathered, self._encoder, self._report, reuse, self._embedding, fork=fork)
+        compact = self._embedding is not None and self._embedding.compact
+        shards = write_segment(
+            folder, rows, gathered, self._encoder, self._report, reuse, self._embedding, compact=compact, fork=fork
+        )
         if self._embedding is not None and "tokens" in shards:
             self._bags_embedded += len(rows.chunk_unit) - reuse.chunks
         owners: dict[str, Any] = {

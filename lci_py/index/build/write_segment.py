@@ -18,7 +18,7 @@ from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.index.shards.term_counts import NumberedWords, csr
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.unit_columns import write_unit_columns
-from lci_py.index.shards.vectors import write_dense
+from lci_py.index.shards.vectors import COMPACT, WHOLE, write_compact, write_dense
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,6 +56,7 @@ def write_segment(
     reuse: Reuse,
     cache: VectorCache | None,
     *,
+    compact: bool = False,
     fork: bool = False,
 ) -> dict[str, Path]:
     """Write the shards of a segment.
@@ -68,6 +69,7 @@ def write_segment(
         report: Called with each stage.
         reuse: Embedded chunks of older segments.
         cache: Cached vectors of a model that reads text.
+        compact: Write the vectors into a compact file.
         fork: Write what needs no vectors in another process meanwhile. The calling process may have no threads.
     Returns:
         Role -> path.
@@ -94,7 +96,7 @@ def write_segment(
     text.lexical.clear()  # frees as much memory as the embedding needs
     if encoder is not None:
         report("embed", 0, len(rows.chunk_unit))
-        shards |= _embedded(folder, rows, text, encoder, report, reuse, cache)
+        shards |= _embedded(folder, rows, text, encoder, report, reuse, cache, compact=compact)
     if fork:
         meanwhile.result()
     return shards
@@ -108,16 +110,19 @@ def _embedded(
     report: Progress,
     reuse: Reuse,
     cache: VectorCache | None,
+    *,
+    compact: bool,
 ) -> dict[str, Path]:
     """Write the shards with embeddings. Arguments and result as of `write_segment`."""
     units = np.array(rows.chunk_unit, np.int64)
-    shards = {"dense": folder / "dense.faiss"}
+    shards = {"dense": folder / f"dense{COMPACT if compact else WHOLE}"}
+    write = write_compact if compact else write_dense
     if isinstance(encoder, Encoder):
         whole = reuse.chunks == len(units) > 0
         embedded = embedding.copied(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
-        write_dense(shards["dense"], embedded.vectors, units)
+        write(shards["dense"], embedded.vectors, units)
         shards["tokens"] = folder / "tokens.arrays"
         write_tokens(shards["tokens"], embedded.parts, embedded.pieces, embedded.pointers, embedded.ids)
     else:
-        write_dense(shards["dense"], embedding.embed_texts(rows, encoder, report, cache), units)
+        write(shards["dense"], embedding.embed_texts(rows, encoder, report, cache), units)
     return shards

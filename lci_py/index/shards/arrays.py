@@ -154,6 +154,13 @@ class Arrays:
         size = _TYPES[kind][1]
         self._check(offset + start * size, offset + stop * size)
 
+    def check_ranges(self, name: str, starts: NDArray[Any], stops: NDArray[Any]) -> None:
+        """The same for many ranges of items, which lie inside the array. Raises what `check_items` raises."""
+        if not self._is_checked and len(starts):
+            kind, offset, _ = self._table[name]
+            size = _TYPES[kind][1]
+            self._summed.check_many(offset + starts * size, offset + stops * size)
+
     def _check(self, start: int, stop: int) -> None:
         if not self._is_checked:
             self._summed.check(start, stop)

@@ -13,8 +13,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 #: Bytes of a block. A query that reads little of a large shard checks little more.
 BLOCK = 1 << 16
@@ -81,6 +86,17 @@ class Summed:
                 raise DamagedIndexError(f"{self._name}: its checksums do not match")
             seen[at:end] = b"\1" * (end - at)
             at = seen.find(0, end, last)
+
+    def check_many(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> None:
+        """The same for the bytes from each of `starts` to before the stop beside it, all of them inside the content."""
+        import numpy as np
+
+        touched = np.zeros(len(self._seen) + 1, np.int32)  # +1 where a range begins, -1 behind its end
+        np.add.at(touched, starts // BLOCK, 1)
+        np.add.at(touched, -(-stops // BLOCK), -1)
+        edges = np.diff(np.cumsum(touched) > 0, prepend=False, append=False).nonzero()[0].tolist()
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            self.check(first * BLOCK, min(last * BLOCK, len(self.content)))
 
 
 def _sums(data: memoryview) -> list[int]:

@@ -99,7 +99,7 @@ class SqlTables:
         except (sqlite3.DatabaseError, OverflowError) as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
 
-    def _public(self, numbers: memoryview | None, local: object, total: int) -> int:
+    def _public(self, numbers: Sequence[int] | None, local: object, total: int) -> int:
         """The public number of a segment's row, -1 if it is dead."""
         _check(type(local) is int)
         assert isinstance(local, int)

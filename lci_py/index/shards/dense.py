@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.vectors import VectorFile
+from lci_py.index.shards.vectors import open_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ class DenseIndex:
             raise DamagedIndexError(f"{len(paths)} dense shards of {len(numbering.counts)} segments")
         self._numbering = numbering
         self._files = [
-            VectorFile(path, dimension=dimension, rows=counts["chunks"], units=counts["units"])
+            open_vectors(path, dimension=dimension, rows=counts["chunks"], units=counts["units"])
             for path, counts in zip(paths, numbering.counts, strict=True)
         ]
         self.chunks = numbering.total("chunks")
@@ -67,13 +67,26 @@ class DenseIndex:
         Args:
             values: [slots of chunks]
         """
+        return self.best_of(slice(None), values)
+
+    def best_of(self, slots: NDArray[np.int64] | slice, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The same of some chunks: -inf for a unit without one of them.
+
+        Args:
+            slots: [n]
+            values: [n] of these.
+        """
         found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is for dead chunks
-        np.maximum.at(found, self._unit, values)
+        np.maximum.at(found, self._unit[slots], values)
         return found[:-1]
 
     def slots(self, unit: int) -> NDArray[np.int64]:
         """The slots of a unit's chunks, ascending."""
         return np.flatnonzero(self._unit == unit)
+
+    def slots_of(self, units: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The slots of the chunks of all units with a mark, [units]; ascending."""
+        return np.flatnonzero(np.append(units, False)[self._unit])  # the last one is for dead chunks
 
     def of_files(self, values: NDArray[np.float32], unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
         """The sum of the values of each file's chunks, divided by the root of their number: [files], 0 without chunks.

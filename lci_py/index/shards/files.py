@@ -129,10 +129,18 @@ class FileTable:
 
     def paths(self) -> list[str]:
         """Every known path, ascending."""
+        return self._paths
+
+    @cached_property
+    def _paths(self) -> list[str]:
         return self._whole("paths", self._texts("paths"))
 
     def living_paths(self) -> list[str]:
         """The path of every indexed file, by public number."""
+        return self._living_paths
+
+    @cached_property
+    def _living_paths(self) -> list[str]:
         return [path for path, slot in zip(self.paths(), self.slots(), strict=True) if slot >= 0]
 
     def limited_paths(self) -> list[str]:

@@ -14,11 +14,15 @@ _MAX_GLOB = 10_000  # characters; SQLite refuses patterns of more than 50,000 by
 _SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 
 
-def where(filters: Filters) -> tuple[str, list[object]]:
+def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object]]:
     """The filters on symbols as a condition over `f` (files), `s` (symbols) and `p` (their parents), and its values.
 
     It leaves out the filters on paths, which `path_test` checks.
 
+    Args:
+        filters: The filters.
+        by_index: Whether nothing else narrows the symbols, of which there may be millions: an index of kinds and names
+            is read rather than their rows. Every row has a symbol then.
     Raises:
         UsageError: There are too many names.
     """
@@ -29,13 +33,17 @@ def where(filters: Filters) -> tuple[str, list[object]]:
         clauses.append(f"f.language IN ({marks(names)})")
         args += names
     if filters.kind:
-        clauses.append(f"coalesce(s.kind, '{BLOCK_KIND}') IN ({marks(filters.kind)})")
+        kind = "s.kind" if by_index else f"coalesce(s.kind, '{BLOCK_KIND}')"
+        clauses.append(f"{kind} IN ({marks(filters.kind)})")
         args += [kind.lower() for kind in filters.kind]
     for column, globs in (("s.name", filters.name), ("p.name", filters.parent)):
         if len(globs) > MAX_VALUES:
             raise UsageError(f"{len(globs):,} names at once", hint=f"give at most {MAX_VALUES}")
         if globs:
-            clauses.append("(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")")
+            named = "(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")"
+            if by_index and column == "s.name" and not filters.kind:
+                named = f"s.id IN (SELECT s.id FROM symbols s WHERE {named})"
+            clauses.append(named)
             args += [name_glob(glob) for glob in globs]
     return " AND ".join(clauses) or "1", args
 

@@ -65,9 +65,9 @@ def _pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
 
 def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
     """Stable argsort of non-negative numbers by their halves, because numpy has a radix sort for 16 bits only."""
-    low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable")
+    low = np.argsort((values & 0xFFFF).astype(np.uint16), kind="stable").astype(np.int32)
     high = np.argsort((values[low] >> 16).astype(np.uint16), kind="stable")
-    return low[high].astype(np.int32)
+    return low[high]
 
 
 class Edges(NamedTuple):

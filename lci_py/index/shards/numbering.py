@@ -5,11 +5,17 @@ changed file is written into another segment, and its rows in the old one are de
 of the files, symbols, units and chunks of living files, in the order of (path, place in the file), as if one segment
 held them all. So an answer does not depend on the history of the index (docs/adr/0009-segments.md). The *slot* of a
 number is its place in the concatenation of all segments.
+
+The rows of a file follow each other in both, so files are mapped, and the rows by how many each file has: a map of
+millions of symbols would be written anew by each refresh and read by each query.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
@@ -25,6 +31,46 @@ if TYPE_CHECKING:
 COUNTED = ("files", "symbols", "units", "chunks")
 
 
+class _Rows:
+    """Where the rows of each file start, of one kind."""
+
+    def __init__(self, sizes: memoryview, public: memoryview, slot: memoryview) -> None:
+        """
+        Args:
+            sizes: The number of rows of each file, by slot.
+            public: The public number of each file's slot.
+            slot: The slot of each file.
+        """
+        self.sizes, self.public, self.slot = sizes, public, slot
+        self.by_slot = list(accumulate(sizes, initial=0))  # [slots of files + 1] first slot of each file's rows
+        own = map(sizes.__getitem__, slot)
+        self.by_number = list(accumulate(own, initial=0))  # [files + 1] first public number of each file's rows
+
+    def public_of(self, slot: int) -> int:
+        file = bisect_right(self.by_slot, slot) - 1
+        public = self.public[file]
+        return -1 if public < 0 else self.by_number[public] + slot - self.by_slot[file]
+
+    def slot_of(self, number: int) -> int:
+        file = bisect_right(self.by_number, number) - 1
+        return self.by_slot[self.slot[file]] + number - self.by_number[file]
+
+
+class PublicNumbers(Sequence[int]):
+    """The public number of each number in a segment, -1 if it is dead."""
+
+    def __init__(self, rows: _Rows, start: int, stop: int) -> None:
+        self._rows, self._start, self._stop = rows, start, stop
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def __getitem__(self, number: Any) -> Any:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return self._rows.public_of(self._start + number)
+
+
 class Numbering:
     """The map between slots and public numbers; the identity if there is one segment without dead rows."""
 
@@ -32,8 +78,9 @@ class Numbering:
         """
         Args:
             counts: Per segment, the number of rows of each kind of `COUNTED`, including dead ones.
-            maps: For every kind `KIND_public` (i4, the public number of each slot, -1 if dead) and `KIND_slot` (i4, the
-                slot of each public number); None if there is one segment without dead rows.
+            maps: `files_public` (i4, the public number of each slot of a file, -1 if dead), `files_slot` (i4, the slot
+                of each public number), and for each other kind `KIND_sizes` (i4, how many rows the file in each slot
+                has); None if there is one segment without dead rows.
         Raises:
             DamagedIndexError: The maps do not fit the counts.
         """
@@ -42,45 +89,80 @@ class Numbering:
         self._starts = {
             kind: [sum(segment[kind] for segment in counts[:i]) for i in range(len(counts) + 1)] for kind in COUNTED
         }
-        self._public: dict[str, memoryview] = {}
-        self._slot: dict[str, memoryview] = {}
-        self._slots: dict[str, NDArray[Any]] = {}  # the same, checked
+        self._sizes: dict[str, memoryview] = {}
+        self._rows: dict[str, _Rows] = {}  # of `_of`
+        self._shifts: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}  # of `_arrays`
+        self._slots: dict[str, NDArray[Any]] = {}  # of `slots_array`
         if maps is None:
             if len(counts) > 1:
                 raise DamagedIndexError("the index has several segments and no numbering of them")
             return
-        for kind in COUNTED:
-            self._public[kind] = maps.view(f"{kind}_public", "i4")
-            self._slot[kind] = maps.view(f"{kind}_slot", "i4")
-            if len(self._public[kind]) != self._starts[kind][-1] or len(self._slot[kind]) > len(self._public[kind]):
+        self._public, self._slot = (maps.view(f"files_{name}", "i4") for name in ("public", "slot"))
+        files = self._starts["files"][-1]
+        fits = len(self._public) == files >= len(self._slot) and sum(n >= 0 for n in self._public) == len(self._slot)
+        inside = min(self._slot, default=0) >= 0 and max(self._slot, default=-1) < files
+        if not fits or not inside or list(map(self._public.__getitem__, self._slot)) != list(range(len(self._slot))):
+            raise DamagedIndexError("the numbering of files does not fit the segments")
+        for kind in COUNTED[1:]:
+            self._sizes[kind] = maps.view(f"{kind}_sizes", "i4")
+            if len(self._sizes[kind]) != files:
                 raise DamagedIndexError(f"the numbering of {kind} does not fit the segments")
+
+    def _of(self, kind: str) -> _Rows:
+        """Where the rows of files start; not of files themselves, and not for the identity."""
+        if kind not in self._rows:
+            rows = _Rows(self._sizes[kind], self._public, self._slot)
+            fits = [rows.by_slot[file] for file in self._starts["files"]] == self._starts[kind]
+            if not fits or min(rows.sizes, default=0) < 0:
+                raise DamagedIndexError(f"the numbering of {kind} does not fit the segments")
+            self._rows[kind] = rows
+        return self._rows[kind]
 
     def total(self, kind: str) -> int:
         """The number of living rows of a kind."""
-        return self._starts[kind][-1] if self.identity else len(self._slot[kind])
+        if self.identity:
+            return self._starts[kind][-1]
+        return len(self._slot) if kind == "files" else self._of(kind).by_number[-1]
 
     def start(self, kind: str, segment: int) -> int:
         """The slot of number 0 of a segment."""
         return self._starts[kind][segment]
 
-    def public(self, kind: str, segment: int) -> memoryview | None:
+    def public(self, kind: str, segment: int) -> Sequence[int] | None:
         """The public number of each number in the segment, -1 if dead; None for the identity."""
         if self.identity:
             return None
         start, stop = self._starts[kind][segment : segment + 2]
-        return self._public[kind][start:stop]
+        return self._public[start:stop] if kind == "files" else PublicNumbers(self._of(kind), start, stop)
 
     def public_array(self, kind: str, segment: int) -> NDArray[Any] | None:
         """The same for numpy: [rows of the segment] int32."""
         import numpy as np
 
-        view = self.public(kind, segment)
-        if view is None:
+        if self.identity:
             return None
-        found = np.frombuffer(view, np.int32) if len(view) else np.zeros(0, np.int32)
-        if len(found) and not -1 <= int(found.min()) <= int(found.max()) < self.total(kind):
-            raise DamagedIndexError(f"the numbering of {kind} names what does not exist")
+        start, stop = self._starts[kind][segment : segment + 2]
+        if kind == "files":
+            return np.array(self._public[start:stop], np.int32)
+        first, last = self._starts["files"][segment : segment + 2]
+        sizes, shifts = self._arrays(kind)
+        found = np.arange(start, stop, dtype=np.int32)
+        found += np.repeat(shifts[first:last], sizes[first:last])
+        dead = np.array(self._public[first:last], np.int32) < 0
+        if dead.any():
+            found[np.repeat(dead, sizes[first:last])] = -1
         return found
+
+    def _arrays(self, kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Of each slot of a file: how many rows it has, and what is added to a row's slot for its public number."""
+        import numpy as np
+
+        if kind not in self._shifts:
+            rows = self._of(kind)
+            by_slot, by_number = np.array(rows.by_slot, np.int64), np.array(rows.by_number, np.int64)
+            public = np.maximum(np.array(self._public, np.int64), 0)
+            self._shifts[kind] = np.array(rows.sizes, np.int64), (by_number[public] - by_slot[:-1]).astype(np.int32)
+        return self._shifts[kind]
 
     def split(self, kind: str, numbers: Iterable[int]) -> list[list[int]]:
         """Public numbers as numbers in their segments: one list per segment, in the given order.
@@ -89,14 +171,14 @@ class Numbering:
             DamagedIndexError: There is no such number.
         """
         found: list[list[int]] = [[] for _ in self.counts]
-        starts = self._starts[kind]
+        starts, total = self._starts[kind], self.total(kind)
         for number in numbers:
-            if not 0 <= number < self.total(kind):
-                raise DamagedIndexError(f"number {number} of {self.total(kind)} {kind}")
-            slot = number if self.identity else self._slot[kind][number]
-            segment = next((i for i in range(len(self.counts)) if starts[i] <= slot < starts[i + 1]), -1)
-            if segment < 0:
-                raise DamagedIndexError(f"the numbering of {kind} names what does not exist")
+            if not 0 <= number < total:
+                raise DamagedIndexError(f"number {number} of {total} {kind}")
+            slot = (
+                number if self.identity else self._slot[number] if kind == "files" else self._of(kind).slot_of(number)
+            )
+            segment = bisect_right(starts, slot) - 1
             found[segment].append(slot - starts[segment])
         return found
 
@@ -106,10 +188,12 @@ class Numbering:
 
         if self.identity:
             return np.arange(self.total(kind), dtype=np.int32)
-        view = self._slot[kind]
-        found = np.frombuffer(view, np.int32) if len(view) else np.zeros(0, np.int32)
-        if len(found) and not 0 <= int(found.min()) <= int(found.max()) < self._starts[kind][-1]:
-            raise DamagedIndexError(f"the numbering of {kind} names what does not exist")
+        slots = np.array(self._slot, np.int64)
+        if kind == "files":
+            return slots.astype(np.int32)
+        sizes, shifts = self._arrays(kind)
+        found = np.arange(self.total(kind), dtype=np.int32)
+        found -= np.repeat(shifts[slots], sizes[slots])
         return found
 
     def in_public_order(self, kind: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -122,44 +206,31 @@ class Numbering:
 
         if self.identity:
             return parts[0] if parts else np.zeros(0, np.int32)  # there is one segment, or none
-        if kind not in self._slots:
-            self._slots[kind] = self.slots_array(kind)
-        found: NDArray[Any] = np.concatenate(parts)[self._slots[kind]]
+        found: NDArray[Any] = np.concatenate(parts)
+        if not self._in_order:
+            if kind not in self._slots:
+                self._slots[kind] = self.slots_array(kind)
+            found = found[self._slots[kind]]
         return found
 
+    @cached_property
+    def _in_order(self) -> bool:
+        """Whether the segments hold all files in the order of their paths, as a full build leaves them."""
+        return list(self._slot) == list(range(len(self._public)))
 
-def number_slots(
-    paths: Sequence[Sequence[str | None]], sizes: Mapping[str, Sequence[NDArray[Any]]]
-) -> dict[str, NDArray[Any]]:
-    """The arrays of a numbering.
+
+def number_slots(paths: Sequence[Sequence[str | None]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a numbering that are about files.
 
     Args:
         paths: Per segment, the path of each file; None for a dead one.
-        sizes: Per kind of `COUNTED` except files, and per segment, the number of rows of each file, [files].
     Returns:
-        `KIND_public` and `KIND_slot`, as `Numbering` reads them.
+        `files_public` and `files_slot`, as `Numbering` reads them.
     """
     import numpy as np
 
     flat = [path for segment in paths for path in segment]
-    live = np.array(
-        [slot for _, slot in sorted((path, i) for i, path in enumerate(flat) if path is not None)], np.int64
-    )
-    found = _both(live, len(flat), "files")
-    for kind, per_segment in sizes.items():
-        counts = np.concatenate([np.zeros(0, np.int64), *per_segment]).astype(np.int64)
-        first = np.cumsum(counts) - counts
-        # The slots of the living rows, file by file: a running number, shifted at the start of each file.
-        own = counts[live]
-        ends = np.cumsum(own)
-        slots = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(first[live] - (ends - own), own)
-        found |= _both(slots, int(counts.sum()), kind)
-    return found
-
-
-def _both(slots: NDArray[Any], total: int, kind: str) -> dict[str, NDArray[Any]]:
-    import numpy as np
-
-    public = np.full(total, -1, np.int32)
-    public[slots] = np.arange(len(slots), dtype=np.int32)
-    return {f"{kind}_public": public, f"{kind}_slot": slots.astype(np.int32)}
+    live = [slot for _, slot in sorted((path, i) for i, path in enumerate(flat) if path is not None)]
+    public = np.full(len(flat), -1, np.int32)
+    public[live] = np.arange(len(live), dtype=np.int32)
+    return {"files_public": public, "files_slot": np.array(live, np.int32)}

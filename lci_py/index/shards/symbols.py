@@ -161,13 +161,21 @@ class SymbolicIndex:
     def select(self, filters: Filters, limit: int, there: PathTest | None = None) -> tuple[list[Row], int]:
         """Symbols that pass the filters, in files that pass `there`, by path and line: (at most `limit` result rows,
         how many in all)."""
-        condition, args = where(filters)
+        condition, args = where(filters, by_index=True)
         total = 0
         rows: list[Row] = []
         for segment, inside in self._inside(filters, there):
-            source = f"{_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
-            count = int(segment.execute(f"SELECT count(*) {source}", args)[0][0])
+            rest = f"WHERE {segment.live} AND {inside} AND {condition}"
+            source = f"{_SYMBOLS} {rest}"
+            # Without the joins that change no number: then the index of kinds and names says it all.
+            parents = "LEFT JOIN symbols p ON p.id = s.parent" if filters.parent else ""
+            sql = f"SELECT count(*) FROM symbols s JOIN files f ON f.id = s.file {parents} {rest}"
+            count = int(segment.execute(sql, args)[0][0])
             total += count
+            if count > limit > 0:
+                # The rows are read of the first files only, not of all symbols to sort them by line.
+                files = f"SELECT s.file {source} ORDER BY s.file LIMIT 1 OFFSET ?"
+                source += f" AND +s.file <= {int(segment.execute(files, [*args, limit - 1])[0][0])}"
             sql = f"SELECT {_COLUMNS} {source} ORDER BY f.id, s.line, s.id LIMIT ?"
             # min: SQLite's integers end at 2**63.
             rows += segment.published(segment.execute(sql, [*args, min(limit, count)]))
@@ -290,7 +298,7 @@ class SymbolicIndex:
 
     def select_ids(self, filters: Filters) -> set[str]:
         """The stable ids of the symbols that pass the filters."""
-        condition, args = where(filters)
+        condition, args = where(filters, by_index=True)
         found: set[str] = set()
         for segment, inside in self._inside(filters):
             sql = f"SELECT s.sid {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"

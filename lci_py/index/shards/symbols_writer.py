@@ -44,6 +44,7 @@ CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT N
 """
 _INDEXES = """
 CREATE INDEX symbols_name ON symbols (name);
+CREATE INDEX symbols_kind ON symbols (kind, name, file);
 CREATE INDEX symbols_joined ON symbols (joined);
 CREATE INDEX symbols_qualified ON symbols (qualified_name);
 CREATE INDEX symbols_file ON symbols (file);

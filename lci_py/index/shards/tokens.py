@@ -34,6 +34,8 @@ NEAR = np.float32(0.3)
 _RUN = 1 << 18
 #: Tokens of a question that are compared at a time.
 _TOKENS = 16
+#: Chunks whose tokens are looked at together where not all are.
+_AT_A_TIME = 1 << 16
 #: Tokens of questions whose near tokens are cached, and identifier parts whose tokens are cached.
 _REMEMBERED = 1 << 12
 #: Larger than every vocabulary: an id above it is damage, and no array of that size is allocated.
@@ -163,18 +165,20 @@ class Bags:
     """
 
     def __init__(self, path: Path, *, chunks: int) -> None:
-        arrays = Arrays(path)
-        self._pointers = arrays.array("bag_pointers", "i8")
-        self._ids = arrays.array("bag_ids", "u2", "i4")
+        self._arrays = arrays = Arrays(path)
+        self._pointers = arrays.array("bag_pointers", "i8", check=False)
+        self._ids = arrays.array("bag_ids", "u2", "i4", check=False)
         if len(self._pointers) != chunks + 1 or int(self._pointers[-1]) != len(self._ids):
             raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
 
     def take(self, chunks: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The bags of some chunks: the number of tokens of each, and the tokens of all, bag by bag."""
+        self._arrays.check_ranges("bag_pointers", chunks, chunks + 2)
         starts, stops = self._pointers[chunks], self._pointers[chunks + 1]
         # Compare the ends, not the lengths: a difference of damaged numbers can overflow.
         if ((starts < 0) | (stops < starts) | (stops > len(self._ids))).any():
             raise DamagedIndexError("the tokens of a chunk lie outside their array")
+        self._arrays.check_ranges("bag_ids", starts, stops)
         lengths = stops - starts
         ends = np.cumsum(lengths)
         place = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
@@ -185,6 +189,8 @@ class Bags:
 
     def runs(self) -> list[Run]:
         """All bags, in runs of whole chunks with about `_RUN` tokens each."""
+        for name in ("bag_pointers", "bag_ids"):
+            self._arrays.check_items(name, 0, len(self._pointers) if name == "bag_pointers" else len(self._ids))
         pointers = self._pointers
         if int(pointers[0]) or (pointers[1:] < pointers[:-1]).any():
             raise DamagedIndexError("the tokens of a chunk lie outside their array")
@@ -317,25 +323,13 @@ class TokenBags:
 
     def _nearest(self, asked: NDArray[np.int64]) -> Near:
         """The tokens of the index that are near each of some tokens."""
-        ids, codes, lengths = self._vocabulary
         unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
         if len(unknown):
             if len(self._near) > _REMEMBERED:
                 self._near.clear()
                 unknown = asked
-            own = self._codes(unknown)
-            # Sums of whole numbers are exact in any order, so BLAS gives the same result on every machine.
-            cosines = codes @ own.T / lengths[:, None] / _lengths(own)
-            for place, token in enumerate(unknown.tolist()):
-                near = np.flatnonzero(cosines[:, place] >= NEAR)
-                self._near[token] = ids[near], cosines[near, place] ** 2
-        found = [self._near[token] for token in asked.tolist()]
-        sizes = [len(tokens) for tokens, _ in found]
-        return Near(
-            np.repeat(np.arange(len(asked)), sizes),
-            np.concatenate([tokens for tokens, _ in found]),
-            np.concatenate([values for _, values in found]),
-        )
+            self._near.update(zip(unknown.tolist(), _near(self._vocabulary, self._codes(unknown)), strict=True))
+        return _joined([self._near[token] for token in asked.tolist()])
 
     def coverage(self, asked: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """How well the tokens of each chunk match those of a question: [slots of chunks], in [0, 1].
@@ -356,15 +350,70 @@ class TokenBags:
         size = int(ids[-1]) + 1
         every = self._nearest(asked)
         for run in self._runs:
-            lists = run.lists(every.tokens, size)
-            total = out[run.start : run.start + run.chunks]
-            for start in range(0, len(asked), _TOKENS):  # a question may have hundreds
-                some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))
-                near = Near(every.asked[some] - start, every.tokens[some], every.values[some])
-                own = weights[start : start + _TOKENS]
-                for weight, values in zip(own, lists.closest(near, len(own), run.chunks), strict=True):
-                    total += weight * values
+            _add_up(out[run.start : run.start + run.chunks], run, every, weights, size)
         return np.asarray(np.minimum(out, np.float32(1)))
+
+    def coverage_of(
+        self, asked: NDArray[np.int64], weights: NDArray[np.float32], slots: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The same for some chunks only, reading only their tokens: [len(slots)].
+
+        Args:
+            asked, weights: As above.
+            slots: Of the chunks, ascending.
+        """
+        out = np.zeros(len(slots), np.float32)
+        if not len(asked):
+            return out
+        cuts = np.searchsorted(slots, self._starts).tolist()
+        for segment, (start, stop) in enumerate(pairwise(cuts)):
+            for first in range(start, stop, _AT_A_TIME):
+                last = min(first + _AT_A_TIME, stop)
+                lengths, ids = self._segments[segment].take(slots[first:last] - self._starts[segment])
+                if not len(ids):
+                    continue
+                run = Run(0, np.concatenate(([0], np.cumsum(lengths))), ids)
+                seen = np.zeros(run.size(), np.bool_)
+                run.mark(seen)
+                every = self._nearest_of(asked, seen)
+                _add_up(out[first:last], run, every, weights, len(seen))
+        return np.asarray(np.minimum(out, np.float32(1)))
+
+    def _nearest_of(self, asked: NDArray[np.int64], seen: NDArray[np.bool_]) -> Near:
+        """Those tokens with a mark in `seen` that are near each of some tokens."""
+        ids = np.flatnonzero(seen)
+        codes = self._codes(ids)
+        return _joined(_near((ids, codes, _lengths(codes)), self._codes(asked)))
+
+
+def _near(
+    vocabulary: tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]], asked: NDArray[np.float32]
+) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    """Of each of some vectors, the tokens of a vocabulary that are near it, and the squares of their cosines."""
+    ids, codes, lengths = vocabulary
+    # Sums of whole numbers are exact in any order, so BLAS gives the same result on every machine.
+    cosines = codes @ asked.T / lengths[:, None] / _lengths(asked)
+    places = [np.flatnonzero(cosines[:, place] >= NEAR) for place in range(len(asked))]
+    return [(ids[near], cosines[near, place] ** 2) for place, near in enumerate(places)]
+
+
+def _joined(found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> Near:
+    return Near(
+        np.repeat(np.arange(len(found)), [len(tokens) for tokens, _ in found]),
+        np.concatenate([tokens for tokens, _ in found]),
+        np.concatenate([values for _, values in found]),
+    )
+
+
+def _add_up(total: NDArray[np.float32], run: Run, every: Near, weights: NDArray[np.float32], size: int) -> None:
+    """Add to `total`, [chunks of the run], what the tokens of a question, each with a weight, find in it."""
+    lists = run.lists(every.tokens, size)
+    for start in range(0, len(weights), _TOKENS):  # a question may have hundreds
+        some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))
+        near = Near(every.asked[some] - start, every.tokens[some], every.values[some])
+        own = weights[start : start + _TOKENS]
+        for weight, values in zip(own, lists.closest(near, len(own), run.chunks), strict=True):
+            total += weight * values
 
 
 def _lengths(codes: NDArray[np.float32]) -> NDArray[np.float32]:

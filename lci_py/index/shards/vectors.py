@@ -1,10 +1,15 @@
-"""Write and read a file of vectors as faiss does for an `IndexIDMap` over an `IndexFlatIP`, but without faiss.
+"""The files of vectors: whole ones as faiss writes an `IndexIDMap` over an `IndexFlatIP`, but without faiss; and
+compact ones, of half the size, for large repositories (docs/adr/0030-large-repositories.md).
 
 Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
 So the bytes are written and read here, and a header must be the one that fits the size of the file.
 Numbers are little-endian: the outer header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20,
 u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The
 checksums (`block_sums`) come after what faiss reads.
+
+A compact file is one of arrays: each number of a row is a whole one of 16 bits, times the row's scale, a power of two.
+So these products are exact, and writing a row that was read gives the same bytes, however often it is copied from
+segment to segment.
 """
 
 from __future__ import annotations
@@ -16,7 +21,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import mapped
+from lci_py.index.shards.arrays import Arrays, mapped, write_arrays
 from lci_py.index.shards.block_sums import Summed, append_sums
 
 if TYPE_CHECKING:
@@ -28,6 +33,10 @@ _OUTER, _INNER = b"IxMp", b"IxFI"
 _FILLER = 1 << 20
 _TRAINED, _INNER_PRODUCT = 1, 0
 _VECTORS_AT = 2 * _HEADER.size + _COUNT.size
+#: The ends of the names of the two kinds of files.
+WHOLE, COMPACT = ".faiss", ".arrays"
+#: The largest number in a row of a compact file.
+_LARGEST = (1 << 15) - 1
 #: Rows that are written at a time.
 BLOCK = 8192
 #: Rows that are multiplied at a time: more would not fit into the processor's cache.
@@ -66,8 +75,96 @@ def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> Non
     append_sums(path)
 
 
+def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
+    """The same as a compact file.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    rows, dimension = vectors.shape
+    codes, scales = np.empty((rows, dimension), np.int16), np.empty(rows, np.float32)
+    for start in range(0, rows, BLOCK):
+        some = slice(start, start + BLOCK)
+        codes[some], scales[some] = _quantised(np.asarray(vectors[some], np.float32))
+    arrays = {"codes": codes.reshape(-1).view(np.uint16), "scales": scales, "units": units.astype(np.int32)}
+    write_arrays(path, {name: np.asarray(values) for name, values in arrays.items()})
+
+
+def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
+    """Rows as whole numbers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
+    most = np.abs(vectors).max(axis=1, initial=0)
+    # The least power of two with which the largest number fits. That is then above half of what fits, and so is what is
+    # read of it: the same scale is found again.
+    _, exponents = np.frexp(most.astype(np.float64) / (_LARGEST + 0.5))
+    scales = np.where(most > 0, np.ldexp(np.float32(1), exponents), 0).astype(np.float32)
+    codes = np.rint(vectors / np.where(scales > 0, scales, np.float32(1))[:, None])
+    return codes.astype(np.int16), scales
+
+
+class Vectors(Protocol):
+    """Reader of a file of vectors.
+
+    Attributes:
+        units: [rows] the unit of each.
+    """
+
+    units: NDArray[np.int64]
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of some rows: [len(rows), dimension]."""
+
+    def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+
+
+def open_vectors(path: Path, *, dimension: int, rows: int, units: int) -> Vectors:
+    """Open a file of either kind; arguments and errors as of `VectorFile`."""
+    kind = VectorFile if path.suffix == WHOLE else CompactFile
+    return kind(path, dimension=dimension, rows=rows, units=units)
+
+
+class CompactFile:
+    """Reader of a compact file, which it maps.
+
+    Raises:
+        DamagedIndexError: It is not what `write_compact` writes, has another dimension, or a unit out of range.
+    """
+
+    def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
+        """Arguments as of `VectorFile`."""
+        self.rows, self.dimension = rows, dimension
+        self._arrays = Arrays(path)
+        codes = self._arrays.array("codes", "u2", check=False)
+        self._scales = self._arrays.array("scales", "f4")
+        owners = self._arrays.array("units", "i4")
+        if dimension <= 0 or rows < 0 or (len(codes), len(self._scales), len(owners)) != (rows * dimension, rows, rows):
+            raise DamagedIndexError(f"{path.name}: not {rows} vectors of {dimension} dimensions")
+        if rows and not 0 <= int(owners.min()) <= int(owners.max()) < units:
+            raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
+        self._codes = codes.view(np.int16).reshape(rows, dimension)
+        self.units: NDArray[np.int64] = owners.astype(np.int64)
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of some rows: [len(rows), dimension]."""
+        self._arrays.check_ranges("codes", rows * self.dimension, (rows + 1) * self.dimension)
+        return np.asarray(self._codes[rows] * self._scales[rows, None], np.float32)
+
+    def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+        out = np.empty(self.rows, np.float32)
+        space = np.empty((_AT_A_TIME, self.dimension), np.float32)
+        for start in range(0, self.rows, _AT_A_TIME):
+            stop = min(start + _AT_A_TIME, self.rows)
+            self._arrays.check_items("codes", start * self.dimension, stop * self.dimension)
+            some = space[: stop - start]
+            some[:] = self._codes[start:stop]
+            np.einsum("ij,j->i", some, query, out=out[start:stop])  # not `@`, as in `VectorFile`
+        out *= self._scales
+        return out
+
+
 class VectorFile:
-    """Reader of the file, which it maps.
+    """Reader of a whole file, which it maps.
 
     Raises:
         DamagedIndexError: It is not what `write_dense` writes, has another dimension, or a unit out of range.

@@ -37,7 +37,7 @@ IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 #: Names of the cache and of files that SQLite puts beside it.
 _CACHE = re.compile(r"cache([.-].*)?")
 _BLOCK = 1 << 20
-_SUFFIXES = {"symbols": ".sqlite", "branches": ".sqlite", "dense": ".faiss"}
+_SUFFIXES = frozenset({".sqlite", ".arrays", ".faiss"})
 
 
 @contextlib.contextmanager
@@ -143,7 +143,7 @@ def commit(
 def _place(index_dir: Path, role: str, path: Path) -> Shard:
     """Move a shard to its final name, unless a file of the same content is there; one that is there may be damaged."""
     digest = shard_digest(path, sync=True)
-    final = index_dir / f"{role}-{digest[:16]}{_SUFFIXES.get(role, '.arrays')}"
+    final = index_dir / f"{role}-{digest[:16]}{path.suffix if path.suffix in _SUFFIXES else '.arrays'}"
     same = False
     if os.path.lexists(final):
         with contextlib.suppress(OSError, ValueError):

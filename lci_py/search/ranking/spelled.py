@@ -322,7 +322,7 @@ def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stat
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
     least = min(_LEAST * sum(worth), _LONG.start)
-    paths = snapshot.symbols.paths()
+    paths = snapshot.files.living_paths()
     found: dict[Stated, float] = {}
     for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
         lines = snapshot.reader.some(paths[file], first, min(last, first + _MOST_LINES))

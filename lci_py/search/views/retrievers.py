@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from lci_py.embed.encoder import Encoder
+from lci_py.embed.encoder import Encoder, Question
 from lci_py.search.views.hits import HitList
 from lci_py.source.text.words import joined
 
@@ -44,13 +45,24 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     return positive[order[:limit]]
 
 
-class _Scores(NamedTuple):
-    """How close every unit is to a query."""
+#: Units of which all are measured at once. With more, the tokens are looked at of those that can be among the best.
+FEW_UNITS = 100_000
+#: Of how many times as many units as are asked for the tokens are looked at first.
+_FIRST = 2
+#: How far a bound on a score may lie above it by rounding.
+_ROUNDING = 1e-5
+
+
+@dataclass(slots=True)
+class _Scores:
+    """How close units are to a query."""
 
     text: str
-    values: NDArray[np.float32]  # [units]; -inf for a unit without a chunk
+    question: Question
     cosines: NDArray[np.float32]  # [slots of chunks], in [0, 1]
-    known: bool  # whether the query has a token; if not, nothing is near it
+    best: NDArray[np.float32]  # [units] the largest cosine of its chunks; -inf for a unit without a chunk
+    values: NDArray[np.float32]  # [units] the score, where it is measured; -inf for a unit without a chunk
+    measured: NDArray[np.bool_]  # [units]
 
 
 class DenseRetriever:
@@ -67,7 +79,9 @@ class DenseRetriever:
 
     def scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
         """The score of each of the units, in [0, 1]: [len(units)]."""
-        return np.maximum(self._measure(query).values[units], 0)
+        found = self._asked(query)
+        self._measure(found, units)
+        return np.maximum(found.values[units], 0)
 
     def of_files(self, query: TextQuery, unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
         """How close the whole of each file is: the sum of its chunks' cosines over the root of their number, [files].
@@ -77,14 +91,15 @@ class DenseRetriever:
             unit_file: [units] the file of each.
             n_files: Number of files.
         """
-        return self.index.of_files(self._measure(query).cosines, unit_file, n_files)
+        return self.index.of_files(self._asked(query).cosines, unit_file, n_files)
 
     def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
         """The parts of a unit's score: cosine and token coverage of its best chunk, and the weight of the coverage
         beside the cosine (0 if the tokens are not looked at)."""
-        cosines, covered, late, _ = self._chunks(query.text)
+        found, late = self._asked(query), self.late
         own = self.index.slots(unit)
-        best = own[int(np.argmax(cosines[own] + np.float32(late) * covered[own]))]
+        cosines, covered = found.cosines[own], self._coverage(found.question, own)
+        best = int(np.argmax(cosines + np.float32(late) * covered))
         return float(cosines[best]), float(covered[best]), late
 
     @property
@@ -93,38 +108,81 @@ class DenseRetriever:
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
-        found = self._measure(query)
-        if not found.known:
+        found = self._asked(query)
+        if not found.question.vector.any():  # no known token: nothing is near it
             return HitList.empty("dense")
-        values = found.values if allowed is None else np.where(allowed, found.values, np.float32(-np.inf))
+        values = self._head(found, limit, allowed)
         units = _largest(values, limit)
         total = self.n_units if allowed is None else int(allowed.sum())
         return HitList("dense", units, values[units].astype(np.float64), total)
 
-    def _measure(self, query: TextQuery) -> _Scores:
+    def _head(self, found: _Scores, limit: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.float32]:
+        """The scores of all units that can be among the `limit` best allowed ones; -inf for the others: [units]."""
+
+        def only(values: NDArray[np.float32], units: NDArray[np.bool_]) -> NDArray[np.float32]:
+            return np.where(units, values, np.float32(-np.inf))
+
+        if not found.measured.all():
+            bounds = found.best if allowed is None else only(found.best, allowed)
+            first = _largest(bounds, _FIRST * limit)
+            self._measure(found, first)
+            if len(first) == _FIRST * limit > 0:
+                # What is worse than so many others even if it has all tokens of the query is not looked at.
+                least = np.partition(found.values[first], len(first) - limit)[len(first) - limit]
+                could = bounds >= least * (1 + self.late) - self.late - _ROUNDING
+                self._measure(found, np.flatnonzero(could))
+            values = only(found.values, found.measured)
+        else:
+            values = found.values
+        return values if allowed is None else only(values, allowed)
+
+    def _asked(self, query: TextQuery) -> _Scores:
+        """What is known of a query's scores; of few units, all of it."""
         if self._last is None or self._last.text != query.text:
-            self._last = self._measured(query.text)
+            question = self._question(query.text)
+            cosines = np.clip(self.index.cosines(question.vector), 0, 1)
+            best = self.index.best(cosines)
+            found = _Scores(query.text, question, cosines, best, best, np.ones(len(best), np.bool_))
+            if self.bags is not None and self.late and len(best) <= FEW_UNITS:
+                covered = self.bags.coverage(question.ids, question.weights)
+                found.values = self.index.best(self._with_tokens(cosines, covered))
+            elif self.late:
+                found.values, found.measured = best.copy(), ~np.isfinite(best)
+            self._last = found
         return self._last
 
-    def _measured(self, text: str) -> _Scores:
-        cosines, covered, late, known = self._chunks(text)
-        values = cosines
-        if late:
-            values = values + np.float32(late) * covered
-            values /= np.float32(1) + np.float32(late)
-        return _Scores(text, self.index.best(values), cosines, known)
+    def _measure(self, found: _Scores, units: NDArray[np.int64]) -> None:
+        """Compute the scores of some units."""
+        wanted = np.zeros(len(found.measured), np.bool_)
+        wanted[units] = True
+        wanted &= ~found.measured
+        if not wanted.any():
+            return
+        slots = self.index.slots_of(wanted)
+        covered = self._coverage(found.question, slots)
+        scores = self.index.best_of(slots, self._with_tokens(found.cosines[slots], covered))
+        found.values[wanted] = scores[wanted]
+        found.measured |= wanted
 
-    def _chunks(self, text: str) -> tuple[NDArray[np.float32], NDArray[np.float32], float, bool]:
-        """The cosine, not below 0, and the coverage of every chunk, both [slots of chunks]; the weight of the latter;
-        whether the text has a known token."""
-        encoder, bags = self.encoder, self.bags
-        if bags is None or not isinstance(encoder, Encoder):
+    def _with_tokens(self, cosines: NDArray[np.float32], covered: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The scores of some chunks by their cosines and the coverage of their tokens: [n]."""
+        values = cosines + np.float32(self.late) * covered
+        values /= np.float32(1) + np.float32(self.late)
+        return np.asarray(values, np.float32)
+
+    def _coverage(self, question: Question, slots: NDArray[np.int64]) -> NDArray[np.float32]:
+        """How well the tokens of some chunks match those of a question: [n]; 0 if they are not looked at."""
+        if self.bags is None or not self.late:
+            return np.zeros(len(slots), np.float32)
+        return self.bags.coverage_of(question.ids, question.weights, slots)
+
+    def _question(self, text: str) -> Question:
+        """The vector of a question, and its tokens if they are looked at."""
+        encoder = self.encoder
+        if self.bags is None or not isinstance(encoder, Encoder):
             vector = encoder.encode_text(text, self._find)
-            cosines = np.clip(self.index.cosines(vector), 0, 1)
-            return cosines, np.zeros_like(cosines), 0.0, bool(vector.any())
-        question = encoder.question(text, self._find)
-        cosines = np.clip(self.index.cosines(question.vector), 0, 1)
-        return cosines, bags.coverage(question.ids, question.weights), encoder.late, bool(question.vector.any())
+            return Question(vector, np.zeros(0, np.int64), np.zeros(0, np.float32))
+        return encoder.question(text, self._find)
 
 
 def _largest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:

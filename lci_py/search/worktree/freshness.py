@@ -75,6 +75,8 @@ class Freshness:
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""
         self._changed.clear()
+        if self._last is not None and time.monotonic() - self._last[0] >= _LASTS_SECONDS:
+            self._last = None
 
     def look_again(self) -> None:
         """Look at the tree in the next sweep, however short ago the last one was."""
@@ -149,8 +151,8 @@ class Freshness:
         return content_reason(known.path, data) is None
 
     def sweep(self, *, whole: bool = False) -> Sweep:
-        """Look at the files, at no more than a query has time for, or at the `whole` tree."""
-        if not whole and self._last is not None and time.monotonic() - self._last[0] < _LASTS_SECONDS:
+        """Look at the files, at no more than a query has time for, or at the `whole` tree; once a query."""
+        if not whole and self._last is not None:
             return self._last[1]
         found = self._look(whole)
         self._last = (time.monotonic(), found)

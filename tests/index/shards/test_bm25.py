@@ -17,6 +17,7 @@ from lci_py.index.shards.block_sums import Summed, append_sums
 from lci_py.index.shards.bm25 import FIELDS, UNITS, LexicalIndex, bm25, idf, length_norm, write_lexical
 from lci_py.index.shards.numbering import Numbering, number_slots
 from lci_py.index.shards.term_counts import Sparse, count
+from tests.support.layout import row_sizes
 
 Bag = list[tuple[int, int]]  # (word, count), a word as often as it likes
 #: A word's terms are its parts and the whole of it: words share terms, and one has a term twice.
@@ -155,7 +156,7 @@ def numbers(segments: Sequence[Sequence[tuple[str, File, bool]]]) -> dict[str, n
         "units": [np.array([len(file.names) for _, file, _ in segment], np.int64) for segment in segments],
         "chunks": [np.array([len(file.chunks) for _, file, _ in segment], np.int64) for segment in segments],
     }
-    return number_slots(alive, sizes)
+    return number_slots(alive) | row_sizes(sizes)
 
 
 @settings(max_examples=100, deadline=None)
@@ -390,17 +391,14 @@ def test_a_shard_of_another_index_is_damage(tmp_path: Path, kind: str) -> None:
 
 
 def test_rows_that_live_in_dead_ones_are_damage(tmp_path: Path) -> None:
-    segments = [[("a", FILES[0], True)], [("b", FILES[1], True)]]
-    several(tmp_path, segments)
-    counts = [write(tmp_path / f"{i}.arrays", [FILES[i]]) for i in range(2)]
-    for kind in ("files", "units"):
+    segments = [[("a", FILES[0], False), ("b", FILES[1], True)]]
+    counts = [write(tmp_path / "0.arrays", FILES[:2])]
+    for kind in ("units", "chunks"):
         maps = numbers(segments)
-        maps[f"{kind}_public"][0] = -1
+        maps[f"{kind}_sizes"] += np.array([-1, 1], np.int32)  # the first file's last row counts as the second's
         write_arrays(tmp_path / "wrong.arrays", maps)
         with pytest.raises(DamagedIndexError, match="that are dead"):
-            LexicalIndex(
-                [tmp_path / f"{i}.arrays" for i in range(2)], Numbering(counts, Arrays(tmp_path / "wrong.arrays"))
-            )
+            LexicalIndex([tmp_path / "0.arrays"], Numbering(counts, Arrays(tmp_path / "wrong.arrays")))
 
 
 def test_as_many_shards_as_segments(tmp_path: Path) -> None:

@@ -14,10 +14,11 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import vectors
+from lci_py.index.shards.arrays import Arrays
 from lci_py.index.shards.block_sums import append_sums
 from lci_py.index.shards.dense import DenseIndex
 from lci_py.index.shards.numbering import Numbering
-from lci_py.index.shards.vectors import write_dense
+from lci_py.index.shards.vectors import open_vectors, write_compact, write_dense
 from tests.support.layout import random_layouts
 
 
@@ -200,3 +201,55 @@ def test_as_many_shards_as_segments(tmp_path: Path) -> None:
         DenseIndex(one.dense, several.numbering, 4)
     with pytest.raises(DamagedIndexError):
         DenseIndex(several.dense[::-1], several.numbering, 4)
+
+
+# --- the compact file -------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 1 << 20), rows=st.integers(0, 30), dimension=st.sampled_from([1, 6, 192]))
+def test_a_compact_row_is_near_and_copied_without_loss(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, rows: int, dimension: int
+) -> None:
+    folder, random = tmp_path_factory.mktemp("compact"), np.random.default_rng(seed)
+    data = unit(random, rows, dimension) * 2.0 ** random.integers(-9, 9, (rows, 1)).astype(np.float32)
+    data[random.random(rows) < 0.2] = 0
+    owners = random.integers(0, 5, rows)
+    write_compact(folder / "one.arrays", data, owners)
+    found = open_vectors(folder / "one.arrays", dimension=dimension, rows=rows, units=5)
+    copy = found.take(np.arange(rows))
+    lengths = np.linalg.norm(data, axis=1, keepdims=True)
+    assert (np.abs(copy - data) <= lengths / 30_000).all() and np.array_equal(found.units, owners)
+    write_compact(folder / "two.arrays", copy, owners)
+    assert (folder / "one.arrays").read_bytes() == (folder / "two.arrays").read_bytes()
+    question = unit(random, 1, dimension)[0]
+    np.testing.assert_allclose(found.products(question), copy @ question, atol=1e-4 * max(lengths.max(initial=0), 1))
+
+
+def test_equal_compact_rows_have_equal_products(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "_AT_A_TIME", 7)
+    random = np.random.default_rng(1)
+    write_compact(tmp_path / "x.arrays", np.repeat(unit(random, 1, 192), 40, axis=0), np.zeros(40, np.int64))
+    found = open_vectors(tmp_path / "x.arrays", dimension=192, rows=40, units=1)
+    assert len(set(found.products(unit(random, 1, 192)[0]).tolist())) == 1
+
+
+@pytest.mark.parametrize("wrong", [{"rows": 4}, {"dimension": 5}, {"units": 2}])
+def test_a_compact_file_of_another_index_is_refused(tmp_path: Path, wrong: dict[str, int]) -> None:
+    write_compact(tmp_path / "x.arrays", unit(np.random.default_rng(1), 5, 6), np.arange(5) % 3)
+    right = {"rows": 5, "dimension": 6, "units": 3}
+    open_vectors(tmp_path / "x.arrays", **right)
+    with pytest.raises(DamagedIndexError):
+        open_vectors(tmp_path / "x.arrays", **right | wrong)
+
+
+def test_a_flipped_bit_of_a_compact_row_is_damage(tmp_path: Path) -> None:
+    path = tmp_path / "x.arrays"
+    write_compact(path, unit(np.random.default_rng(1), 5, 6), np.zeros(5, np.int64))
+    at = Arrays(path)._table["codes"][1]
+    data = bytearray(path.read_bytes())
+    data[at] ^= 4
+    path.write_bytes(data)
+    for use in (lambda found: found.products(np.ones(6, np.float32)), lambda found: found.take(np.array([0]))):
+        with pytest.raises(DamagedIndexError):
+            use(open_vectors(path, dimension=6, rows=5, units=1))

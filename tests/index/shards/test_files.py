@@ -254,8 +254,7 @@ def use(root: Path) -> list[LciError]:
 ARRAYS = [
     "paths", "paths_offsets", "sizes", "mtimes", "ctimes", "shas", "keys", "slots", "reasons", "reason_names",
     "folders", "folders_offsets", "folder_mtimes", "skipped", "skipped_offsets",
-    *(f"{kind}_{what}" for kind in ("files", "symbols", "units", "chunks") for what in ("public", "slot")),
-    "symbols_sizes", "units_sizes", "chunks_sizes",
+    "files_public", "files_slot", "symbols_sizes", "units_sizes", "chunks_sizes",
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.numbering import COUNTED, Numbering, number_slots
+from tests.support.layout import row_sizes
 
 ROWS = COUNTED[1:]
 
@@ -45,7 +46,7 @@ def layouts(draw: st.DrawFn) -> list[list[File]]:
 def numbered(segments: Sequence[Sequence[File]]) -> dict[str, np.ndarray]:
     paths = [[file.path if file.alive else None for file in segment] for segment in segments]
     sizes = {kind: [np.array([file.size(kind) for file in s], np.int32) for s in segments] for kind in ROWS}
-    return number_slots(paths, sizes)
+    return number_slots(paths) | row_sizes(sizes)
 
 
 def counts_of(segments: Sequence[Sequence[File]]) -> list[dict[str, int]]:
@@ -85,7 +86,7 @@ def test_numbers_count_the_living_by_path_and_place(segments: list[list[File]]) 
         public = {place: i for i, place in enumerate(wanted)}
         for segment, counts in enumerate(counts_of(segments)):
             own = [public.get((segment, number), -1) for number in range(counts[kind])]
-            assert (numbering.public(kind, segment) or memoryview(b"")).tolist() == own
+            assert list(numbering.public(kind, segment) or ()) == own
             found = numbering.public_array(kind, segment)
             assert found is not None and found.tolist() == own
 
@@ -125,10 +126,14 @@ TWO = [[File("a", True, (1, 2, 3)), File("c", False, (1, 1, 1))], [File("b", Tru
 @pytest.mark.parametrize(
     "changes",
     [
-        {"units_public": np.zeros(2, np.int32)},  # of other segments
-        {"units_slot": np.zeros(9, np.int32)},  # more than there are
-        {"units_slot": np.zeros(2, np.int64)},
+        {"units_sizes": np.ones(2, np.int32)},  # of other segments
+        {"units_sizes": np.ones(3, np.int64)},
         {"files_public": np.zeros(2, np.uint8)},
+        {"files_slot": np.zeros(9, np.int32)},  # more than there are
+        {"files_slot": np.array([0, 3], np.int32)},
+        {"files_slot": np.array([0, -1], np.int32)},
+        {"files_slot": np.array([0, 0], np.int32)},  # one file twice
+        {"files_public": np.array([0, 1, 1], np.int32)},
     ],
 )
 def test_maps_that_do_not_fit_are_refused_at_once(changes: dict[str, np.ndarray]) -> None:
@@ -137,9 +142,9 @@ def test_maps_that_do_not_fit_are_refused_at_once(changes: dict[str, np.ndarray]
 
 
 @pytest.mark.parametrize("wrong", [-2, 3, 2**31 - 1])
-def test_maps_that_lead_elsewhere_are_refused_by_who_follows_them(wrong: int) -> None:
+def test_sizes_that_lead_elsewhere_are_refused_by_who_follows_them(wrong: int) -> None:
     assert opened(TWO).public_array("units", 0).tolist() == [0, 1, -1]  # type: ignore[union-attr]
-    numbering = opened(TWO, units_public=np.array([0, wrong, -1], np.int32), units_slot=np.array([0, wrong], np.int32))
+    numbering = opened(TWO, units_sizes=np.array([wrong, 1, 0], np.int32))
     with pytest.raises(DamagedIndexError):
         numbering.public_array("units", 0)
     with pytest.raises(DamagedIndexError):

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.encoder import Encoder
 from lci_py.errors import DamagedIndexError
+from lci_py.index.shards import tokens
 from lci_py.index.shards.arrays import write_arrays
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.tokens import Bags, TokenBags, TokenTable, write_tokens
@@ -140,6 +141,22 @@ def test_coverage_does_not_depend_on_the_segments(
         found = [reader.coverage(asked, weights) for reader in readers]
         slots = [layout.numbering.slots_array("chunks") for layout in (one, several)]
         assert found[0][slots[0]].tobytes() == found[1][slots[1]].tobytes()
+
+
+@settings(max_examples=50)
+@given(seed=st.integers(0, 1 << 20), segments=st.integers(1, 4), at_a_time=st.sampled_from([1, 3, 1 << 16]))
+def test_some_chunks_are_covered_as_among_all(
+    tmp_path_factory: pytest.TempPathFactory, seed: int, segments: int, at_a_time: int
+) -> None:
+    random = np.random.default_rng(seed)
+    _, layout = random_layouts(tmp_path_factory.mktemp("some"), random, segments, 6, ROWS)
+    bags = TokenBags(layout.tokens, layout.numbering, codes(seed).__getitem__)
+    asked, weights = question(seed, 5)
+    every = bags.coverage(asked, weights)
+    slots = np.flatnonzero(random.random(len(every)) < random.random())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tokens, "_AT_A_TIME", at_a_time)
+        assert bags.coverage_of(asked, weights, slots).tolist() == every[slots].tolist()
 
 
 def test_no_segment_covers_nothing() -> None:

@@ -223,12 +223,11 @@ def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
         counts = [segment.counts for segment in session.snapshot.manifest.segments]
         maps = session.snapshot.files.maps()
         assert maps is not None
-        stored = {
-            f"{kind}_{what}": maps.array(f"{kind}_{what}", "i4").copy()
-            for kind in ("files", "symbols", "units", "chunks")
-            for what in ("public", "slot")
-        }
-        stored["files_public"][0] = -1
+        names = ("files_public", "files_slot", "symbols_sizes", "units_sizes", "chunks_sizes")
+        stored = {name: maps.array(name, "i4").copy() for name in names}
+        dead = stored["files_public"].tolist().index(-1)
+        alive = dead + (1 if dead + 1 < len(stored["files_public"]) else -1)
+        stored["units_sizes"][[dead, alive]] += [-1, 1]  # a row of the dead file counts as its neighbour's
         write_arrays(tmp_path / "maps.arrays", stored)
         table = UnitColumns(session.snapshot.shards("facts"), Numbering(counts, Arrays(tmp_path / "maps.arrays")), list)
         with pytest.raises(DamagedIndexError, match="dead"):

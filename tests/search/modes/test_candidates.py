@@ -246,3 +246,16 @@ def test_the_order_is_total(session: Engine, mode: str) -> None:
         keys = [(-r.mode_score, r.file, r.line) for r in results]
         assert keys == sorted(keys)
         assert len({r.id for r in results}) == len(results)
+
+
+@pytest.mark.parametrize("filters", [Filters(), Filters(kind=("method", "Class")), Filters(name=("*e*", "r*")),
+                                     Filters(kind=("function",), name=("*_*",)), Filters(parent=("*",), lang=("py",))])  # fmt: skip
+def test_the_first_symbols_are_the_head_of_all(session: Engine, filters: Filters) -> None:
+    """By path and line, whichever files are read for them."""
+    symbols = session.snapshot.symbols
+    every, total = symbols.select(filters, EVERYTHING)
+    places = [(row["file_number"], row["line"], row["symbol_number"]) for row in every]
+    assert len(every) == total > 3 and places == sorted(places)
+    for limit in (0, 1, 2, total // 2, total - 1, total):
+        head, count = symbols.select(filters, limit)
+        assert count == total and [row["id"] for row in head] == [row["id"] for row in every[:limit]]

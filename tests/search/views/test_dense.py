@@ -13,6 +13,7 @@ from lci_py import app
 from lci_py.index.shards.dense import DenseIndex
 from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
+from lci_py.search.views import retrievers
 from lci_py.search.views.retrievers import DenseRetriever
 from lci_py.types.search import SearchRequest
 from tests.conftest import Ran
@@ -143,3 +144,28 @@ def test_an_index_without_a_token_answers(tmp_path: Path, lci: Callable[..., Ran
     ran = lci("search", "send request zygote", "--json", "--mode", "dense", cwd=tmp_path)
     assert (ran.code, ran.err) in ((0, ""), (1, "")), ran.out
     assert "error" not in ran.json()
+
+
+@settings(max_examples=40)
+@given(
+    text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), share=st.sampled_from([None, 0.1, 0.6]),
+    limit=st.integers(0, 12),
+)  # fmt: skip
+def test_of_many_units_only_those_near_the_head_are_measured(
+    session: Engine, text: str, seed: int, share: float | None, limit: int
+) -> None:
+    """The head and every score are those of measuring all, to the last bit."""
+    whole, n = session.snapshot.dense, session.snapshot.n_units
+    allowed = None if share is None else np.random.default_rng(seed).random(n) < share
+    parts = whole.index, whole.encoder, None, whole.bags, n
+    wanted = DenseRetriever(*parts).search(read_text(text), limit, allowed)
+    few = np.random.default_rng(seed).choice(n, 5, replace=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(retrievers, "FEW_UNITS", 0)
+        dense = DenseRetriever(*parts)
+        found = dense.search(read_text(text), limit, allowed)
+        assert dense._last is not None and (limit > 5 or not dense._last.measured.all())
+        assert (found.units.tolist(), found.scores.tolist(), found.total) == (
+            wanted.units.tolist(), wanted.scores.tolist(), wanted.total,
+        )  # fmt: skip
+        assert dense.scores(read_text(text), few).tolist() == whole.scores(read_text(text), few).tolist()
