@@ -100,7 +100,7 @@ def _search(call: Invocation) -> int:
 
     shape = shape_of(call)
     # Globs of paths start at the repositories' names: there is no current folder among them.
-    flags = {key: call.values.get(key) for key in BATCH_KEYS if key in _OF["search"]}
+    flags = {key: call.values.get(key) for key in BATCH_KEYS if key in _OF["search"] and key != "repo"}
     request = to_request({**flags, "query": " ".join(call.texts("more"))})
     timeout = call.number("timeout")
     if timeout is not None and timeout < 1:

@@ -744,7 +744,6 @@ CLUSTER = Command(
         Flag(("--tls-ca",), "text", "TLS: the certificate that the scheduler's is signed with.", _CLUSTER, "FILE"),
         Flag(("--tls-cert",), "text", "TLS: your certificate.", _CLUSTER, "FILE"),
         Flag(("--tls-key",), "text", "TLS: your key.", _CLUSTER, "FILE"),
-        Flag(("--repo",), "list", "Search only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
         Flag(("--mode", "-m"), "text", _MODE_HELP, RETRIEVAL, "MODE", MODES),
         Flag(("--limit", "-n"), "int", "Results shown, 10 if left out.", RETRIEVAL, "N"),
         _OFFSET,

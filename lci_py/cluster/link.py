@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.index.shards.files import FileTable
+
 
 class Linkable(NamedTuple):
     """What linking needs of a part.
@@ -33,11 +35,13 @@ class Linkable(NamedTuple):
     Attributes:
         symbols: The symbolic shard of each segment.
         numbering: Of the segments.
+        files: The table of files.
         unit_symbol: [units] the symbol of each unit, -1 for none.
     """
 
     symbols: Sequence[Path]
     numbering: Numbering
+    files: FileTable
     unit_symbol: NDArray[np.int32]
 
 
@@ -53,7 +57,7 @@ def link(parts: Sequence[Linkable], folder: Path) -> list[tuple[Path, int]]:
         DamagedIndexError: A shard is not what was written.
         OSError: A file cannot be written.
     """
-    numbering = _joined([part.numbering for part in parts], folder / "numbering.arrays")
+    numbering = _joined(parts, folder / "numbering.arrays")
     with ExitStack() as stack:
         connections = []
         for shard in (shard for part in parts for shard in part.symbols):
@@ -89,23 +93,23 @@ def link(parts: Sequence[Linkable], folder: Path) -> list[tuple[Path, int]]:
     return made
 
 
-def _joined(parts: Sequence[Numbering], path: Path) -> Numbering:
+def _joined(parts: Sequence[Linkable], path: Path) -> Numbering:
     """The numbering of the segments of all parts."""
-    counts = [segment for part in parts for segment in part.counts]
-    arrays: dict[str, NDArray[np.int32]] = {}
-    for kind in COUNTED:
-        first = 0
-        publics = [np.zeros(0, np.int64)]
-        for part in parts:
-            for segment, rows in enumerate(part.counts):
-                own = part.public_array(kind, segment)
-                public = np.arange(rows[kind]) if own is None else own.astype(np.int64)
-                publics.append(np.where(public >= 0, public + first, -1))
-            first += part.total(kind)
-        public = np.concatenate(publics)
-        slots = np.empty(first, np.int32)
-        living = np.flatnonzero(public >= 0)
-        slots[public[living]] = living
-        arrays |= {f"{kind}_public": public.astype(np.int32), f"{kind}_slot": slots}
+    publics = []
+    first = 0
+    for part in parts:
+        for segment, counts in enumerate(part.numbering.counts):
+            own = part.numbering.public_array("files", segment)
+            public = np.arange(counts["files"]) if own is None else own.astype(np.int64)
+            publics.append(np.where(public >= 0, public + first, -1))
+        first += part.numbering.total("files")
+    public = np.concatenate([np.zeros(0, np.int64), *publics])
+    slots = np.empty(first, np.int32)
+    living = np.flatnonzero(public >= 0)
+    slots[public[living]] = living
+    arrays: dict[str, NDArray[np.int32]] = {"files_public": public.astype(np.int32), "files_slot": slots}
+    for kind in COUNTED[1:]:
+        sizes = [np.array(part.files.arrays.view(f"{kind}_sizes", "i4"), np.int32) for part in parts]
+        arrays[f"{kind}_sizes"] = np.concatenate([np.zeros(0, np.int32), *sizes])
     write_arrays(path, arrays)
-    return Numbering(counts, Arrays(path))
+    return Numbering([counts for part in parts for counts in part.numbering.counts], Arrays(path))

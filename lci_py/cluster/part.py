@@ -124,7 +124,8 @@ def linked(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
     try:
         for part in fleet.parts:
             snapshots.append(PartSnapshot(cache, part))
-        found = link([Linkable(s.shards("symbols"), s.numbering, s.unit_table.symbol) for s in snapshots], work)
+        wanted = [Linkable(s.shards("symbols"), s.numbering, s.files, s.unit_table.symbol) for s in snapshots]
+        found = link(wanted, work)
     finally:
         for snapshot in snapshots:
             snapshot.close()

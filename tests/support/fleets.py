@@ -131,7 +131,8 @@ class Fleet:
         snapshots = [engine.snapshot for engine in self.engines]
         (folder / "links").mkdir()
         linked = link(
-            [Linkable(s.shards("symbols"), s.numbering, s.unit_table.symbol) for s in snapshots], folder / "links"
+            [Linkable(s.shards("symbols"), s.numbering, s.files, s.unit_table.symbol) for s in snapshots],
+            folder / "links",
         )
         infos = [
             info(engine, paths[0].partition("/")[0] if paths else "", lambdas)

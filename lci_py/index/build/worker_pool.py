@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from select import select
+from select import POLLIN, POLLOUT, poll
 from typing import TYPE_CHECKING
 
 from lci_py.index.build.child_process import FORKS, Child, Nursery, nursery, start
@@ -189,15 +189,13 @@ def _shared_out(
         busy = [worker for worker in workers if worker.given]
         if not busy and not answered:
             return
-        sending = [worker.sending for worker in busy if worker.sending is not None]
-        results = [worker.results for worker in busy]
-        readable, writable, _ = select(results, sending, [], 0 if answered else STALL_SECONDS)
-        if not (readable or writable or answered):
+        ready = _ready(busy, 0 if answered else STALL_SECONDS)
+        if not (ready or answered):
             _kill(busy)
         for worker in busy:
-            if worker.sending in writable:
+            if worker.sending in ready:
                 worker.send_more()
-            if worker.results not in readable:
+            if worker.results not in ready:
                 continue
             answers = worker.received()
             if answers is None:
@@ -206,6 +204,16 @@ def _shared_out(
                 worker.close()
             else:
                 answered.extend((worker.given.popleft()[0], answer) for answer in answers)
+
+
+def _ready(workers: Sequence[Child], seconds: float) -> set[int | None]:
+    """The pipes of workers that can be read from or written to, after at most so many seconds."""
+    waiting = poll()  # not `select`, which takes no descriptors above 1023
+    for worker in workers:
+        waiting.register(worker.results, POLLIN)
+        if worker.sending is not None:
+            waiting.register(worker.sending, POLLOUT)
+    return {place for place, _ in waiting.poll(seconds * 1000)}
 
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
@@ -217,11 +225,10 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
             worker.send((work, (batch,)))
             answers: list[list[Done]] | None = []
             while answers == []:
-                sending = [] if worker.sending is None else [worker.sending]
-                readable, writable, _ = select([worker.results], sending, [], STALL_SECONDS)
-                if writable:
+                ready = _ready([worker], STALL_SECONDS)
+                if worker.sending in ready:
                     worker.send_more()
-                elif readable:
+                elif ready:
                     answers = worker.received()
                 else:
                     reason = "parser_timeout"
