@@ -46,6 +46,7 @@ format: $(BIN)/.installed-dev
 
 golden: $(BIN)/.installed-dev  ## rewrite the expected outputs; read the diff before committing
 	LCI_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -n $(WORKERS) tests -k golden
+	$(BIN)/python -m tests.support.examples
 
 bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin folder, if given)
 	$(if $(REPOS),for repo in $(REPOS)/*; do PYTHONPATH=. $(BIN)/python tests/bench/embedding.py $$repo; done)
