@@ -391,10 +391,16 @@ def test_a_file_that_comes_right_after_the_listing(root: Path, monkeypatch: pyte
         (folder / "late.py").write_text("def late(): pass\n")
         os.utime(folder, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    with monkeypatch.context() as patch:
-        patch.setattr(walking._Walker, "_judge_all", late)
+    walk_around = run.walk_around
+
+    def in_this_tick(*args: Any) -> Any:
         os.utime(root)
         os.utime(root / "sub")
+        return walk_around(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(walking._Walker, "_judge_all", late)
+        patch.setattr(run, "walk_around", in_this_tick)
         app.build_index(str(root), jobs=1, full=True)
     assert search(root, "x")["index"]["stale_files"] == 2
     assert refreshed(root, "name:late", "symbolic")["total"] == 2
