@@ -380,6 +380,7 @@ def test_a_file_that_came_and_went_is_noted_by_the_next_run(root: Path, monkeypa
 
 def test_a_file_that_comes_right_after_the_listing(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within the same tick of the clock: the folder's time does not tell."""
+    from lci_py.index.build import run
     from lci_py.source.repository import walk as walking
 
     real = walking._Walker._judge_all
