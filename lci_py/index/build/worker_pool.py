@@ -147,12 +147,8 @@ def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None) -> Iter
     with at_interrupt(lambda: _kill(workers)):
         try:
             first = [languages_of(batch) for _, batch in list(batches)[:2]] if _FORKS else []
-            if early is not None:
-                workers += early.grow(jobs, _prepare_workers, *first)
-            else:
-                if _FORKS:
-                    _prepare_workers(*first)
-                workers += start(jobs)
+            made = early or early_workers(jobs)
+            workers += start(jobs) if made is None else made.grow(jobs, _prepare_workers, *first)
             yield workers
         except BaseException:
             _kill(workers)
