@@ -104,8 +104,7 @@ class Child:
 
     def send(self, message: object) -> None:
         """Send a message, now or as soon as the child reads."""
-        body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-        self._out += len(body).to_bytes(_LENGTH, "little") + body
+        self._out += _frame(message)
         self.send_more()
 
     def send_more(self) -> None:
@@ -311,7 +310,8 @@ def serve(tasks: int, answer: int, *, children: Sequence[int] = (), fresh: bool 
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)
     os.close(nowhere)
-    threading.Thread(target=_end_with_parent, args=(tasks, children), daemon=True).start()
+    ending = threading.Thread(target=_end_with_parent, args=(tasks, children), daemon=True)
+    ending.start()
     _send(answer, ("pid", os.getpid()))
     while (message := _next_frame(tasks)) is not None:
         function, arguments = message
@@ -320,6 +320,7 @@ def serve(tasks: int, answer: int, *, children: Sequence[int] = (), fresh: bool 
         except Exception as error:
             returned = ("error", error)
         _send(answer, returned)
+    ending.join()  # it ends the process when the others have ended
 
 
 def _end_with_parent(tasks: int, children: Sequence[int]) -> None:
@@ -355,7 +356,11 @@ def _exactly(source: int, size: int) -> bytes:
 
 
 def _send(target: int, message: object) -> None:
-    body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-    data = memoryview(len(body).to_bytes(_LENGTH, "little") + body)
+    data = memoryview(_frame(message))
     while data:
         data = data[os.write(target, data) :]
+
+
+def _frame(message: object) -> bytes:
+    body = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return len(body).to_bytes(_LENGTH, "little") + body
