@@ -291,8 +291,9 @@ def is_type(kind: str, family: str) -> bool:
 
 
 def is_static(head: FileHead, kind: str, exported: bool) -> bool:
-    """Whether a function has internal linkage and does not stand in a header."""
-    return kind == "function" and not exported and head.language in EXPANDING and head.path.endswith(_SOURCES)
+    """Whether a function has internal linkage, or a macro's text ends with its file: it stands in no header."""
+    is_own = kind == "macro" or (kind == "function" and not exported)
+    return is_own and head.language in EXPANDING and head.path.endswith(_SOURCES)
 
 
 def is_shared(around: str) -> bool:

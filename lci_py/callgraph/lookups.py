@@ -43,6 +43,8 @@ BY_NAME = frozenset(".@")
 #: Families in which `LookUps.offering` answers what a star import finds.
 STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
+#: Files whose macros are kept with the calls in them.
+_MACRO_FILES = 64
 
 
 def offered(facts: FileFacts, package: str) -> frozenset[str] | None:
@@ -82,7 +84,7 @@ class LookUps:
         self._memo: dict[LookUp, tuple[int, Any]] = {}
         self._by_name: dict[tuple[str, str], list[Definition]] = {}
         self._definitions: dict[int, Definition] = {}
-        self._macros: tuple[int, dict[str, list[MacroText]]] = (-1, {})  # of the file that was asked about last
+        self._macros: dict[int, dict[str, list[MacroText]]] = {}  # of files that were asked about lately
         self._variables: dict[str, dict[str, list[int]]] = {}  # of Go packages, by folder
         self._n_variables = 0
         self._finders: dict[str, Callable[..., Any]] = {
@@ -468,9 +470,12 @@ class LookUps:
 
     def _expansion(self, path: str, name: str) -> list[MacroText]:
         file = self.files.by_path[path]
-        if self._macros[0] != file:
-            self._macros = file, macro_texts(self.tables.facts(file), self.tables.calls(file))
-        return self._macros[1].get(name, [])
+        texts = self._macros.get(file)
+        if texts is None:
+            if len(self._macros) >= _MACRO_FILES:
+                del self._macros[next(iter(self._macros))]
+            texts = self._macros[file] = macro_texts(self.tables.facts(file), self.tables.calls(file))
+        return texts.get(name, [])
 
     def _heirs(self, family: str, name: str) -> list[Definition]:
         return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]

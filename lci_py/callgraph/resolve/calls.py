@@ -20,7 +20,7 @@ from lci_py.callgraph.resolve.callees import Callees
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.expression_steps import steps_of
 from lci_py.callgraph.resolve.imports import ImportResolver
-from lci_py.callgraph.resolve.macro_calls import expanded
+from lci_py.callgraph.resolve.macro_calls import Expansions
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
@@ -113,6 +113,7 @@ class _CallResolver:
         self.known = callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
         self._meant: dict[tuple[str, str, int, int], Targets] = {}
+        self._expansions = Expansions(look_ups, evaluator.names.scope)
         self.facts = look_ups.tables.facts(file)
         self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
@@ -136,7 +137,7 @@ class _CallResolver:
         # Outside functions a macro mostly defines functions: then these call what is in its text.
         if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
             through = self._stored.of_macro(caller, name)
-            return (*targets, *expanded(self._look, self, caller, targets), *through)
+            return (*targets, *self._expansions.of(self, caller, targets), *through)
         return targets
 
     def implicit(self, name: str, receiver: str, caller: int) -> Targets:

@@ -7,7 +7,9 @@ Source:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lci_py.callgraph.edges import AMBIGUOUS
 from lci_py.callgraph.resolve.overloads import Targets
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
     from lci_py.callgraph.lookup_tables import Definition
     from lci_py.callgraph.lookups import LookUps
 
-#: How deep macros may be nested, and how many definitions one call of a macro may lead to.
+#: How deep macros may be nested, and how many macros and functions one call of a macro may lead to.
 _DEPTH, _MOST = 6, 64
+#: Expansions of one macro that are kept, by what its names mean where it is used.
+_MOST_KEPT = 4
+_NAME = re.compile(r"[^\W\d]\w*")
 
 
 class Resolver(Protocol):
@@ -34,43 +39,88 @@ class Resolver(Protocol):
         """The definitions that a name in a macro's text means, if it is seen from a place of any file."""
 
 
-def expanded(look: LookUps, resolver: Resolver, caller: int, targets: Targets) -> Targets:
-    """The functions and macros that are called by those of a call's targets that are macros.
+class _Expansion(NamedTuple):
+    """What macros call. It is the same wherever the same scopes of the file bind the names in their texts."""
 
-    Args:
-        look: Where to ask for the texts of macros.
-        resolver: Of the file of the call. A name means what it means there; failing that, where the macro is defined.
-        caller: The place of the symbol around the call, or -1.
-        targets: The definitions that the call means.
-    """
-    found: dict[int, int] = {}
-    entered: set[int] = set()
-    pending = [(symbol, step & AMBIGUOUS, 1) for symbol, step in targets]
-    while pending:
-        symbol, mark, depth = pending.pop()
-        at = resolver.known.get(symbol)
-        if at is None or at.kind != "macro" or symbol in entered:
-            continue
-        entered.add(symbol)
-        texts = look.expansion(at)
-        for place, call in dict.fromkeys((place, call) for place, calls in texts for call in calls):
-            # A macro may be defined several times, under conditions: a call that is in all of its texts is certain.
-            step_mark = mark if all(call in calls for _, calls in texts) else AMBIGUOUS
-            for target, step in _called(resolver, caller, at.file, place, call):
-                if resolver.known[target].kind in FUNCTION_KINDS and len(found) < _MOST:
-                    found.setdefault(target, step | step_mark)
-                    if depth < _DEPTH:
-                        pending.append((target, (step | step_mark) & AMBIGUOUS, depth + 1))
-    own = {symbol for symbol, _ in targets}
-    return tuple((symbol, step) for symbol, step in found.items() if symbol not in own)
+    names: tuple[str, ...]
+    scopes: tuple[int, ...]  # per name
+    targets: Targets
 
 
-def _called(resolver: Resolver, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
-    """What a call in a macro's text means where the macro is used; failing that, where the macro is defined."""
-    name, receiver, arguments = call
-    if not receiver:
-        found = resolver.in_scope(resolver.file, caller, name, arguments)
-        found = found or resolver.in_scope(file, place, name, arguments)
-        if found:
-            return found
-    return resolver.meant(name, receiver, caller, arguments, of_macro=True)
+class Expansions:
+    """What macros call that are used in one file."""
+
+    def __init__(self, look: LookUps, scope: Callable[[int, int, str], int]) -> None:
+        """
+        Args:
+            look: Where to ask for the texts of macros.
+            scope: Gives the outermost place of a file where a name means the same as at a place.
+        """
+        self._look = look
+        self._scope = scope
+        self._kept: dict[Targets, list[_Expansion]] = {}
+        self._here: dict[tuple[str, int, int], Targets] = {}
+
+    def of(self, resolver: Resolver, caller: int, targets: Targets) -> Targets:
+        """The functions that are called by those of a call's targets that are macros, and by the macros in their texts.
+        These macros themselves are called in the text, not where it is used.
+
+        Args:
+            resolver: Of the file.
+            caller: The place of the symbol around the call, or -1. A name means what it means there; failing that,
+                where the macro is defined.
+            targets: The definitions that the call means.
+        """
+        kept = self._kept.setdefault(targets, [])
+        for known in kept:
+            if self._scopes(resolver.file, caller, known.names) == known.scopes:
+                return known.targets
+        found = self._expanded(resolver, caller, targets)
+        if len(kept) < _MOST_KEPT:
+            kept.append(found)
+        return found.targets
+
+    def _scopes(self, file: int, caller: int, names: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple([self._scope(file, caller, name) for name in names])
+
+    def _expanded(self, resolver: Resolver, caller: int, targets: Targets) -> _Expansion:
+        known = resolver.known
+        found: dict[int, int] = {}
+        names: dict[str, None] = {}
+        entered: set[int] = set()
+        pending = [(symbol, step & AMBIGUOUS, 1) for symbol, step in targets]
+        while pending and len(entered) < _MOST:
+            symbol, mark, depth = pending.pop()
+            at = known.get(symbol)
+            if at is None or at.kind != "macro" or symbol in entered:
+                continue
+            entered.add(symbol)
+            texts = self._look.expansion(at)
+            for place, call in dict.fromkeys((place, call) for place, calls in texts for call in calls):
+                names.update(dict.fromkeys((call[0], *_NAME.findall(call[1])) if call[1] else (call[0],)))
+                # A macro may be defined several times, under conditions: a call that is in all of its texts is certain.
+                step_mark = mark if all(call in calls for _, calls in texts) else AMBIGUOUS
+                for target, step in self._called(resolver, caller, at.file, place, call):
+                    kind = known[target].kind
+                    if kind == "macro":
+                        if depth < _DEPTH:
+                            pending.append((target, (step | step_mark) & AMBIGUOUS, depth + 1))
+                    elif kind in FUNCTION_KINDS and len(found) < _MOST:
+                        found.setdefault(target, step | step_mark)
+        own = {symbol for symbol, _ in targets}
+        asked = tuple(names)
+        reached = tuple((symbol, step) for symbol, step in found.items() if symbol not in own)
+        return _Expansion(asked, self._scopes(resolver.file, caller, asked), reached)
+
+    def _called(self, resolver: Resolver, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
+        """What a call in a macro's text means where the macro is used; failing that, where the macro is defined."""
+        name, receiver, arguments = call
+        if not receiver:
+            asked = (name, arguments, self._scope(resolver.file, caller, name))
+            here = self._here.get(asked)
+            if here is None:
+                here = self._here[asked] = resolver.in_scope(resolver.file, caller, name, arguments)
+            found = here or resolver.in_scope(file, place, name, arguments)
+            if found:
+                return found
+        return resolver.meant(name, receiver, caller, arguments, of_macro=True)

@@ -128,7 +128,7 @@ def write_lexical(
         maps: `chunk_unit`, the unit of each chunk, and `unit_file`, the file of each unit, by numbers in the segment.
         n_files: Number of files.
     """
-    from lci_py.index.shards.term_counts import count  # only writing needs it
+    from lci_py.index.shards.term_counts import count, narrow  # only writing needs it
 
     order = sorted_order(terms)
     column = np.empty(len(terms), np.int32)
@@ -142,7 +142,7 @@ def write_lexical(
         arrays |= {
             f"{name}_lengths": found.lengths,
             f"{name}_starts": compact(found.starts),
-            f"{name}_rows": found.rows,
+            f"{name}_rows": narrow(found.rows),
             f"{name}_counts": found.counts,
         }
         if name == "content":
@@ -159,7 +159,7 @@ class _Segment:
         self.counts = counts
         self.arrays = Arrays(path)
         self.terms = StringTable(self.arrays, "terms")
-        self._postings: dict[str, tuple[memoryview, NDArray[np.int32], NDArray[Any]]] = {}
+        self._postings: dict[str, tuple[memoryview, NDArray[Any], NDArray[Any]]] = {}
 
     def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
         """An array with an item per row of a kind."""
@@ -193,7 +193,7 @@ class _Segment:
         for start, stop in spans:
             self.arrays.check_items(f"{field}_rows", start, stop)
             self.arrays.check_items(f"{field}_counts", start, stop)
-        found = np.concatenate([rows[start:stop] for start, stop in spans])
+        found = np.concatenate([rows[start:stop] for start, stop in spans], dtype=np.int32)
         often = np.concatenate([counts[start:stop] for start, stop in spans])
         sizes = np.array([stop - start for start, stop in spans], np.int64)
         if len(found):
@@ -204,9 +204,9 @@ class _Segment:
                 raise self.damaged(f"{field} names a row that does not exist or a row twice, or counts nothing in it")
         return found, often, sizes
 
-    def _open(self, field: str) -> tuple[memoryview, NDArray[np.int32], NDArray[Any]]:
+    def _open(self, field: str) -> tuple[memoryview, NDArray[Any], NDArray[Any]]:
         starts = self.arrays.view(f"{field}_starts", "i4", "i8")
-        rows = self.arrays.array(f"{field}_rows", "i4", check=False)
+        rows = self.arrays.array(f"{field}_rows", "u1", "u2", "i4", check=False)
         counts = self.arrays.array(f"{field}_counts", "u1", "u2", "i4", check=False)
         if len(starts) != len(self.terms) + 1 or starts[0] or not starts[-1] == len(rows) == len(counts):
             raise self.damaged(f"the arrays of {field} do not fit together")

@@ -112,7 +112,7 @@ class _Vocabulary:
         self._blob = bytes(arrays.view("terms", "u1"))
         self._offsets = arrays.view("terms_offsets", "i4", "i8")
         self._starts = arrays.view("content_starts", "i4", "i8")
-        self._rows = arrays.view("content_rows", "i4")
+        self._rows = arrays.view("content_rows", "u1", "u2", "i4")
         if len(self._starts) != len(self._offsets) or self._offsets[-1] != len(self._blob):
             raise self._damaged()
 
