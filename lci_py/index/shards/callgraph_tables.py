@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
 from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.names import qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
 from lci_py.types.source import Import, Lambda, Stored, Typed
@@ -254,8 +255,8 @@ class SqlTables:
 
     def _definitions(self, where: str, name: str) -> list[Definition]:
         sql = (
-            "SELECT s.id, s.file, s.kind, p.kind, s.scope, s.exported FROM symbols s "
-            f"LEFT JOIN symbols p ON p.id = s.parent {where}"
+            "SELECT s.id, s.file, s.kind, p.kind, s.scope, s.exported FROM definitions s "
+            f"LEFT JOIN definitions p ON p.id = s.parent {where}"
         )
         found = []
         for segment, numbers in enumerate(self._public_symbols):
@@ -272,10 +273,10 @@ class SqlTables:
         return sorted(found)
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
-        sql = f"SELECT DISTINCT file FROM symbols WHERE qualified_name = ? AND kind IN ({_quoted(DECLARED)})"
+        sql = f"SELECT DISTINCT file FROM symbols WHERE {qualified_in('', 1)} AND kind IN ({_quoted(DECLARED)})"
         found = []
         for segment in range(len(self._segments)):
-            for (file,) in self._select(segment, sql, (qualified_name,)):
+            for (file,) in self._select(segment, sql, (qualified_name, qualified_name)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
                 if public >= 0 and self.files.heads[public].family in QUALIFIED:
                     found.append(public)

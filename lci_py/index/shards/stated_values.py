@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks
+from lci_py.index.shards.names import joined_name, spelled_in
 from lci_py.source.stated_values import COMPUTED, code_value
 from lci_py.source.stated_values.names import claimed
 from lci_py.types.search import VALUED_KINDS
@@ -33,7 +34,7 @@ _CLAIMS = (
     "WHERE {live} AND {condition}"
 )
 _SYMBOLS = (
-    "SELECT s.joined, f.path, s.line, s.name, s.signature, f.language, s.qualified_name, s.kind, s.build_tag, f.test "
+    "SELECT f.path, s.line, s.name, s.signature, f.language, s.qualified_name, s.kind, s.build_tag, f.test "
     "FROM symbols s JOIN files f ON f.id = s.file "
     f"WHERE {{live}} AND s.kind IN ({_KINDS}) AND {{condition}}"
 )
@@ -69,9 +70,9 @@ def stated_values_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, lis
             made = _claim(row)
             found[made.key].append(made)
         spelled = [text for key in some for text in (key, f"default{key}", f"{key}default")]
-        chosen = set(some)
-        for row in _select(index, _SYMBOLS, f"s.joined IN ({marks(spelled)})", spelled):
-            constant = _constant(row)
+        chosen, spellings = set(some), set(spelled)
+        for row in _select(index, _SYMBOLS, spelled_in(spelled), ()):
+            constant = _constant(row, spellings)
             if constant is not None and constant.key in chosen:
                 found[constant.key].append(constant)
     return {key: sorted(rows, key=_place) for key, rows in sorted(found.items()) if len(rows) <= MAX_PER_NAME}
@@ -140,10 +141,12 @@ def _claim(row: Sequence[Any]) -> StatedValue:
     )  # fmt: skip
 
 
-def _constant(row: Sequence[Any]) -> StatedValue | None:
-    """The value of a definition; None if it has none."""
-    _, path, line, name, signature, language, qualified_name, kind, build_tag, test = row
-    _checked(row, (0, 1, 3, 5, 6, 7), 2)
+def _constant(row: Sequence[Any], spellings: set[str]) -> StatedValue | None:
+    """The value of a definition; None if it has none, or not one of these spellings."""
+    path, line, name, signature, language, qualified_name, kind, build_tag, test = row
+    _checked(row, (0, 2, 4, 5, 6), 1)
+    if joined_name(kind, name) not in spellings:
+        return None
     value = code_value(language, kind, name, str(signature or ""))
     if not value:
         return None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks, path_test, where
+from lci_py.index.shards.names import joined_name, spelled_in
 from lci_py.source.text.words import joined
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT
 
@@ -288,17 +289,25 @@ def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
     if not wanted:
         return []
     slack = 1 + len(wanted) // 4
+    least, most = len(wanted) - slack, len(wanted) + slack
+    # Of a name with dots, the last part may count.
+    bare = "replace(s.name, '_', '')"
     sql = (
-        "SELECT DISTINCT s.name, s.joined FROM symbols s JOIN files f ON f.id = s.file WHERE {live} AND s.kind != "
-        "'section' AND (s.joined = ? OR length(s.joined) BETWEEN ? AND ? AND "
-        "(substr(s.joined, 1, 1) = ? OR substr(s.joined, -1) = ?)) LIMIT ?"
+        "SELECT DISTINCT s.name, s.kind FROM symbols s JOIN files f ON f.id = s.file WHERE {live} AND s.kind != "
+        f"'section' AND ({spelled_in([wanted])} OR s.id IN (SELECT id FROM definitions WHERE instr(name, '.')) OR "
+        f"length({bare}) BETWEEN ? AND ? AND (lower(substr({bare}, 1, 1)) = ? OR lower(substr({bare}, -1)) = ?)) "
+        "LIMIT ?"
     )
-    args = [wanted, len(wanted) - slack, len(wanted) + slack, wanted[0], wanted[-1], _MOST_ALIKE]
+    args = [least, most, wanted[0], wanted[-1], _MOST_ALIKE]
     scored: dict[str, float] = {}
     matcher = SequenceMatcher(None, "", wanted, autojunk=False)
     for segment in index.segments:
-        for found, spelled in segment.execute(sql.format(live=segment.live), args):
-            _check(type(found) is type(spelled) is str)
+        for found, kind in segment.execute(sql.format(live=segment.live), args):
+            _check(type(found) is type(kind) is str)
+            spelled = joined_name(kind, found)
+            at_ends = spelled[:1] == wanted[0] or spelled[-1:] == wanted[-1]
+            if spelled != wanted and not (at_ends and least <= len(spelled) <= most):
+                continue
             matcher.set_seq1(spelled)
             if matcher.real_quick_ratio() >= _LIKE and matcher.quick_ratio() >= _LIKE:
                 scored[found] = matcher.ratio()

@@ -17,6 +17,7 @@ from typing import Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks, name_glob, path_test, where
+from lci_py.index.shards.names import ending_in, joined_name, named_in, qualified_in, spelled_in
 from lci_py.index.shards.numbering import Numbering
 from lci_py.types.search import BLOCK_KIND, Filters
 
@@ -24,7 +25,7 @@ Row = Mapping[str, Any]
 #: Whether a file counts, by its path.
 PathTest = Callable[[str], bool]
 _COLUMNS = (
-    "coalesce(s.sid, u.sid) AS id, f.path AS file, coalesce(s.line, u.line) AS line, "
+    "coalesce(s.sid, lower(hex(u.sid))) AS id, f.path AS file, coalesce(s.line, u.line) AS line, "
     "coalesce(s.end_line, u.end_line) AS end_line, s.name AS symbol, s.qualified_name AS qualified_name, "
     f"coalesce(s.kind, '{BLOCK_KIND}') AS kind, f.language AS language, s.signature AS signature, s.doc AS doc, "
     "s.build_tag AS build_tag, f.test AS test, s.exported AS exported, s.first_line AS first_line, "
@@ -204,15 +205,18 @@ class SymbolicIndex:
     def spelled(self, names: Sequence[str]) -> list[Row]:
         """The symbols with a unit and one of these joined names: rows of joined, name and unit."""
         rows: list[Row] = []
+        wanted = set(names)
         # A pasted file is a query of many thousand words, and SQLite limits the number of values.
         for start in range(0, len(names), MAX_VALUES):
-            some = names[start : start + MAX_VALUES]
+            spelled = spelled_in(names[start : start + MAX_VALUES])
             for segment in self.segments:
                 sql = (
-                    "SELECT s.joined AS joined, s.name AS name, s.unit AS unit FROM symbols s JOIN files f "
-                    f"ON f.id = s.file WHERE {segment.live} AND s.unit IS NOT NULL AND s.joined IN ({marks(some)})"
+                    "SELECT s.name AS name, s.kind AS kind, s.unit AS unit FROM symbols s JOIN files f "
+                    f"ON f.id = s.file WHERE {segment.live} AND s.unit IS NOT NULL AND {spelled}"
                 )
-                rows += segment.published(segment.execute(sql, some))
+                for row in segment.published(segment.execute(sql)):
+                    if (found := joined_name(row["kind"], row["name"])) in wanted:
+                        rows.append({"joined": found, "name": row["name"], "unit": row["unit"]})
         return rows
 
     def named(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
@@ -225,33 +229,36 @@ class SymbolicIndex:
             there: A test of paths.
         """
         condition, args = where(filters)
-        spelled = "lower(replace(replace(s.qualified_name, '.', ''), '_', ''))"
-        named = f"(s.joined = ? OR (s.joined IN ({marks(ends)}) AND substr({spelled}, -length(?)) = ?))"
         rows: list[Row] = []
         for segment, inside in self._inside(filters, there):
-            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {named}"
-            rows += segment.published(segment.execute(sql, [*args, ends[0], *ends, ends[0], ends[0]]))
+            sql = (
+                f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {spelled_in(ends)}"
+            )
+            rows += [row for row in segment.published(segment.execute(sql, args)) if _is_spelled(row, ends)]
         return sorted(rows, key=_place)
 
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
         in files that pass `there`; those in tests come last."""
-        matches, args = _named(name)
+        asked = [_named(name)]
         file, _, rest = name.partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
-            named, more = _named(rest)
-            matches = f"({matches} OR {named} AND (f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?))"
-            args += [*more, file, file, file]
+            named, args = _named(rest)
+            there_too = "(f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?)"
+            asked.append((f"{named} AND {there_too}", [*args, file, file, file]))
         condition, values = where(filters)
-        rows: list[Row] = []
+        found: dict[int, Row] = {}
         for segment, inside in self._inside(filters, there):
-            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
-            rows += segment.published(segment.execute(sql, [*values, *args]))
-        return sorted(rows, key=lambda row: (row["test"], *_place(row)))
+            for matches, args in asked:  # one after the other: together they would read all rows
+                sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
+                rows = segment.published(segment.execute(sql, [*values, *args]))
+                found |= {row["symbol_number"]: row for row in rows}
+        return sorted(found.values(), key=lambda row: (row["test"], *_place(row)))
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
         """Result rows of the first `limit` symbols with a qualified name in a language, by path and line."""
-        rows = self._rows(_SYMBOLS, "s.qualified_name = ? AND f.language = ?", [qualified_name, language])
+        condition = f"{qualified_in('s.', 1)} AND f.language = ?"
+        rows = self._rows(_SYMBOLS, condition, [qualified_name, qualified_name, language])
         return sorted(rows, key=_place)[:limit]
 
     def files_with_stated_values(self) -> frozenset[str]:
@@ -268,9 +275,10 @@ class SymbolicIndex:
         Unlike `definitions`, it uses the index on names.
         """
         condition, args = where(filters)
+        condition += f" AND {named_in('s.', 1)}"
         rows: list[Row] = []
         for segment, inside in self._inside(filters):
-            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND s.name = ?"
+            sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
             rows += segment.published(segment.execute(sql, [*args, name.rpartition(".")[2]]))
         fits = [row for row in rows if f".{row['qualified_name']}".endswith(f".{name}") or row["symbol"] == name]
         return sorted(fits, key=_place)
@@ -291,7 +299,7 @@ class SymbolicIndex:
         for start in range(0, len(names), MAX_VALUES):
             some = names[start : start + MAX_VALUES]
             rows: dict[tuple[str, str], list[Row]] = {}
-            found = self._rows(_SYMBOLS, f"s.qualified_name IN ({marks(some)})", some)
+            found = self._rows(_SYMBOLS, qualified_in("s.", len(some)), [*some, *some])
             for row in sorted(found, key=_place):
                 rows.setdefault((row["qualified_name"], row["language"]), []).append(row)
             yield from (group for (name, language), group in rows.items() if 2 <= counts[name, language] <= limit)
@@ -307,8 +315,12 @@ class SymbolicIndex:
 
     def with_id(self, id: str) -> Row | None:
         """The row of the definition or the block with this id; None if nothing has it."""
-        for source, column in ((_SYMBOLS, "s.sid"), (_UNITS, "u.sid")):
-            if rows := self._rows(source, f"{column} = ?", [id], "LIMIT 1"):
+        try:
+            wanted = bytes.fromhex(id)
+        except ValueError:
+            return None
+        for source, column in ((_SYMBOLS, "s.sid_bytes"), (_UNITS, "u.sid")):
+            if rows := self._rows(source, f"{column} = ?", [wanted], "LIMIT 1"):
                 return rows[0]
         return None
 
@@ -389,9 +401,14 @@ def dotted(name: str) -> str:
 
 def _named(name: str) -> tuple[str, list[object]]:
     """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
-    plain = dotted(name)
-    sql = "s.name IN (?, ?) OR s.qualified_name = ? OR substr(s.qualified_name, -length(?) - 1) = '.' || ?"
-    args: list[object] = [name, plain, plain, plain, plain]
+    sql, args = ending_in(name, dotted(name))
     if any(c in name for c in "*?["):
-        sql, args = f"{sql} OR s.name GLOB ?", [*args, name_glob(name, strict=False)]
-    return f"({sql})", args
+        sql, args = f"({sql} OR s.name GLOB ?)", [*args, name_glob(name, strict=False)]
+    return sql, args
+
+
+def _is_spelled(row: Row, ends: Sequence[str]) -> bool:
+    """Whether some words spell a symbol, of which `ends` are the joined names."""
+    own = joined_name(row["kind"], row["symbol"])
+    whole = row["qualified_name"].replace(".", "").replace("_", "").lower()
+    return own == ends[0] or (own in ends and whole.endswith(ends[0]))

@@ -7,15 +7,13 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lci_py.index.shards.names import joined_name, spelling
 from lci_py.source.stated_values import claimed
-from lci_py.source.text.words import joined
-from lci_py.types.search import TYPE_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lci_py.index.shards.segment_rows import SegmentRows
-    from lci_py.types.source import Symbol
 
 _SCHEMA = """
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
@@ -23,11 +21,14 @@ CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NO
   sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_call INTEGER, calls INTEGER,
   limited TEXT, types TEXT NOT NULL,
   lambdas TEXT NOT NULL, n_lambdas INTEGER NOT NULL, flow BLOB NOT NULL);
-CREATE TABLE symbols (id INTEGER PRIMARY KEY, sid TEXT NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
-  joined TEXT NOT NULL, qualified_name TEXT NOT NULL, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
+CREATE TABLE definitions (id INTEGER PRIMARY KEY, sid BLOB NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
+  spelled INTEGER NOT NULL, qualified TEXT, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
   doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
-  unit INTEGER, arity INTEGER NOT NULL, traits TEXT NOT NULL, digest TEXT NOT NULL);
-CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER, sid TEXT NOT NULL,
+  unit INTEGER, arity INTEGER NOT NULL, traits TEXT NOT NULL, digest BLOB NOT NULL);
+CREATE VIEW symbols AS SELECT id, lower(hex(sid)) AS sid, sid AS sid_bytes, file, name, spelled,
+  coalesce(qualified, name) AS qualified_name, qualified, kind, parent, scope, signature, doc, exported, line, end_line,
+  first_line, build_tag, unit, arity, traits, lower(hex(digest)) AS digest FROM definitions;
+CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER, sid BLOB,
   line INTEGER NOT NULL, end_line INTEGER NOT NULL);
 CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER, end_line INTEGER, digest BLOB);
 CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER);
@@ -43,13 +44,13 @@ CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT N
   last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
 """
 _INDEXES = """
-CREATE INDEX symbols_name ON symbols (name);
-CREATE INDEX symbols_kind ON symbols (kind, name, file);
-CREATE INDEX symbols_joined ON symbols (joined);
-CREATE INDEX symbols_qualified ON symbols (qualified_name);
-CREATE INDEX symbols_file ON symbols (file);
-CREATE INDEX symbols_parent ON symbols (parent);
-CREATE INDEX symbols_placed ON symbols (file) WHERE kind = 'module' AND instr(traits, 'path=');
+CREATE INDEX symbols_kind ON definitions (kind, name, file);
+CREATE INDEX symbols_dotted ON definitions (name) WHERE instr(name, '.');
+CREATE INDEX symbols_spelled ON definitions (spelled);
+CREATE INDEX symbols_qualified ON definitions (qualified) WHERE qualified IS NOT NULL;
+CREATE INDEX symbols_file ON definitions (file);
+CREATE INDEX symbols_parent ON definitions (parent) WHERE parent IS NOT NULL;
+CREATE INDEX symbols_placed ON definitions (file) WHERE kind = 'module' AND instr(traits, 'path=');
 CREATE INDEX calls_name ON calls (name);
 CREATE INDEX texts_text ON texts (text);
 CREATE INDEX chunks_unit ON chunks (unit);
@@ -63,13 +64,6 @@ CREATE INDEX bases_last ON bases (last);
 """
 
 
-def last_name(symbol: Symbol) -> str:
-    """The name by which a definition is looked up: Conn for the type or module `Plug.Conn`, as for `Conn` in `Plug`. A
-    namespace or a section with a dot in its name keeps its whole name."""
-    nested = symbol.kind in TYPE_KINDS or symbol.kind == "module"
-    return (symbol.name.rpartition(".")[2] if nested else "") or symbol.name
-
-
 def write_symbolic(path: Path, rows: SegmentRows) -> None:
     """Write the shard into a new file."""
     db = sqlite3.connect(path, isolation_level=None)
@@ -79,18 +73,23 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
         _write_calls(db, rows)
         db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
         db.executemany(
-            "INSERT INTO symbols VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
-                (i, rows.symbol_id[i], rows.symbol_file[i], s.name, joined(last_name(s)), s.qualified_name, s.kind,
-                 _none(rows.symbol_parent[i]), s.scope, s.signature, s.doc, s.exported, s.line, s.end_line,
-                 s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity,
-                 s.traits, s.digest)
+                (
+                    i, bytes.fromhex(rows.symbol_id[i]), rows.symbol_file[i], s.name,
+                    spelling(joined_name(s.kind, s.name)), s.qualified_name if s.qualified_name != s.name else None,
+                    s.kind, _none(rows.symbol_parent[i]), s.scope, s.signature, s.doc, s.exported, s.line, s.end_line,
+                    s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity, s.traits, bytes.fromhex(s.digest),
+                )
                 for i, s in enumerate(rows.symbols)
             ),
         )  # fmt: skip
         db.executemany(
             "INSERT INTO units VALUES (?,?,?,?,?,?)",
-            ((i, u.file, _none(u.symbol), u.id, u.line, u.end_line) for i, u in enumerate(rows.units)),
+            (
+                (i, u.file, _none(u.symbol), bytes.fromhex(u.id) if u.symbol < 0 else None, u.line, u.end_line)
+                for i, u in enumerate(rows.units)
+            ),
         )
         db.executemany(
             "INSERT INTO chunks VALUES (?,?,?,?,?)",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.index.shards.names import qualified_in
 from lci_py.source.conditions import conjuncts
 from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
 from lci_py.source.text.patterns import lazily
@@ -139,7 +140,7 @@ class Modules:
         if (path, name) not in self._public:
             seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
             self._public[path, name] = bool(
-                self._rows(f"s.qualified_name = ? AND f.path = ? AND ({seen})", [name, path])
+                self._rows(f"{qualified_in('s.', 1)} AND f.path = ? AND ({seen})", [name, name, path])
             )
         return self._public[path, name]
 

@@ -42,7 +42,7 @@ def test_numbers_of_arguments_are_kept(shard: sqlite3.Connection) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "symbols SET arity = 65536", "symbols SET arity = -2", "symbols SET arity = 'x'", "symbols SET arity = 1.5",
+        "definitions SET arity = 65536", "definitions SET arity = -2", "definitions SET arity = 'x'", "definitions SET arity = 1.5",
         "calls SET arguments = -4", "calls SET arguments = 1 << 31", "calls SET arguments = 'x'",
     ],
 )  # fmt: skip
