@@ -159,11 +159,14 @@ class GenerationBuilder:
         """
         from lci_py.index.shards.graph import write_graph
 
-        self._context.report("graph", 0, 0)
+        report = self._context.report
+        report("graph", 0, 0)
         self._link_waiting()
         links = self._linker.finish(
-            fork=_FORKS and self._context.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES
+            fork=_FORKS and self._context.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES,
+            report=lambda done, total: report("graph", done, total),
         )
+        report("edges", 0, 0)
         write_graph(path := self._context.folder / GRAPH_FILE, links)
         return path, links.edges_by_kind()
 
