@@ -270,8 +270,9 @@ class GenerationBuilder:
         for state in self._generation.segments:
             for number, item in enumerate(state.files):
                 if item is not None:
-                    state.files[number] = placed = replace(item, slot=slot)
-                    yield placed
+                    if item.slot != slot:
+                        state.files[number] = item = replace(item, slot=slot)
+                    yield item
                 slot += 1
 
 

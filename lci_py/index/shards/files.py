@@ -170,8 +170,13 @@ class FileTable:
 
     def matches(self, files: Sequence[FileEntry]) -> bool:
         """Whether these are the known files, with the same sizes and times."""
-        stats = [(entry.size, entry.mtime_ns, entry.ctime_ns) for entry in files]
-        return stats == self.stats() and [entry.path for entry in files] == self.paths()
+        sizes, mtimes, ctimes = self.stat_columns()
+        return (
+            [entry.ctime_ns for entry in files] == ctimes
+            and [entry.mtime_ns for entry in files] == mtimes
+            and [entry.size for entry in files] == sizes
+            and [entry.path for entry in files] == self.paths()
+        )
 
     def slots(self) -> list[int]:
         """The slot of every known file, in the order of `paths`; -1 for a file that is not indexed."""
