@@ -10,7 +10,7 @@ from typing import IO
 
 from lci_py import interrupts
 from lci_py.render.text.style import shorten, visible_line
-from lci_py.types.index import KEPT, SEARCHABLE, SLOW_MODEL
+from lci_py.types.index import EXTRACTED, KEPT, SEARCHABLE, SLOW_MODEL
 
 _BAR, _SHORTEST_BAR = 24, 6
 _PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait for a slow terminal
@@ -49,6 +49,7 @@ class Progress:
         self._ends = _ENDS
         self._found = 0  # files of the tree
         self._files = (0, 0)  # extracted so far, and to extract
+        self._share = 0.0  # of the bytes to extract
         self.part = 0.0  # of the whole run that is done
         self._parsed = True
         self._searchable = False
@@ -59,6 +60,9 @@ class Progress:
             self._ends = _SLOW_ENDS
             return
         if stage == KEPT:
+            return
+        if stage == EXTRACTED:
+            self._share = done / max(1, total)
             return
         if stage == SEARCHABLE:
             self._searchable = True
@@ -84,7 +88,10 @@ class Progress:
             return 0.0
         names = list(self._ends)
         start = self._ends[names[names.index(stage) - 1]] if stage != names[0] else 0
-        return (start + (self._ends[stage] - start) * (done / total if total else 0)) / 100
+        share = done / total if total else 0
+        if stage == "parse" and self._share:
+            share = self._share
+        return (start + (self._ends[stage] - start) * share) / 100
 
     def _line(self, text: str) -> str:
         """The bar before the text; a narrow terminal has a short one."""

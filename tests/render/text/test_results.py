@@ -16,7 +16,7 @@ from lci_py.render.text import index, progress as progress_text, results
 from lci_py.render.text.progress import Progress
 from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
 from lci_py.source.repository.ignored import IgnoreRule
-from lci_py.types.index import SLOW_MODEL, BuildSummary
+from lci_py.types.index import EXTRACTED, SLOW_MODEL, BuildSummary
 from lci_py.types.search import (
     Answer,
     DefinitionSite,
@@ -573,6 +573,22 @@ def test_of_a_very_large_tree_linking_is_a_quarter(monkeypatch: pytest.MonkeyPat
     assert lines[4] == "33%  6:40 elapsed, 13:32 left  extracted 40,000/80,000 files"  # a segment is written
     assert lines[6] == "71%  10:00 elapsed, 4:05 left  embedding 9,000 chunks"
     assert lines[8] == "86%  13:20 elapsed, 2:10 left  linking 40,000/80,000 files"
+
+
+def test_extraction_is_measured_in_bytes() -> None:
+    """A thousand small tests come before a hundred large sources."""
+    file = io.StringIO()
+    with Progress(file, 80) as progress:
+        progress("walk", 1_100, 1_100)
+        progress("parse", 0, 1_100)
+        progress(EXTRACTED, 100, 100)
+        progress("parse", 1_100, 1_100)
+        assert progress.part == 0.7
+        progress = Progress(file, 80)
+        progress(EXTRACTED, 10, 100)
+        progress("parse", 1_000, 1_100)
+        assert round(progress.part, 3) == 0.088
+    assert "extracted 1,000/1,100 files" in file.getvalue() and "bytes" not in file.getvalue()
 
 
 def test_a_refresh_of_a_large_tree_is_mostly_linking() -> None:
