@@ -25,7 +25,7 @@ from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_co
 from lci_py.callgraph.resolve.calls import FileLinker
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from lci_py.types.source import Extract
 
 
+#: `Linker.finish` reports each time that it has linked so many files.
+_REPORTED = 64
 #: The arguments of `assemble`.
 Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]", Lambdas, Followed]
 
@@ -61,18 +63,19 @@ class Linker:
         } if facts.head.family in QUALIFIED else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
-    def finish(self, *, fork: bool = False) -> Links:
+    def finish(self, *, fork: bool = False, report: Callable[[int, int], None] | None = None) -> Links:
         """All edges. Call it once, after the last file.
 
         Args:
             fork: Follow functions as values in a forked process meanwhile; if there are none to follow, link half of
                 the files in it. The calling process may have no threads.
+            report: Called with how many of how many files are linked.
         """
-        parts = self._parts(fork)
+        parts = self._parts(fork, report or (lambda _done, _total: None))
         self._tables = MemoryTables()  # as large as the edges, which are sorted now
         return assemble(*parts)
 
-    def _parts(self, fork: bool) -> Parts:
+    def _parts(self, fork: bool, report: Callable[[int, int], None]) -> Parts:
         """What the graph is made of."""
         tables = self._tables
         tables.freeze()
@@ -86,6 +89,8 @@ class Linker:
         def linked_of(files: range) -> Linked:
             found = Linked()
             for file in files:
+                if not files.start and not file % _REPORTED:  # not in the forked process
+                    report(file * n_files // len(files), n_files)
                 found.add(*linker.link(file))
             return found
 

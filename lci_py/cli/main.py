@@ -112,10 +112,9 @@ def _in_workspace(call: Invocation) -> Invocation:
     """The command with the root of the workspace that it names."""
     if call.text("root") is not None or (call.command == "index" and call.texts("argument") and not call.flag("files")):
         raise UsageError("--workspace and a root cannot be used together", hint="either says what is searched")
-    for flag in ("diff", "branches"):
-        if call.text(flag) is not None:
-            hint = f"--{flag} is about the git of one repository; name it with --root"
-            raise UsageError(f"--workspace and --{flag} cannot be used together", hint=hint)
+    if call.text("branches") is not None:
+        hint = "--branches is about the git of one repository; name it with --root"
+        raise UsageError("--workspace and --branches cannot be used together", hint=hint)
     from lci_py import app
 
     return call._replace(values={**call.values, "root": app.workspace_root(call.text("workspace") or "")})

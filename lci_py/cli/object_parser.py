@@ -43,7 +43,7 @@ def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
     command = COMMANDS[name]
     left_out = defaults(command)
     values = dict(base.values if name == base.command else left_out)
-    keys = _keys(command)
+    keys = _keys(command, found)
     for key, value in found.items():
         if key == COMMAND:
             continue
@@ -87,7 +87,7 @@ def argument_key(command: Command) -> str:
     return word if more or not command.argument.many else f"{word}s"
 
 
-def _keys(command: Command) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
+def _keys(command: Command, found: Mapping[str, Any]) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
     """What stores the value of each key of a command."""
     flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_THE_PROCESS]
     keys: dict[str, Callable[[str, Any, dict[str, Value]], None]] = {flag.name: _flag_store(flag) for flag in flags}
@@ -101,7 +101,15 @@ def _keys(command: Command) -> dict[str, Callable[[str, Any, dict[str, Value]], 
     if "files" in keys:  # of `affected`: a list of files is both the flag and its arguments
         keys["files"] = _store_files
     plural = argument_key(command)
-    return {plural[:-1]: _store_arguments, **keys, plural: _store_arguments}  # one target is as good as a list of one
+    one = plural[:-1]
+    if one in keys and not found.get(plural) and not _has_glob(found.get(one)):
+        del keys[one]  # `path` of `outline` is a file or folder, as in `paths`; a glob is a filter
+    return {one: _store_arguments, **keys, plural: _store_arguments}  # one target is as good as a list of one
+
+
+def _has_glob(value: object) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    return any(isinstance(text, str) and not set("*?[!").isdisjoint(text) for text in texts)
 
 
 def _flag_store(flag: Flag) -> Callable[[str, Any, dict[str, Value]], None]:

@@ -49,4 +49,6 @@ class ConflictsAnswer:
     same_text: int = 0  # conflicts that are not listed, because all definitions have the same text
     members: int = 0  # conflicts that are not listed, because they are of a member of a listed type
     undecided: int = 0  # names of which nothing is listed, because their conditions cannot be compared
-    since: tuple[str, str] | None = None  # the revision that was asked for, and its commit: only what is new is listed
+    #: The revision that was asked for, and its commit, None in a workspace: only what is new is listed.
+    since: tuple[str, str | None] | None = None
+    uncompared: tuple[str, ...] | None = None  # repositories of a workspace without git, or without the revision

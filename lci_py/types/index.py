@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 #: What the progress callback of a build gets besides the stages of the work: that the embedding will take longest; how
-#: many files the next build need not extract, should this one not come to its end; that text can be searched, while the
-#: call graph is still to be built.
-SLOW_MODEL, KEPT, SEARCHABLE = "slow model", "kept", "searchable"
+#: many files the next build need not extract, should this one not come to its end; how many bytes of how many are
+#: extracted, which tells more about the time than how many files; that text can be searched, while the call graph is
+#: still to be built.
+SLOW_MODEL, KEPT, EXTRACTED, SEARCHABLE = "slow model", "kept", "extracted bytes", "searchable"
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,8 @@ def base(command: str = "search", **values: Any) -> Invocation:
         ({"command": "affected", "files": ["a.py"]}, "affected --files a.py"),
         ({"command": "affected", "rev": "main", "files": False}, "affected main"),
         ({"command": "outline", "paths": [], "path": "src/**"}, "outline --path src/**"),
+        ({"command": "outline", "path": "src/a.py"}, "outline src/a.py"),
+        ({"command": "outline", "paths": ["src"], "path": "src/a.py"}, "outline src --path src/a.py"),
         ({"command": "status", "check": True}, "status --check"),
     ],
     ids=str,

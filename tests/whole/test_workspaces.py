@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lci_py.cli.main import main
-from lci_py.cli.mcp_server.tools import tools
+from lci_py.cli.mcp_server.tools import INSTRUCTIONS, instructions, tools
 from lci_py.source.repository.read import read_file
 from lci_py.types.search import MODES
 from tests.conftest import Ran
@@ -71,6 +71,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def run(data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """`lci` in this process, in a folder."""
+    monkeypatch.setattr("lci_py.render.text.style.index_command", "lci index")  # which a command sets; put back then
 
     def go(*argv: str, cwd: Path | None = None) -> Ran:
         monkeypatch.chdir(cwd or data)
@@ -180,8 +181,7 @@ def test_repositories_can_be_chosen(run: Run, tree: Path) -> None:
     assert (unknown.code, unknown.err) == (2, "lci: unknown repository 'shape': did you mean 'shapes'?\n")
     assert "--repo needs --workspace" in run("search", "x", "--root", str(tree), "--repo", "a").err
     assert "cannot be used together" in run("search", "x", "--root", str(tree), "--workspace", "work").err
-    for command in (("conflicts", "--diff", "HEAD"), ("index", "--branches", "main")):
-        assert "cannot be used together" in run(*command, "--workspace", "work").err
+    assert "cannot be used together" in run("index", "--branches", "main", "--workspace", "work").err
     assert "did you mean 'work'?" in run("search", "x", "--workspace", "wrok").err
 
 
@@ -197,6 +197,8 @@ def test_lines_of_a_batch_and_tools_take_repositories(run: Run, tree: Path, tmp_
     assert [tool.name for tool in tools("all", workspace=True) if "repo" in tool.arguments] == [
         "search", "refs", "grep", "conflicts",
     ]  # fmt: skip
+    assert "several repositories" in instructions(tools("all", workspace=True))
+    assert instructions(tools("all")) == INSTRUCTIONS
 
 
 # --- copies -----------------------------------------------------------------------------------------------------
@@ -399,6 +401,25 @@ def test_each_repository_is_compared_with_its_own_commit(run: Run, few: Path) ->
     assert [one["file"] for one in found["changed"]] == ["a/pkg/one.py"]
     assert [one["repository"] for one in found["callers"]] == ["b"]
     assert found["uncompared"] == ["b", "fork"]
+
+
+def test_new_conflicts_are_those_since_each_repositorys_own_commit(run: Run, few: Path) -> None:
+    env = os.environ | {f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    old = "def twice():\n    return 1\n\n\ndef twice():\n    return 2\n"
+    write(few, {"a/old.py": old, "b/old.py": old})
+    for name in ("a", "b"):
+        for line in ("init -q", "add .", "commit -qm x"):
+            subprocess.run(["git", "-C", str(few / name), *line.split()], env=env, check=True, capture_output=True)
+    write(few, {"b/new.py": old.replace("twice", "again")})
+    run("index", "--workspace", "few")
+    asked = ("conflicts", "--diff", "HEAD", "--workspace", "few")
+    found = run(*asked, "--json").json()
+    VALIDATOR.validate(found)
+    assert [one["symbol"] for one in found["results"]] == ["again"]
+    assert found["diff"] == {"revision": "HEAD", "uncompared": ["fork"]}
+    assert "fork" in run(*asked).out
+    nowhere = run("conflicts", "--diff", "gone", "--workspace", "few")
+    assert nowhere.code == 2 and "gone is no commit" in nowhere.err
 
 
 def test_extractions_are_taken_from_the_repositories_own_indexes(run: Run, few: Path) -> None:

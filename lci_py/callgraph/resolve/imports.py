@@ -37,6 +37,11 @@ def submodule_paths(path: str, name: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{rest}".lstrip("/") for rest in inside)
 
 
+def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many folders two paths begin with in common."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
+
+
 class ImportResolver:
     """Resolves imports by the paths and declared names in the repository."""
 
@@ -174,6 +179,9 @@ class ImportResolver:
             files = [f for f in self._look.declaring(self._families[file], dotted) if f != file]
             # If the package declares no type of that name, nothing says which of its files is meant.
             if files and (dotted != module or len(files) == 1 or name in ("", "*")):
+                if len(files) > 1 and dotted != module:  # copies of a type, or its parts
+                    own = self._heads[file].path.split("/")
+                    files.sort(key=lambda f: -_shared(own, self._heads[f].path.split("/")))
                 return tuple(files[:MOST_PACKAGE_FILES])
         return ()
 
@@ -216,8 +224,7 @@ class ImportResolver:
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
                 beside = beside if segments[:-size] != folder else target
                 continue
-            near = next((i for i, (a, b) in enumerate(zip(own, segments, strict=False)) if a != b), len(own))
-            rank = (-size, -near, target)
+            rank = (-size, -_shared(own, segments), target)
             if best is None or rank < best:
                 best = rank
         if beside >= 0 and wanted[0] not in language_rules.STANDARD_MODULES and self._look.is_alone(file):

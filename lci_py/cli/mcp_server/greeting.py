@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
-from lci_py.cli.mcp_server.tools import INSTRUCTIONS
+from lci_py.cli.mcp_server.tools import instructions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +30,7 @@ class Greeting:
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = [tool.listed() for tool in tools]
+        self._instructions = instructions(tools)
         #: The lines that the SDK must see to know what the client knows; the client has the answer to the first.
         self.replayed: list[bytes] = []
 
@@ -62,7 +63,7 @@ class Greeting:
         if method == "initialize" and not known and isinstance(params, dict) and _is_introduction(params):
             return {
                 "capabilities": _CAPABILITIES,
-                "instructions": INSTRUCTIONS,
+                "instructions": self._instructions,
                 "protocolVersion": params["protocolVersion"],
                 "serverInfo": _SERVER,
             }
@@ -77,7 +78,11 @@ class Greeting:
             "_meta": {_PREFIX + "serverInfo": _SERVER},
         }
         if method == "server/discover":
-            said = {"capabilities": _CAPABILITIES, "instructions": INSTRUCTIONS, "supportedVersions": [_STATELESS]}
+            said = {
+                "capabilities": _CAPABILITIES,
+                "instructions": self._instructions,
+                "supportedVersions": [_STATELESS],
+            }
             return {**frame, **said}
         return {**frame, "tools": self._tools} if method == "tools/list" else None
 

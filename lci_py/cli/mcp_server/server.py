@@ -22,7 +22,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from lci_py import __version__
 from lci_py.cli.batch import printed_error
-from lci_py.cli.mcp_server.tools import INSTRUCTIONS, Tool, command_object
+from lci_py.cli.mcp_server.tools import Tool, command_object, instructions
 from lci_py.cli.mcp_server.wire import Wire
 from lci_py.cli.mcp_server.worker_process import WorkerProcess
 from lci_py.cli.request import plain_text
@@ -71,7 +71,7 @@ class Server:
         server = sdk.Server[Any](
             "lci",
             version=__version__,
-            instructions=INSTRUCTIONS,
+            instructions=instructions(list(self._tools.values())),
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,

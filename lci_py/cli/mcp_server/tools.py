@@ -12,12 +12,16 @@ from lci_py.errors import UsageError, unknown_value
 from lci_py.types.search import MODES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 INSTRUCTIONS = (
     "Code search over an index of this repository, always fresh. Find code with `search`: say what it does (dense),"
     " give exact words (bm25), or ask how parts work together (multiview). Then `read` a result by its id, a name or"
     " FILE:LINE instead of whole files. Paths start at the repository's root."
+)
+_OF_WORKSPACE = (
+    ("this repository", "several repositories"),
+    ("start at the repository's root", "start with a repository"),
 )
 #: Tokens of an answer for which a call names no bound.
 MAX_TOKENS = 6000
@@ -113,6 +117,15 @@ def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
         return found
     repo = {"repo": _says(_TEXT, "Glob on the repository, the first part of a path")}
     return tuple(one._replace(arguments={**one.arguments, **repo}) if "path" in one.arguments else one for one in found)
+
+
+def instructions(offered: Sequence[Tool]) -> str:
+    """What a server says of itself."""
+    text = INSTRUCTIONS
+    if any("repo" in tool.arguments for tool in offered):
+        for of_one, of_several in _OF_WORKSPACE:
+            text = text.replace(of_one, of_several)
+    return text
 
 
 def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from lci_py.index.store.cache import MOST_BYTES, Cache
 from lci_py.source.record_codec import Place, decode
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import UNPARSED
-from lci_py.types.index import KEPT, SLOW_MODEL
+from lci_py.types.index import EXTRACTED, KEPT, SLOW_MODEL
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 #: The graph shard's name in the staging folder.
 GRAPH_FILE = "graph.arrays"
 _FORKS = sys.platform == "linux"
+#: What extracting a file costs besides its bytes, as bytes.
+_PER_FILE = 2_000
 #: With fewer files another process saves no time.
 _FEWEST_FILES = 30
 
@@ -159,11 +161,14 @@ class GenerationBuilder:
         """
         from lci_py.index.shards.graph import write_graph
 
-        self._context.report("graph", 0, 0)
+        report = self._context.report
+        report("graph", 0, 0)
         self._link_waiting()
         links = self._linker.finish(
-            fork=_FORKS and self._context.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES
+            fork=_FORKS and self._context.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES,
+            report=lambda done, total: report("graph", done, total),
         )
+        report("edges", 0, 0)
         write_graph(path := self._context.folder / GRAPH_FILE, links)
         return path, links.edges_by_kind()
 
@@ -186,7 +191,8 @@ class GenerationBuilder:
         if context.encoder is not None:
             embedding = Embedding(context.encoder, self._dimension, self._cache, self._number, context.compact)
         writer = SegmentWriter(context.folder, embedding, context.report, self._most)
-        done = kept = 0
+        done = kept = cost = 0
+        whole_cost = sum(task.entry.size + _PER_FILE for task in tasks)
         if context.place.texts:
             context.report(SLOW_MODEL, 0, 0)
         context.report("parse", 0, len(tasks))
@@ -205,6 +211,8 @@ class GenerationBuilder:
                 for item in batch:
                     self._take(item, writer)
                 done += len(batch)
+                cost += sum(item.entry.size + _PER_FILE for item in batch)
+                context.report(EXTRACTED, cost, whole_cost)
                 context.report("parse", done, len(tasks))
         writer.flush(fork=_FORKS and context.jobs > 1 and len(tasks) >= _FEWEST_FILES)
         generation.embedded_chunks = writer.embedded_chunks
@@ -267,8 +275,9 @@ class GenerationBuilder:
         for state in self._generation.segments:
             for number, item in enumerate(state.files):
                 if item is not None:
-                    state.files[number] = placed = replace(item, slot=slot)
-                    yield placed
+                    if item.slot != slot:
+                        state.files[number] = item = replace(item, slot=slot)
+                    yield item
                 slot += 1
 
 

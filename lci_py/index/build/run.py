@@ -196,6 +196,7 @@ def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration
     """Walk the repository; with the generation to start from, or None to build from nothing."""
     walked_ns = time.time_ns()
     tree = _Tree(walk_around(run.index_dir, run.root, run.options.walk, run.options.most), walked_ns)
+    run.report("walk", len(tree.walked.files), len(tree.walked.files))
     if latest is not None:
         check_root(latest, run.root, run.index_dir)
         run.model.recall(latest.model)

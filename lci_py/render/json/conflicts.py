@@ -8,6 +8,8 @@ from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
 from lci_py.types.search import RELATIONS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lci_py.types.conflicts import Conflict, ConflictsAnswer
 
 
@@ -38,6 +40,16 @@ def _conflict(found: Conflict) -> dict[str, Any]:
     return obj
 
 
+def _diff(revision: str, commit: str | None, uncompared: Sequence[str] | None) -> dict[str, Any]:
+    """What the work tree was compared with; the repositories of a workspace have each a commit of their own."""
+    found: dict[str, Any] = {"revision": revision}
+    if commit is not None:
+        found["commit"] = commit
+    if uncompared:
+        found["uncompared"] = list(uncompared)
+    return found
+
+
 def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
     tail: dict[str, Any] = {}
     if answer.conflicts:
@@ -48,7 +60,7 @@ def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
         "total": answer.total,
         "has_more": answer.total > answer.offset + len(answer.results),
         "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
-        **({"diff": {"revision": answer.since[0], "commit": answer.since[1]}} if answer.since else {}),
+        **({"diff": _diff(*answer.since, answer.uncompared)} if answer.since else {}),
         **({"left_out": left_out} if left_out else {}),
         "index": index_object(answer.index),
     }

@@ -363,5 +363,9 @@ def _summary(answer: ConflictsAnswer) -> list[str]:
     if answer.conflicts:
         parts.append(plural(len(answer.conflicts), f"{new}disagreement") + " between sources")
     if answer.since:
-        parts.append(f"since {visible_line(answer.since[0])} ({answer.since[1][:10]})")
+        revision, commit = answer.since
+        parts.append(f"since {visible_line(revision)}" + (f" ({commit[:10]})" if commit is not None else ""))
+        if answer.uncompared:
+            names = ", ".join(map(visible_line, answer.uncompared))
+            parts.append(f"not compared, without git or without {visible_line(revision)}: {names}")
     return parts

@@ -10,7 +10,7 @@ from typing import IO
 
 from lci_py import interrupts
 from lci_py.render.text.style import shorten, visible_line
-from lci_py.types.index import KEPT, SEARCHABLE, SLOW_MODEL
+from lci_py.types.index import EXTRACTED, KEPT, SEARCHABLE, SLOW_MODEL
 
 _BAR, _SHORTEST_BAR = 24, 6
 _PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait for a slow terminal
@@ -18,10 +18,21 @@ _PERIOD = 0.1  # seconds between two drawings, so that indexing does not wait fo
 _ECHO = 2
 _ERASE = "\r\x1b[K"
 #: Where in the whole run a stage ends, in percent: rounded medians of first indexes of five repositories of 1 to 14 MB.
-_ENDS = {"walk": 2, "parse": 70, "symbols": 77, "bm25": 90, "embed": 97, "branches": 98, "graph": 99, "commit": 100}
+_ENDS = {"walk": 2, "parse": 70, "symbols": 77, "bm25": 90, "embed": 97, "branches": 98, "graph": 99, "edges": 99,
+         "commit": 100}  # fmt: skip
 #: The same for a model that reads text, which takes a tenth of a second for each chunk.
-_SLOW_ENDS = {"walk": 0, "parse": 3, "symbols": 4, "bm25": 5, "embed": 98, "branches": 98, "graph": 99, "commit": 100}
-_FILES = ("parse", "branches")  # stages that count files
+_SLOW_ENDS = _ENDS | {"walk": 0, "parse": 3, "symbols": 4, "bm25": 5, "embed": 98}
+#: And for a refresh, which has few files to extract: mostly the graph is written anew.
+_REFRESH_ENDS = {"walk": 10, "parse": 20, "symbols": 23, "bm25": 26, "embed": 30, "branches": 30, "graph": 90,
+                 "edges": 90, "commit": 100}  # fmt: skip
+#: In a first index of so many files, all segments but the last are written while files are still being extracted.
+_MANY_FILES = 3_000
+#: What a person reads of each stage.
+_WORDS = {
+    "walk": "found", "parse": "extracted", "symbols": "writing", "bm25": "writing", "embed": "embedding",
+    "branches": "branches", "graph": "linking", "edges": "writing the call graph", "commit": "publishing",
+}  # fmt: skip
+_FILES = ("walk", "parse", "branches", "graph")  # stages that count files
 #: The remaining time is a guess; not before these seconds and this part of the run have passed.
 _KNOWN_AFTER, _KNOWN_FROM = 1.0, 0.05
 
@@ -36,6 +47,9 @@ class Progress:
         self._next = 0.0
         self._stage = ""
         self._ends = _ENDS
+        self._found = 0  # files of the tree
+        self._files = (0, 0)  # extracted so far, and to extract
+        self._share = 0.0  # of the bytes to extract
         self.part = 0.0  # of the whole run that is done
         self._parsed = True
         self._searchable = False
@@ -47,11 +61,18 @@ class Progress:
             return
         if stage == KEPT:
             return
+        if stage == EXTRACTED:
+            self._share = done / max(1, total)
+            return
         if stage == SEARCHABLE:
             self._searchable = True
             return
+        if stage == "walk":
+            self._found = total
         if stage == "parse":
-            self._parsed = done >= total
+            self._parsed, self._files = done >= total, (done, total)
+            if not done and self._ends is _ENDS:
+                self._ends = _ends_of(total, self._found)
         now = time.monotonic()
         if stage == self._stage and now < self._next and done < total:
             return
@@ -67,11 +88,14 @@ class Progress:
             return 0.0
         names = list(self._ends)
         start = self._ends[names[names.index(stage) - 1]] if stage != names[0] else 0
-        return (start + (self._ends[stage] - start) * (done / total if total else 0)) / 100
+        share = done / total if total else 0
+        if stage == "parse" and self._share:
+            share = self._share
+        return (start + (self._ends[stage] - start) * share) / 100
 
     def _line(self, text: str) -> str:
         """The bar before the text; a narrow terminal has a short one."""
-        width = max(_SHORTEST_BAR, min(_BAR, self._width - 3 - _ECHO - len(text)))
+        width = max(_SHORTEST_BAR, min(_BAR, self._width - 4 - _ECHO - len(text)))
         filled = int(width * self.part)
         return shorten(f"[{'#' * filled}{' ' * (width - filled)}] {text}", self._width - 1 - _ECHO, "")
 
@@ -79,9 +103,13 @@ class Progress:
         text = f"{self.part:4.0%}  {_clock(seconds)} elapsed"
         if seconds >= _KNOWN_AFTER and self.part >= _KNOWN_FROM:
             text += f", {_clock(seconds / self.part - seconds)} left"
-        text += f"  {visible_line(stage)}{' (searchable)' if self._searchable else ''}"
+        if not self._parsed:  # perhaps a segment is being written meanwhile
+            stage, (done, total) = "parse", self._files
+        text += f"  {_WORDS.get(stage) or visible_line(stage)}{' (searchable)' if self._searchable else ''}"
         if total > 0:
-            text += f" {done:,}/{total:,} {'files' if stage in _FILES else 'chunks'}"
+            whole = stage == "walk" or (stage == "embed" and self._ends is not _SLOW_ENDS)  # at once
+            count = f"{total:,}" if whole else f"{done:,}/{total:,}"
+            text += f" {count} {'files' if stage in _FILES else 'chunks'}"
         return text
 
     def erased(self) -> str:
@@ -97,6 +125,18 @@ class Progress:
         self._at_interrupt.__exit__()
         self._file.write(self.erased())
         self._file.flush()
+
+
+def _ends_of(files: int, found: int) -> dict[str, int]:
+    """Where the stages of a run end that extracts so many of the files that there are."""
+    if found and files * 10 < found:
+        return _REFRESH_ENDS
+    if files < _MANY_FILES:
+        return _ENDS
+    linking = 5 + min(20, files // 4_000)  # 0.07 of the time for 10,000 files of C, 0.25 for the kernel's 80,000
+    written = 99 - linking
+    return {"walk": 0, "parse": written - 8, "symbols": written - 6, "bm25": written - 3, "embed": written,
+            "branches": written, "graph": 98, "edges": 99, "commit": 100}  # fmt: skip
 
 
 def _clock(seconds: float) -> str:

@@ -66,6 +66,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         members=members,
         undecided=len(left),
         since=(request.since, added.commit) if added else None,
+        uncompared=added.uncompared if added else None,
     )
 
 

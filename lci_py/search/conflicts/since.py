@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import subprocess
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError
 from lci_py.source.file_record import define_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_root, merge_base
+from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.source.stated_values import claims_of, code_value, place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
 from lci_py.types.search import VALUED_KINDS
@@ -35,10 +37,11 @@ _Value = tuple[str, str, str]
 class Since(NamedTuple):
     """What is new since a commit."""
 
-    commit: str
+    commit: str | None  # None in a workspace, where each repository has its own
     files: frozenset[str]  # that differ
     definitions: frozenset[tuple[str, int]]  # file and line of the new ones
     before: frozenset[_Value]  # the values that the files stated
+    uncompared: tuple[str, ...] | None = None  # repositories of a workspace without git, or without the revision
 
     def adds(self, conflict: Conflict) -> bool:
         """Whether a conflict was not there before."""
@@ -52,10 +55,43 @@ class Since(NamedTuple):
 def since(snapshot: Snapshot, revision: str) -> Since:
     """What the work tree adds to a commit, files that git does not track included.
 
+    In a workspace, each repository is compared with its own commit of that name; what has moved from one to another is
+    not new.
+
     Raises:
-        UsageError: There is no such revision, or no git work tree.
+        UsageError: There is no such revision, or no git work tree; in a workspace, not in any repository.
     """
     root = snapshot.root
+    found = _Before()
+    if not is_workspace(root):
+        return found.since(snapshot, _compare(snapshot, root, "", revision, found), None)
+    uncompared: dict[str, UsageError] = {}
+    repositories = members(root)
+    for name, folder in repositories.items():
+        try:
+            _compare(snapshot, Path(folder), f"{name}/", revision, found)
+        except UsageError as error:
+            uncompared[name] = error
+    if len(uncompared) == len(repositories):
+        raise next(iter(uncompared.values()), UsageError("the workspace has no repositories"))
+    return found.since(snapshot, None, tuple(uncompared))
+
+
+class _Before:
+    """What the files that differ were like before."""
+
+    def __init__(self) -> None:
+        self.files: set[str] = set()
+        self.definitions: Counter[_Definition] = Counter()
+        self.values: set[_Value] = set()
+
+    def since(self, snapshot: Snapshot, commit: str | None, uncompared: tuple[str, ...] | None) -> Since:
+        new = frozenset(_new(snapshot, sorted(self.files), self.definitions))
+        return Since(commit, frozenset(self.files), new, frozenset(self.values), uncompared)
+
+
+def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: _Before) -> str:
+    """Note what a folder, whose paths from the snapshot's root begin with `prefix`, was like; the commit."""
     if git_root(root) is None:
         raise UsageError(f"{root} is not in a git work tree", hint="leave out --diff")
     parted = revision.endswith(_PARTED)
@@ -73,17 +109,14 @@ def since(snapshot: Snapshot, revision: str) -> Since:
         contents = blobs(root, [one.blob for one in changed])
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint="leave out --diff") from error
-    old: Counter[_Definition] = Counter()
-    before: set[_Value] = set()
-    files = set()
     for path, blob in changed:
         data = contents.get(blob)
-        if data is not None and data == snapshot.reader.read(path):
+        if data is not None and data == snapshot.reader.read(prefix + path):
             continue
-        files.add(path)
+        found.files.add(prefix + path)
         if data is not None and content_reason(path, data) is None:
-            _read(snapshot, path, data, old, before)
-    return Since(commit, frozenset(files), frozenset(_new(snapshot, sorted(files), old)), frozenset(before))
+            _read(snapshot, prefix + path, data, found.definitions, found.values)
+    return commit
 
 
 def _tells(path: str) -> bool:

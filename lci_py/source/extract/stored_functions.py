@@ -487,7 +487,7 @@ class _Reader:
     def _called(self) -> Iterator[Stored]:
         """What is known of locals and parameters that are called, or whose members are."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
-        wanted: dict[int, set[bytes]] = {}
+        wanted: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
         functional = {name.decode() for name in self._functional}
         for call in self._calls:
             number = numbers.get(call.caller, -1)
@@ -504,7 +504,7 @@ class _Reader:
             elif root is None and known.functional:
                 if known.place >= 0:
                     yield Stored(name.decode(), LOCAL, f"{PARAMETER}{known.place}", function.symbol)
-                wanted.setdefault(number, set()).add(name)
+                wanted.setdefault(number, {})[name] = None
         for number, names in wanted.items():
             function = self._function(number)
             for name in names:

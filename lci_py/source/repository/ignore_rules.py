@@ -30,17 +30,24 @@ class _Pattern(NamedTuple):
     negated: bool
     folders_only: bool
     by_path: bool  # matches the path, not the name
-    text: str  # a regular expression if `is_glob`
+    text: str  # a regular expression if `is_glob`, what names end in if `is_suffix`, else the whole text
     is_glob: bool
+    is_suffix: bool = False
 
 
 class _Table:
     """Patterns over one kind of text: names or paths."""
 
-    __slots__ = ("_literals", "_regex", "_sources")
+    __slots__ = ("_literals", "_regex", "_sources", "_suffixes")
 
     def __init__(self, patterns: Sequence[tuple[int, _Pattern]]) -> None:
-        self._literals = {pattern.text: index for index, pattern in patterns if not pattern.is_glob}
+        self._literals: dict[str, int] = {}
+        self._suffixes: dict[int, dict[str, int]] = {}  # by length: looking them up is faster than many alternatives
+        for index, pattern in patterns:
+            if pattern.is_suffix:
+                self._suffixes.setdefault(len(pattern.text), {})[pattern.text] = index
+            elif not pattern.is_glob:
+                self._literals[pattern.text] = index
         # Last pattern first: the leftmost alternative that matches is then the last pattern that does.
         globs = [(index, pattern.text) for index, pattern in reversed(patterns) if pattern.is_glob]
         self._sources = "|".join(f"(?P<p{index}>{text})" for index, text in globs)
@@ -49,6 +56,9 @@ class _Table:
     def find(self, text: str) -> int:
         """The index of the last pattern that matches, -1 if none does."""
         found = self._literals.get(text, -1)
+        for size, suffixes in self._suffixes.items():
+            if (index := suffixes.get(text[-size:], -1)) > found:
+                found = index
         if self._sources:
             # Compiled on first use: many ignore files are never applied to a file, or to a folder.
             self._regex = self._regex or _compile(self._sources)
@@ -132,6 +142,8 @@ def _parse_line(line: str) -> _Pattern | None:
         core = "**/*"  # everything below, at any depth
     if not core or line.startswith("#"):
         return None
+    if core[0] == "*" and not by_path and len(core) > 1 and not any(char in "*?[\\" for char in core[1:]):
+        return _Pattern(negated, folders_only, by_path, core[1:], False, True)  # `*.o`, as most are
     is_glob = any(char in "*?[\\" for char in core)
     return _Pattern(negated, folders_only, by_path, _glob_regex(core) if is_glob else core, is_glob)
 

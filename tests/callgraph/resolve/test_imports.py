@@ -73,6 +73,18 @@ def test_every_file_of_a_package_is_looked_through(tmp_path: Path, suffix: str, 
 MAIN = 'if __name__ == "__main__":\n    go()\n'
 
 
+def test_of_copies_of_a_type_the_nearest_counts(tmp_path: Path) -> None:
+    """As of a fork beside its original."""
+    one = "package org.acme;\n\npublic class Slug {\n    public static int slug() { return 1; }\n}\n"
+    user = "package org.app;\n\nimport org.acme.Slug;\n\nclass App { int run() { return Slug.slug(); } }\n"
+    files = {f"{name}/org/acme/Slug.java": one for name in ("a", "b")}
+    files |= {f"{name}/org/app/App.java": user for name in ("a", "b")}
+    assert edges(tmp_path, files) == {
+        (f"{name}/org/app/App.java::org.app.App.run", f"{name}/org/acme/Slug.java::org.acme.Slug.slug")
+        for name in ("a", "b")
+    }
+
+
 @pytest.mark.parametrize(
     ("script", "found"),
     [

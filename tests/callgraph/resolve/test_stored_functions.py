@@ -116,3 +116,13 @@ def test_of_several_programs_the_nearest_definitions_count() -> None:
     files["one/go.c"] = '#include "f.h"\nint go(void) { return f(); }\n'
     files |= {"lib/f.h": "int f(void);\n", "lib/g.c": one}
     assert callees({**files, "one/f.c": "int g;\n"}, "one/go.c::go").keys() == {"two/f.c::f", "three/f.c::f"}
+
+
+def test_what_locals_are_given_comes_in_the_order_of_the_calls() -> None:
+    """Not in that of a set, which differs from run to run: the same content has the same record."""
+    names = [f"pick_{letter}" for letter in "hbqzaxem"]
+    text = "struct s { int x; };\n" + "".join(f"int {name}_one(void) {{ return 1; }}\n" for name in names)
+    text += "int run(void)\n{\n" + "".join(f"\tint (*{name})(void) = {name}_one;\n" for name in names)
+    text += "\treturn " + " + ".join(f"{name}()" for name in names) + ";\n}\n"
+    held = [item.owner for item in extracted("a.c", text).stored if item.value.endswith("_one")]
+    assert list(dict.fromkeys(held)) == names

@@ -16,7 +16,7 @@ from lci_py.render.text import index, progress as progress_text, results
 from lci_py.render.text.progress import Progress
 from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
 from lci_py.source.repository.ignored import IgnoreRule
-from lci_py.types.index import SLOW_MODEL, BuildSummary
+from lci_py.types.index import EXTRACTED, SLOW_MODEL, BuildSummary
 from lci_py.types.search import (
     Answer,
     DefinitionSite,
@@ -541,8 +541,8 @@ def test_one_bar_grows_over_the_whole_run(monkeypatch: pytest.MonkeyPatch) -> No
     assert lines.pop() == ""
     parts = [int(re.search(r"(\d+)%", line)[1]) for line in lines]  # type: ignore[index]
     assert parts == [0, 2, 19, 19, 19, 36, 70, 70, 77, 90, 98, 99]
-    assert lines[5] == "[########                ]  36%  1:40 elapsed, 2:57 left  parse 20/40 files"
-    assert lines[10].endswith("3:20 elapsed, 0:04 left  graph")
+    assert lines[5] == "[#######               ]  36%  1:40 elapsed, 2:57 left  extracted 20/40 files"
+    assert lines[10].endswith("3:20 elapsed, 0:04 left  linking")
     assert all(len(line) < 80 for line in lines)
 
 
@@ -553,7 +553,50 @@ def test_with_a_slow_model_the_bar_waits_for_the_embedding() -> None:
         progress("parse", 40, 40)
         progress("embed", 500, 1000)
     lines = _drawn(file.getvalue())
-    assert "   3%" in lines[0] and "  52%" in lines[1] and "embed 500/1,000 chunks" in lines[1]
+    assert "   3%" in lines[0] and "  52%" in lines[1] and "embedding 500/1,000 chunks" in lines[1]
+
+
+def test_of_a_very_large_tree_linking_is_a_quarter(monkeypatch: pytest.MonkeyPatch) -> None:
+    file, now = io.StringIO(), 0.0
+    monkeypatch.setattr(progress_text.time, "monotonic", lambda: now)
+    with Progress(file, 80) as progress:
+        for step in [
+            ("walk", 0, 0), ("walk", 80_000, 80_000), ("parse", 0, 80_000), ("parse", 40_000, 80_000), ("embed", 0, 9),
+            ("parse", 80_000, 80_000), ("embed", 0, 9000), ("graph", 0, 80_000), ("graph", 40_000, 80_000),
+            ("edges", 0, 0),
+        ]:  # fmt: skip
+            progress(*step)
+            now += 100
+    lines = [re.sub(r"\[[# ]*\] +", "", line) for line in _drawn(file.getvalue())]
+    assert lines[1] == "2%  1:40 elapsed  found 80,000 files"
+    assert lines[3] == "33%  5:00 elapsed, 10:09 left  extracted 40,000/80,000 files"
+    assert lines[4] == "33%  6:40 elapsed, 13:32 left  extracted 40,000/80,000 files"  # a segment is written
+    assert lines[6] == "71%  10:00 elapsed, 4:05 left  embedding 9,000 chunks"
+    assert lines[8] == "86%  13:20 elapsed, 2:10 left  linking 40,000/80,000 files"
+
+
+def test_extraction_is_measured_in_bytes() -> None:
+    """A thousand small tests come before a hundred large sources."""
+    file = io.StringIO()
+    with Progress(file, 80) as progress:
+        progress("walk", 1_100, 1_100)
+        progress("parse", 0, 1_100)
+        progress(EXTRACTED, 100, 100)
+        progress("parse", 1_100, 1_100)
+        assert progress.part == 0.7
+        progress = Progress(file, 80)
+        progress(EXTRACTED, 10, 100)
+        progress("parse", 1_000, 1_100)
+        assert round(progress.part, 3) == 0.088
+    assert "extracted 1,000/1,100 files" in file.getvalue() and "bytes" not in file.getvalue()
+
+
+def test_a_refresh_of_a_large_tree_is_mostly_linking() -> None:
+    file = io.StringIO()
+    with Progress(file, 80) as progress:
+        for step in [("walk", 5_000, 5_000), ("parse", 0, 1), ("parse", 1, 1), ("graph", 0, 0)]:
+            progress(*step)
+        assert progress.part == 0.3
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 80])

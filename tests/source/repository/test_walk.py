@@ -306,13 +306,13 @@ def test_a_root_that_cannot_be_walked(tmp_path: Path) -> None:
 
 
 def test_pathspec_is_imported_for_globs_only(tmp_path: Path) -> None:
-    make(tmp_path, {".gitignore": "build/\n", "a": ""})
+    make(tmp_path, {".gitignore": "build/\n*.log\n", "a": ""})
     code = "import sys; from pathlib import Path; from lci_py.source.repository.walk import *; walk(Path(sys.argv[1]))"
     code += "; sys.exit('pathspec' in sys.modules)"
     command = [sys.executable, "-c", code, str(tmp_path)]
     package_root = Path(__file__).parents[3]
     assert subprocess.run(command, cwd=package_root, check=False).returncode == 0
-    make(tmp_path, {".gitignore": "*.log\n"})
+    make(tmp_path, {".gitignore": "a*.log\n"})
     assert subprocess.run(command, cwd=package_root, check=False).returncode == 1
 
 
@@ -322,7 +322,7 @@ LINES = [
     "a?", "?", "a/b", "/a/b/", "**", "!**/b.txt", "*/", "!*/", "**/", "*b*", "x\\ y", "x y  ", "\\#a", "\\!a", "#a",
     "!", "/", "a//b", "[z-a]", "a[", "a\\", ".*", "!.h", "/*", "!/c", "**/c/**", "[[z]", "a[!b]b", "/**/a", "!a/**",
     "a/**/", "**/**", "*/b", "c/*/a", "[]a]", "[^a]", "\\[z\\]", "a\\\\b", "***", "a**", "[[:alpha:]]", "a/[!z]/b",
-    "/**", "*a*b*", "*.*t*", "*[a-b]*?*", "*\\**", "*b*t/*a*",
+    "/**", "*y/", "!*.txt", "*a*b*", "*.*t*", "*[a-b]*?*", "*\\**", "*b*t/*a*",
 ]  # fmt: skip
 
 
