@@ -61,18 +61,29 @@ class Linker:
         } if facts.head.family in QUALIFIED else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
-    def finish(self, *, fork: bool = False) -> Links:
+    def link_share(self, share: int, of: int) -> list[NDArray[Any]]:
+        """What one of several shares of all calls leads to, for `finish`. Call it once, after the last file."""
+        self._tables.freeze()
+        linker = FileLinker(LookUps(self._tables, Sites.of(self._tables.sites)))
+        found = Linked()
+        with gc_paused():
+            for file in self._tables.share_of_calls(share, of):
+                found.add(*linker.link(file))
+        return found.arrays()
+
+    def finish(self, shares: Sequence[Sequence[NDArray[Any]]] = (), *, fork: bool = False) -> Links:
         """All edges. Call it once, after the last file.
 
         Args:
+            shares: What `link_share` has found for all of them, perhaps in other processes.
             fork: Follow functions as values in a forked process meanwhile; if there are none to follow, link half of
                 the files in it. The calling process may have no threads.
         """
-        parts = self._parts(fork)
+        parts = self._parts(shares, fork)
         self._tables = MemoryTables()  # as large as the edges, which are sorted now
         return assemble(*parts)
 
-    def _parts(self, fork: bool) -> Parts:
+    def _parts(self, shares: Sequence[Sequence[NDArray[Any]]], fork: bool) -> Parts:
         """What the graph is made of."""
         tables = self._tables
         tables.freeze()
@@ -89,11 +100,12 @@ class Linker:
                 found.add(*linker.link(file))
             return found
 
-        middle = tables.half_of_calls() if fork and not follow else n_files
-        others = Forked(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files)
+        middle = 0 if shares else tables.half_of_calls() if fork and not follow else n_files
+        others = Forked(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files and not shares)
         with gc_paused():
             linked = linked_of(range(middle))
-            linked.extend(others.result())
+            for arrays in shares or (others.result(),):
+                linked.extend(arrays)
         first_symbol = np.array(tables.first_symbol, np.int32)
         first_lambda = np.array(tables.first_lambda, np.int32)
         arrays = propagation.result()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects
 
 #: Version of both manifests.
-FLEET_FORMAT = 1
+FLEET_FORMAT = 2
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
 KINDS = ("files", "symbols", "units", "chunks", "lambdas")
@@ -37,6 +37,8 @@ class Part:
         name: Of the repository: the first folder of all its paths.
         source: Where it came from.
         commit: What was indexed; "" if the source has no commits.
+        start: Where the part begins among the paths of the repository, "" for the first part of each.
+        state: Tells whether its files are still those that were indexed; "" if nothing tells.
         first: Its first path; parts are in this order.
         last: Its last path.
         manifest: Names its shards.
@@ -50,6 +52,8 @@ class Part:
     name: str
     source: str
     commit: str
+    start: str
+    state: str
     first: str
     last: str
     manifest: Named
@@ -173,6 +177,8 @@ def part_of(data: dict[str, Any]) -> Part:
         _text(data["name"]),
         _text(data["source"]),
         _text(data["commit"]),
+        _text(data["start"]),
+        _text(data["state"]),
         _text(data["first"]),
         _text(data["last"]),
         manifest,

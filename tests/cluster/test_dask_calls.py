@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from lci_py.cluster.dask_calls import Repository, connect, index_fleet, open_fleet, preferred
+from lci_py.cluster.dask_calls import connect, open_fleet, preferred
+from lci_py.cluster.dask_index import Repository, index_fleet
 from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.objects import Objects
 from lci_py.errors import IndexError_, UsageError
@@ -53,10 +54,10 @@ def test_the_answers_are_those_of_one_index(client: Any, url: str, one: Engine) 
 
 def test_only_what_has_changed_is_indexed(client: Any, url: str, one: Engine) -> None:
     repositories = [Repository(name, str(one.root / name), f"of {name}") for name in NAMES]
-    assert index_fleet(client, url, repositories, _BUILT, "test")[1] == []
+    assert index_fleet(client, url, repositories, _BUILT, "test").fresh == []
     assert read_fleet(Objects(url)).generation == 1
     changed = [*repositories[:-1], repositories[-1]._replace(commit="2")]
-    fleet, fresh = index_fleet(client, url, changed, _BUILT, "test")
+    fleet, fresh, _ = index_fleet(client, url, changed, _BUILT, "test")
     assert (fleet.generation, fresh) == (2, [NAMES[-1]])
     for wrong, error in (
         (repositories[:1] * 2, UsageError), ([], UsageError),
