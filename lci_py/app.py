@@ -758,7 +758,7 @@ def cluster_index(
     began = time.perf_counter()
     now = datetime.now(timezone.utc).strftime(BUILT_AT)
     with connected(scheduler, workers, None if tls is None else Tls(*tls)) as client:
-        fleet, fresh, warnings = index_fleet(
+        fleet, fresh, published, warnings = index_fleet(
             client,
             store,
             [Repository(*one) for one in repositories],
@@ -769,7 +769,7 @@ def cluster_index(
     return {
         "store": store,
         "generation": fleet.generation,
-        "changed": bool(fresh),
+        "changed": published,
         "repositories": sorted({part.name for part in fleet.parts}),
         "indexed": fresh,
         "warnings": warnings,

@@ -71,9 +71,9 @@ def _index(call: Invocation) -> int:
         if call.flag("json"):
             write_json(made)
         elif not call.flag("quiet"):
-            count = len(made["indexed"])
-            done = f"{count:,} indexed" if count else "nothing has changed"
-            size = f"{len(made['repositories']):,} repositories, {made['files']:,} files, {made['chunks']:,} chunks"
+            done = f"{len(made['indexed']):,} indexed" if made["changed"] else "nothing has changed"
+            count = len(made["repositories"])
+            size = f"{count:,} {'repository' if count == 1 else 'repositories'}, {made['files']:,} files, {made['chunks']:,} chunks"
             print(f"{size}: {done} ({made['seconds']:.1f} s, generation {made['generation']})")
     return EXIT_OK
 
@@ -154,6 +154,9 @@ def _workers(call: Invocation) -> int:
 def _tls(call: Invocation) -> tuple[str, str, str] | None:
     ca, cert, key = (call.text(name) for name in ("tls_ca", "tls_cert", "tls_key"))
     if ca and cert and key:
+        for path in (ca, cert, key):
+            if not Path(path).is_file():
+                raise UsageError(f"{path} is not a file", hint="docs/cluster.md says how to make them")
         if call.text("scheduler") is None:
             raise UsageError("TLS is for a scheduler", hint="name it with --scheduler tls://HOST:PORT")
         return ca, cert, key

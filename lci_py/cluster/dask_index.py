@@ -47,6 +47,7 @@ class Indexed(NamedTuple):
 
     fleet: Fleet
     fresh: list[str]  # the repositories whose files have changed
+    published: bool  # whether the fleet is a new one
     warnings: list[str]
 
 
@@ -166,13 +167,13 @@ def index_fleet(
         raise IndexWriteError("none of the repositories has files to index", hint="look at the list of repositories")
     fleet = replace(before, built_at=built_at, program=program).ordered(parts)
     if fleet.parts == before.parts:
-        return Indexed(before, [], warnings)
+        return Indexed(before, [], False, warnings)
     fresh = [name for (name, source), own in made.items()
              if [part.manifest for part in own] != [part.manifest for part in old[name, source]]]  # fmt: skip
     if _key(fleet) != _key(before) or any(part.graph is None for part in fleet.parts):
         progress("graph", 0, 0)
         fleet = _linked(client, url, fleet)
-    return Indexed(write_fleet(objects, fleet, before.generation), sorted(fresh), warnings)
+    return Indexed(write_fleet(objects, fleet, before.generation), sorted(fresh), True, warnings)
 
 
 def _looked_at(

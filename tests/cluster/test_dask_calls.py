@@ -65,7 +65,7 @@ def test_only_what_has_changed_is_indexed(client: Any, one: Engine, tmp_path: Pa
     made = index_fleet(client, url, repositories, _BUILT, "test", split=20)
     assert made.fresh == sorted(one.name for one in repositories) and not made.warnings
     assert [part.start for part in made.fleet.parts if part.name == "git"] == ["", "y/m.py", "z/m.py"]
-    assert index_fleet(client, url, repositories, _BUILT, "test", split=20) == made._replace(fresh=[])
+    assert index_fleet(client, url, repositories, _BUILT, "test", split=20) == made._replace(fresh=[], published=False)
     commit(root, {"y/m.py": "def changed(): ...\n"})
     git(root, "push", "-q", str(bare), "main")
     again = index_fleet(client, url, repositories, _BUILT, "test", split=20)
