@@ -73,7 +73,8 @@ def _index(call: Invocation) -> int:
         elif not call.flag("quiet"):
             done = f"{len(made['indexed']):,} indexed" if made["changed"] else "nothing has changed"
             count = len(made["repositories"])
-            size = f"{count:,} {'repository' if count == 1 else 'repositories'}, {made['files']:,} files, {made['chunks']:,} chunks"
+            many = f"{count:,} {'repository' if count == 1 else 'repositories'}"
+            size = f"{many}, {made['files']:,} files, {made['chunks']:,} chunks"
             print(f"{size}: {done} ({made['seconds']:.1f} s, generation {made['generation']})")
     return EXIT_OK
 
