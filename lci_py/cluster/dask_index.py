@@ -8,11 +8,14 @@ no state: when its worker ends, another one has it.
 from __future__ import annotations
 
 import tempfile
+from _thread import allocate_lock
 from collections import defaultdict
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lci_py.callgraph.link import Done
 from lci_py.cluster.dask_calls import CACHE_BYTES, STARTING, Failed, cache_folder, workers_of
 from lci_py.cluster.fleet import Fleet, Part, read_fleet, write_fleet
 from lci_py.cluster.index_part import Asked, indexed
@@ -30,8 +33,9 @@ if TYPE_CHECKING:
 
 #: Repositories that one task looks at.
 _LOOKED_AT = 16
-#: Shares of the calls, and files of which that saves time: reading the facts of all parts is not divided.
-_MOST_SHARES, _FEWEST_FILES = 8, 200
+#: Workers that link, as each reads the facts of all parts; shares for each, as they take different times; and files
+#: from which on that saves time.
+_MOST_LINKING, _SHARES, _FEWEST_FILES = 8, 4, 200
 
 
 class Repository(NamedTuple):
@@ -83,23 +87,31 @@ def _records_folder() -> Path:
     return Path(get_worker().local_directory).parent / "lci-records"
 
 
-#: What linking needs of a fleet, from `link_share` until `link_all`; by the digests of its parts.
+#: What linking needs of a fleet, from the first `link_share` until `link_all`; by the digests of its parts.
 _facts: dict[tuple[str, ...], Linker] = {}
+_turn = allocate_lock()
 
 
 def _key(fleet: Fleet) -> tuple[str, ...]:
     return tuple(part.manifest.sha for part in fleet.parts)
 
 
-def link_share(url: str, fleet: Fleet, share: int, of: int) -> list[NDArray[Any]] | Failed:
-    """A task: link one of several shares of the calls of all parts."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="lci-link-") as work:
-            linker = facts_of(Cache(Objects(url), cache_folder(url), CACHE_BYTES), fleet, Path(work))
-        found = linker.link_share(share, of)
+def _linker(url: str, fleet: Fleet) -> Linker:
+    """The facts of all parts. They stay in the memory of the worker, for its other shares."""
+    if _key(fleet) not in _facts:
         _facts.clear()
-        _facts[_key(fleet)] = linker
-        return found
+        with tempfile.TemporaryDirectory(prefix="lci-link-") as work:
+            found = facts_of(Cache(Objects(url), cache_folder(url), CACHE_BYTES), fleet, Path(work))
+        _facts[_key(fleet)] = found
+    return _facts[_key(fleet)]
+
+
+def link_share(url: str, fleet: Fleet, share: int, of: int) -> list[NDArray[Any]] | Failed:
+    """A task: link one of several shares of the calls of all parts; the last one follows functions as values."""
+    try:
+        with _turn:
+            linker = _linker(url, fleet)
+            return linker.follow() if share == of else linker.link_share(share, of)
     except LciError as error:
         return Failed.of(error)
 
@@ -107,15 +119,15 @@ def link_share(url: str, fleet: Fleet, share: int, of: int) -> list[NDArray[Any]
 def link_all(url: str, fleet: Fleet, shares: Sequence[list[NDArray[Any]] | Failed]) -> Fleet | Failed:
     """A task: put the call graph of all parts together."""
     linker = _facts.pop(_key(fleet), None)
+    done = [share for share in shares if not isinstance(share, Failed)]
     try:
         for share in shares:
             if isinstance(share, Failed):
                 return share
-        done = [share for share in shares if not isinstance(share, Failed)]
         with tempfile.TemporaryDirectory(prefix="lci-link-") as work:
             objects = Objects(url)
             cache = Cache(objects, cache_folder(url), CACHE_BYTES)
-            return linked(objects, cache, fleet, Path(work), linker, done)
+            return linked(objects, cache, fleet, Path(work), linker, Done(done[:-1], done[-1]) if done else None)
     except LciError as error:
         return Failed.of(error)
 
@@ -243,12 +255,20 @@ def _indexed(
 
 def _linked(client: Any, url: str, fleet: Fleet) -> Fleet:
     files = sum(part.counts["files"] for part in fleet.parts)
-    of = min(_MOST_SHARES, len(workers_of(client, STARTING))) if files >= _FEWEST_FILES else 1
-    shares = [client.submit(link_share, url, fleet, share, of, pure=False, retries=2) for share in range(of) if of > 1]
+    workers = min(_MOST_LINKING, len(workers_of(client, STARTING)))
+    of = _SHARES * workers if files >= _FEWEST_FILES and workers > 1 else 0
+    shares = [client.submit(link_share, url, fleet, share, of, pure=False, retries=2) for share in range(of + 1) if of]
     found: Fleet | Failed = client.submit(link_all, url, fleet, shares, pure=False, retries=2).result()
+    if of:
+        with suppress(OSError):  # a worker that has ended meanwhile
+            client.run(_facts_forgotten, on_error="ignore")
     if isinstance(found, Failed):
         raise found.error()
     return found
+
+
+def _facts_forgotten() -> None:
+    _facts.clear()
 
 
 __all__ = ["Indexed", "Repository", "index_fleet"]

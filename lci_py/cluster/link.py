@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from contextlib import ExitStack, closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.callgraph.link import Done
     from lci_py.index.shards.files import FileTable
 
 
@@ -71,7 +72,7 @@ def read_facts(parts: Sequence[Linkable], folder: Path) -> Linker:
 
 
 def link(
-    parts: Sequence[Linkable], folder: Path, linker: Linker | None = None, shares: Sequence[Sequence[NDArray[Any]]] = ()
+    parts: Sequence[Linkable], folder: Path, linker: Linker | None = None, done: Done | None = None
 ) -> list[tuple[Path, int]]:
     """Link the parts.
 
@@ -79,14 +80,14 @@ def link(
         parts: In the order of their paths.
         folder: A folder for the files.
         linker: What `read_facts` has read, if it has.
-        shares: What `Linker.link_share` has found in other processes, if it has.
+        done: What has been linked in other processes, if anything.
     Returns:
         The graph of each part, and how many anonymous functions it has.
     Raises:
         DamagedIndexError: A shard is not what was written.
         OSError: A file cannot be written.
     """
-    links = (linker or read_facts(parts, folder)).finish(shares)
+    links = (linker or read_facts(parts, folder)).finish(done)
     write_graph(whole := folder / "graph.arrays", links)
     graph = GraphIndex(whole)
     unit_of = np.full(graph.n_symbols + 1, -1, np.int64)

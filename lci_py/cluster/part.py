@@ -42,9 +42,7 @@ from lci_py.types.search import VIEWS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from lci_py.callgraph.link import Linker
+    from lci_py.callgraph.link import Done, Linker
     from lci_py.cluster.fleet import Fleet
     from lci_py.cluster.objects import Cache, Objects
     from lci_py.embed.protocol import TextEncoder
@@ -207,7 +205,7 @@ def linked(
     fleet: Fleet,
     work: Path,
     linker: Linker | None = None,
-    shares: Sequence[Sequence[NDArray[Any]]] = (),
+    done: Done | None = None,
 ) -> Fleet:
     """The fleet with its call graph: linked over all its parts, which replaces that of each.
 
@@ -217,13 +215,13 @@ def linked(
         fleet: With its parts in order.
         work: An empty folder.
         linker: As for `link`.
-        shares: As for `link`.
+        done: As for `link`.
     Raises:
         IndexError_: A part cannot be read.
         IndexWriteError: The store cannot be written.
     """
     with _linkable(cache, fleet) as parts:
-        found = link(parts, work, linker, shares)
+        found = link(parts, work, linker, done)
     made = [
         replace(part, graph=objects.put("partgraph", path, ".arrays"), counts={**part.counts, "lambdas": lambdas})
         for part, (path, lambdas) in zip(fleet.parts, found, strict=True)
