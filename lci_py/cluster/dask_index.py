@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.callgraph.link import Done
 from lci_py.cluster.dask_calls import CACHE_BYTES, STARTING, Failed, cache_folder, workers_of
-from lci_py.cluster.fleet import Fleet, Part, read_fleet, write_fleet
+from lci_py.cluster.fleet import Fleet, Part, former_fleet, write_fleet
 from lci_py.cluster.index_part import Asked, indexed
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import check_name, facts_of, linked
 from lci_py.cluster.sources import SPLIT_BYTES, Survey, source_of, survey
-from lci_py.errors import IndexWriteError, LciError, ShardMissingError, UsageError
+from lci_py.errors import IndexWriteError, LciError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,10 +165,7 @@ def index_fleet(
         raise UsageError("a fleet has repositories with different names", hint="look at the list of repositories")
     for one in repositories:
         check_name(one.name)
-    try:
-        before = read_fleet(objects)
-    except ShardMissingError:
-        before = Fleet(0, built_at, program, ())
+    before = former_fleet(objects) or Fleet(0, built_at, program, ())
     old: dict[tuple[str, str], list[Part]] = defaultdict(list)
     for part in before.parts if before.program == program else ():
         old[part.name, part.source].append(part)

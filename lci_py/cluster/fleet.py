@@ -103,7 +103,9 @@ def read_fleet(objects: Objects) -> Fleet:
     """
     data = _parsed(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
     if data.get("format") != FLEET_FORMAT or isinstance(data["format"], bool):
-        raise ShardVersionError(f"{objects.url}/{FLEET}", found=data.get("format"), readable=FLEET_FORMAT)
+        wrong = ShardVersionError(f"{objects.url}/{FLEET}", found=data.get("format"), readable=FLEET_FORMAT)
+        wrong.hint = "upgrade lci" if wrong.newer else "run `lci cluster index`"
+        raise wrong
     digest, found = data.pop("digest", None), data.pop("seal", None)
     if digest != blake2b(_canonical({**data, "seal": found}), digest_size=16).hexdigest():
         raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint="run `lci cluster index`")
@@ -120,6 +122,22 @@ def read_fleet(objects: Objects) -> Fleet:
     return fleet
 
 
+def former_fleet(objects: Objects) -> Fleet | None:
+    """The fleet that a store holds; None if there is none, or one of an older format, which is made anew.
+
+    Raises:
+        IndexError_: It cannot be read.
+    """
+    try:
+        return read_fleet(objects)
+    except ShardMissingError:
+        return None
+    except ShardVersionError as error:
+        if error.newer:
+            raise
+        return None
+
+
 def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
     """Publish a fleet: replace the manifest, whole.
 
@@ -131,11 +149,8 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
         IndexWriteError: Somebody else has published one since, or it cannot be written.
         TrustKeyError: The key of fleets cannot be made or used.
     """
-    try:
-        now = read_fleet(objects).generation
-    except ShardMissingError:
-        now = 0
-    if now != after:
+    now = former_fleet(objects)
+    if (now.generation if now is not None else 0) != after:
         raise IndexWriteError(f"{objects.url}: another run has published a fleet meanwhile", hint="run it again")
     fleet = replace(fleet, generation=after + 1)
     data: dict[str, Any] = {"format": FLEET_FORMAT, **asdict(fleet)}

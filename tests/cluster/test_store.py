@@ -142,6 +142,17 @@ def test_a_run_that_another_one_has_overtaken(store: Path, tmp_path: Path) -> No
     assert read_fleet(objects).generation == 2
 
 
+def test_a_fleet_of_an_older_format_is_made_anew(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "store")
+    objects = Objects(str(tmp_path / "store"))
+    fleet = read_fleet(objects)
+    edited(tmp_path / "store", lambda data: data.update(format=1))
+    with pytest.raises(IndexError_) as raised:
+        read_fleet(objects)
+    assert "lci cluster index" in raised.value.hint
+    assert write_fleet(objects, fleet, 0) == replace(fleet, generation=1) == read_fleet(objects)
+
+
 # --- ways to break a store ----------------------------------------------------------------------------------------
 
 
