@@ -198,7 +198,7 @@ def _looked_at(
     some = [asked[at : at + _LOOKED_AT] for at in range(0, len(asked), _LOOKED_AT)]
     tasks = [client.submit(survey_some, few, split, pure=False, retries=2) for few in some]
     found: list[tuple[Asked | None, Part | None, int]] = []
-    for (one, _, _), seen in zip(asked, (seen for task in tasks for seen in task.result()), strict=True):
+    for (one, _, _), seen in zip(asked, (seen for task in tasks for seen in _result(task)), strict=True):
         if isinstance(seen, Failed):
             raise seen.error()
         if seen is None:
@@ -236,7 +236,8 @@ def _indexed(
         client.submit(index_one, asked, pure=False, retries=2, priority=-place): asked
         for place, (_, asked) in enumerate(todo)
     }
-    for done, (task, made) in enumerate(as_completed(list(tasks), with_results=True), 1):
+    for done, task in enumerate(as_completed(list(tasks)), 1):
+        made = _result(task)
         if isinstance(made, Failed):
             raise made.error()
         part, said = made
@@ -250,12 +251,26 @@ def _indexed(
     return found, sorted(set(warnings))
 
 
+def _result(task: Any) -> Any:
+    """What a task has returned.
+
+    Raises:
+        IndexWriteError: It has failed, by a fault or because its workers ended again and again.
+    """
+    try:
+        return task.result()
+    except Exception as error:
+        raise IndexWriteError(
+            f"a worker has failed ({type(error).__name__}: {error})", hint="look at the logs of the workers"
+        ) from error
+
+
 def _linked(client: Any, url: str, fleet: Fleet) -> Fleet:
     files = sum(part.counts["files"] for part in fleet.parts)
     workers = min(_MOST_LINKING, len(workers_of(client, STARTING)))
     of = _SHARES * workers if files >= _FEWEST_FILES and workers > 1 else 0
     shares = [client.submit(link_share, url, fleet, share, of, pure=False, retries=2) for share in range(of + 1) if of]
-    found: Fleet | Failed = client.submit(link_all, url, fleet, shares, pure=False, retries=2).result()
+    found: Fleet | Failed = _result(client.submit(link_all, url, fleet, shares, pure=False, retries=2))
     if of:
         with suppress(OSError):  # a worker that has ended meanwhile
             client.run(_facts_forgotten, on_error="ignore")

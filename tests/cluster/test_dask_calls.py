@@ -19,7 +19,7 @@ from lci_py.cluster.dask_calls import connect, open_fleet, preferred, workers_of
 from lci_py.cluster.dask_index import Repository, index_fleet
 from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.objects import Objects
-from lci_py.errors import IndexError_, UsageError
+from lci_py.errors import IndexError_, IndexWriteError, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, SearchRequest
 from tests.support.branch_repo import commit, git, init
@@ -82,6 +82,11 @@ def test_only_what_has_changed_is_indexed(client: Any, one: Engine, tmp_path: Pa
         with pytest.raises(error):
             index_fleet(client, url, wrong, _BUILT, "test")
     assert read_fleet(Objects(url)).generation == 3
+
+
+def test_a_task_that_fails_is_an_error_of_one_line(client: Any) -> None:
+    with pytest.raises(IndexWriteError, match="a worker has failed .ValueError: "):
+        dask_index._result(client.submit(int, "no number", pure=False))
 
 
 def test_linking_in_shares_makes_the_same_graph(
