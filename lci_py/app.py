@@ -739,7 +739,7 @@ def cluster_index(
 
     Args:
         store: The URL of its store.
-        repositories: Name, folder and commit ("" for none) of each.
+        repositories: Name, source and commit ("" for none) of each, as the list of repositories has them.
         scheduler: The address of a scheduler of Dask; None for workers on this machine.
         workers: How many of them.
         tls: Files of Dask's TLS: CA, certificate and key.
@@ -751,29 +751,47 @@ def cluster_index(
     from datetime import datetime, timezone
 
     from lci_py import __version__
-    from lci_py.cluster.dask_calls import Repository, Tls, connected, index_fleet
-    from lci_py.index.store.manifest import BUILT_AT
+    from lci_py.cluster.dask_calls import Tls, connected
+    from lci_py.cluster.dask_index import Repository, index_fleet
+    from lci_py.index.store.manifest import BUILT_AT, FORMAT
 
     began = time.perf_counter()
     now = datetime.now(timezone.utc).strftime(BUILT_AT)
     with connected(scheduler, workers, None if tls is None else Tls(*tls)) as client:
-        fleet, fresh = index_fleet(
+        fleet, fresh, published, warnings = index_fleet(
             client,
             store,
             [Repository(*one) for one in repositories],
             now,
-            f"lci-py {__version__}",
+            f"lci-py {__version__}, index format {FORMAT}",
             progress or (lambda _stage, _done, _total: None),
         )
     return {
         "store": store,
         "generation": fleet.generation,
-        "changed": bool(fresh),
-        "repositories": [part.name for part in fleet.parts],
+        "changed": published,
+        "repositories": sorted({part.name for part in fleet.parts}),
         "indexed": fresh,
+        "warnings": warnings,
         **{kind: sum(part.counts[kind] for part in fleet.parts) for kind in ("files", "symbols", "chunks")},
         "seconds": time.perf_counter() - began,
     }
+
+
+def cluster_clean(store: str, hours: float) -> dict[str, Any]:
+    """Remove what the fleet of a store does not name; returns one JSON-able object.
+
+    Args:
+        store: The URL of the store.
+        hours: What was written in the last hours stays: a run that has not published yet may need it.
+    Raises:
+        UsageError: The store cannot be used.
+        IndexError_: The fleet cannot be read, or an object not be removed.
+    """
+    from lci_py.cluster.cleaned import clean
+    from lci_py.cluster.objects import Objects
+
+    return {"store": store, **clean(Objects(store), hours * 3600)._asdict()}
 
 
 def cluster_search(

@@ -15,7 +15,7 @@ PAGE = PROJECT / "docs" / "architecture.md"
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
     "app": ("cluster", "search", "index", "agents", "config", "source"),
-    "cluster": ("search", "index", "callgraph", "embed", "source"),
+    "cluster": ("search", "index", "callgraph", "embed", "config", "source"),
     "render": (),
     "search": ("index", "callgraph", "embed", "source"),
     "training": ("index", "embed", "source"),
@@ -43,7 +43,10 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "suggest trace worktree degraded",
     ),
     "index": ("build", "store", "shards"),
-    "cluster": ("dask_calls", "index_part", "part", "root", "universe", "leaf pruned", "messages link", "part_graph", "fleet part_texts", "objects"),
+    "cluster": (
+        "dask_index", "cleaned dask_calls index_part", "part", "root sources", "universe", "leaf pruned", "messages link",
+        "part_graph", "fleet part_texts", "objects",
+    ),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
         "language_rules linearize gc_paused forked program",

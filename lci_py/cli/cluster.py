@@ -1,4 +1,4 @@
-"""`lci cluster`: indexes and searches the repositories of a fleet."""
+"""`lci cluster`: indexes and searches the repositories of a fleet, and cleans its store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lci_py.cli.options import CLUSTER_ACTIONS
 from lci_py.cli.output import shape_of
 from lci_py.cli.request import BATCH_KEYS, FILTER_KEYS, texts, to_request
 from lci_py.cli.search import put
-from lci_py.cli.streams import progress, write_json, writing
+from lci_py.cli.streams import progress, warn, write_json, writing
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 #: Flags of each action alone.
 _OF = {
     "index": ("repos",),
+    "clean": ("grace",),
     "search": (
         "repo", "mode", "limit", "offset", "strict", "lang", "kind", "path", "exclude", "name", "jsonl", "format",
         "fields", "paths", "snippet", "max_tokens", "timeout",
@@ -35,15 +36,17 @@ def run_cluster(call: Invocation) -> int:
     action = call.text("argument") or ""
     if action not in CLUSTER_ACTIONS:
         raise unknown_value("action", action, CLUSTER_ACTIONS)
-    other = CLUSTER_ACTIONS[1 - CLUSTER_ACTIONS.index(action)]
-    for name in _OF[other]:
-        if call.values.get(name) not in (None, False, ()):
-            raise UsageError(f"--{name.replace('_', '-')} is a flag of `lci cluster {other}`", hint="leave it out")
+    for other in CLUSTER_ACTIONS:
+        for name in _OF[other] if other != action else ():
+            if call.values.get(name) not in (None, False, ()):
+                raise UsageError(f"--{name.replace('_', '-')} is a flag of `lci cluster {other}`", hint="leave it out")
     if call.text("root") is not None:
         raise UsageError("a fleet has no --root", hint="name it with --store")
     if not call.text("store"):
         raise UsageError("which fleet?", hint="name a folder or a URL with --store")
     gc.enable()  # the entry point turned it off for short runs
+    if action == "clean":
+        return _clean(call)
     return _index(call) if action == "index" else _search(call)
 
 
@@ -62,21 +65,42 @@ def _index(call: Invocation) -> int:
             tls=_tls(call),
             progress=bar,
         )
+    for text in made["warnings"]:
+        warn(text, quiet=call.flag("quiet"))
     with writing():
         if call.flag("json"):
             write_json(made)
         elif not call.flag("quiet"):
-            count = len(made["indexed"])
-            done = f"{count:,} indexed" if count else "nothing has changed"
-            size = f"{len(made['repositories']):,} repositories, {made['files']:,} files, {made['chunks']:,} chunks"
+            done = f"{len(made['indexed']):,} indexed" if made["changed"] else "nothing has changed"
+            count = len(made["repositories"])
+            many = f"{count:,} {'repository' if count == 1 else 'repositories'}"
+            size = f"{many}, {made['files']:,} files, {made['chunks']:,} chunks"
             print(f"{size}: {done} ({made['seconds']:.1f} s, generation {made['generation']})")
     return EXIT_OK
 
 
+def _clean(call: Invocation) -> int:
+    from lci_py import app
+
+    if call.texts("more"):
+        raise UsageError("`lci cluster clean` takes no QUERY", hint="it is about the store alone")
+    hours = call.number("grace")
+    if hours is not None and hours < 0:
+        raise UsageError(f"--grace must be at least 0, not {hours}")
+    made = app.cluster_clean(call.text("store") or "", 24 if hours is None else hours)
+    with writing():
+        if call.flag("json"):
+            write_json(made)
+        elif not call.flag("quiet"):
+            left = f", {made['young']:,} are too young" if made["young"] else ""
+            print(f"removed {made['removed']:,} objects, {made['bytes'] / 1e6:,.1f} MB; kept {made['kept']:,}{left}")
+    return EXIT_OK
+
+
 def _repositories(path: str | None) -> list[tuple[str, str, str]]:
-    """The lines of the file: name, folder and commit."""
+    """The lines of the file: name, source and commit."""
     if not path:
-        raise UsageError("which repositories?", hint="name a file with --repos: NAME FOLDER [COMMIT] on each line")
+        raise UsageError("which repositories?", hint="name a file with --repos: NAME PATH[@REVISION] on each line")
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -90,8 +114,9 @@ def _repositories(path: str | None) -> list[tuple[str, str, str]]:
         if not words:
             continue
         if len(words) not in (2, 3):
-            raise UsageError(f"{path}:{number}: {len(words)} words", hint="write NAME FOLDER [COMMIT]")
-        found.append((words[0], str(Path(words[1]).absolute()), words[2] if len(words) == 3 else ""))
+            raise UsageError(f"{path}:{number}: {len(words)} words", hint="write NAME PATH[@REVISION]")
+        source = words[1] if "://" in words[1] else str(Path(words[1]).absolute())
+        found.append((words[0], source, words[2] if len(words) == 3 else ""))
     return found
 
 
@@ -130,6 +155,9 @@ def _workers(call: Invocation) -> int:
 def _tls(call: Invocation) -> tuple[str, str, str] | None:
     ca, cert, key = (call.text(name) for name in ("tls_ca", "tls_cert", "tls_key"))
     if ca and cert and key:
+        for path in (ca, cert, key):
+            if not Path(path).is_file():
+                raise UsageError(f"{path} is not a file", hint="docs/cluster.md says how to make them")
         if call.text("scheduler") is None:
             raise UsageError("TLS is for a scheduler", hint="name it with --scheduler tls://HOST:PORT")
         return ca, cert, key

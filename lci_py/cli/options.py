@@ -717,21 +717,22 @@ AGENT = Command(
         choices=AGENT_NAMES,
     ),
 )
-CLUSTER_ACTIONS = ("index", "search")
+CLUSTER_ACTIONS = ("index", "search", "clean")
 _CLUSTER = "Cluster"
 CLUSTER = Command(
     "cluster",
     "Index and search the repositories of a fleet, on the workers of a Dask cluster.",
-    Positional("ACTION", "index or search.", required=True, choices=CLUSTER_ACTIONS),
+    Positional("ACTION", "index, search or clean.", required=True, choices=CLUSTER_ACTIONS),
     (
         Flag(("--store",), "text", "Where the fleet is: a folder, or a URL that fsspec knows.", _CLUSTER, "URL"),
         Flag(
             ("--repos",),
             "text",
-            "The repositories, one on a line: NAME FOLDER [COMMIT]; for index.",
+            "The repositories, one on a line: NAME PATH[@REVISION]; for index.",
             _CLUSTER,
             "FILE",
         ),
+        Flag(("--grace",), "int", "For clean: keep what was written in the last hours; 24.", _CLUSTER, "HOURS"),
         Flag(
             ("--scheduler",),
             "text",
@@ -760,6 +761,7 @@ CLUSTER = Command(
         ("lci cluster index --repos repos.txt --store /srv/fleet --workers 4", "on this machine"),
         ("lci cluster search --store /srv/fleet 'who retries a failed upload' -m multiview", "the same"),
         ("lci cluster search --store s3://b/fleet --scheduler tcp://h:8786 retry --repo 'web-*'", "on others"),
+        ("lci cluster clean --store /srv/fleet", "remove what no repository of the fleet needs any more"),
     ),
     Positional("QUERY", "What to search for.", many=True),
 )

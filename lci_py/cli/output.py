@@ -119,7 +119,11 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
 
 
 def _placed(call: Invocation, parts: Parts) -> Parts:
-    """Of a workspace, the parts with the repository of every place, and with the repositories that are missing."""
+    """Of a workspace or a fleet, the parts with the repository of every place; of a workspace, also what is missing."""
+    if call.command == "cluster":
+        from lci_py.render.json.workspaces import named
+
+        return named(parts)
     root = workspace_of(call)
     if root is None:
         return parts

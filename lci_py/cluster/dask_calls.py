@@ -1,12 +1,12 @@
-"""A fleet on Dask distributed: the root calls its leaves as tasks, and parts are indexed as tasks.
+"""A search of a fleet on Dask distributed: the root calls its leaves as tasks.
 
 Rendezvous hashing gives each part the workers on which it is looked for first, so that a worker finds most of what it
 is asked in its cache, and a worker that comes or goes moves few parts. A task has no state: when its worker ends, Dask
 runs it on another one, which fetches the objects. A task that has not ended in time is given up, and the answer names
 its repositories.
 
-Only here dask is imported. Workers run what the scheduler sends them, so whoever can reach it unguarded can run
-anything: docs/cluster.md says how to use TLS. What comes from the store is data.
+Only here and in `dask_index` dask is imported. Workers run what the scheduler sends them, so whoever can reach it
+unguarded can run anything: docs/cluster.md says how to use TLS. What comes from the store is data.
 """
 
 from __future__ import annotations
@@ -15,24 +15,21 @@ import tempfile
 from _thread import allocate_lock
 from collections import defaultdict
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cluster.fleet import Fleet, read_fleet, write_fleet
-from lci_py.cluster.index_part import indexed
 from lci_py.cluster.messages import Head
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import Leaves, info_of, linked
+from lci_py.cluster.part import Leaves, info_of
 from lci_py.cluster.pruned import pruned
 from lci_py.cluster.root import Root, starts
-from lci_py.errors import IndexError_, LciError, ShardMissingError, UsageError
+from lci_py.errors import IndexError_, LciError, UsageError
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lci_py.cluster.fleet import Part
+    from lci_py.cluster.fleet import Fleet, Part
     from lci_py.cluster.root import FleetInfo
 
 #: Bytes of objects that a worker keeps.
@@ -47,14 +44,6 @@ class Tls(NamedTuple):
     ca_file: str
     cert: str
     key: str
-
-
-class Repository(NamedTuple):
-    """A repository of a fleet: `commit` is whatever tells its states apart, "" if nothing does."""
-
-    name: str
-    source: str
-    commit: str = ""
 
 
 def connect(scheduler: str | None, workers: int = 2, tls: Tls | None = None) -> Any:
@@ -124,11 +113,11 @@ def _leaves(url: str, most: int) -> Leaves:
     with _lock:
         found = _opened.get(url)
         if found is None:
-            found = _opened[url] = Leaves(Cache(Objects(url), _cache_folder(url), most))
+            found = _opened[url] = Leaves(Cache(Objects(url), cache_folder(url), most))
         return found
 
 
-def _cache_folder(url: str) -> Path:
+def cache_folder(url: str) -> Path:
     """A folder of this worker, which ends with it."""
     name = blake2b(url.encode(), digest_size=8).hexdigest()
     with suppress(ImportError, ValueError):
@@ -156,7 +145,7 @@ def answer_calls(
             try:
                 found.append(getattr(leaves.leaf(part, first), method)(*args))
             except LciError as error:
-                found.append(_Failed(type(error).__name__, error.message, error.hint, isinstance(error, IndexError_)))
+                found.append(Failed.of(error))
     if method == "head":
         heads = [one for one in found if isinstance(one, Head)]
         fewer = iter(pruned(heads, calls[0][2][0]) if heads else ())
@@ -164,37 +153,33 @@ def answer_calls(
     return found
 
 
-class _Failed(NamedTuple):
-    """An error of a leaf: errors of ours take other arguments than pickle gives them."""
+class Failed(NamedTuple):
+    """An error of a task: errors of ours take other arguments than pickle gives them."""
 
-    kind: str
     message: str
     hint: str
     of_index: bool
+
+    @classmethod
+    def of(cls, error: LciError) -> Failed:
+        return cls(error.message, error.hint, isinstance(error, IndexError_))
 
     def error(self) -> LciError:
         return (IndexError_ if self.of_index else UsageError)(self.message, hint=self.hint)
 
 
-def index_one(url: str, repository: Repository) -> Part | _Failed:
-    """A task: index a repository, and put it into the store."""
-    try:
-        return indexed(url, *repository)
-    except LciError as error:
-        return _Failed(type(error).__name__, error.message, error.hint, isinstance(error, IndexError_))
-
-
-def link_all(url: str, most: int, fleet: Fleet) -> Fleet | _Failed:
-    """A task: link the call graph of all parts."""
-    try:
-        with tempfile.TemporaryDirectory(prefix="lci-link-") as work:
-            objects = Objects(url)
-            return linked(objects, Cache(objects, _cache_folder(url), most), fleet, Path(work))
-    except LciError as error:
-        return _Failed(type(error).__name__, error.message, error.hint, isinstance(error, IndexError_))
-
-
 # --- the root's side ----------------------------------------------------------------------------------------------
+
+
+def workers_of(client: Any, timeout: float) -> dict[str, str]:
+    """Name and address of every worker; if there is none, after waiting for one."""
+    # Not `Client.scheduler_info`: what it returns is overwritten every two seconds, without workers.
+    found = client.sync(client.scheduler.identity)["workers"]
+    if not found:
+        with suppress(TimeoutError):
+            client.wait_for_workers(1, timeout=timeout)
+        found = client.sync(client.scheduler.identity)["workers"]
+    return {str(worker["name"]): address for address, worker in found.items()}
 
 
 class DaskCalls:
@@ -218,19 +203,18 @@ class DaskCalls:
     def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
         from distributed import wait
 
-        names = {worker["name"]: address for address, worker in self._workers().items()}
+        names = workers_of(self._client, self._timeout)
         if not names:
             return {}
         groups: dict[str, list[int]] = defaultdict(list)
         for part in asked:
-            groups[preferred(self._fleet.parts[part].manifest.sha, map(str, names))[0]].append(part)
-        addresses = {str(name): address for name, address in names.items()}
+            groups[preferred(self._fleet.parts[part].manifest.sha, names)[0]].append(part)
         tasks = {}
         for worker, parts in groups.items():
             calls = [(self._fleet.parts[part], self._starts[part], asked[part]) for part in parts]
             task = self._client.submit(
                 answer_calls, self._url, self._most, method, calls,
-                workers=[addresses[worker]], allow_other_workers=True, pure=False, retries=2,
+                workers=[names[worker]], allow_other_workers=True, pure=False, retries=2,
             )  # fmt: skip
             tasks[task] = parts
         with suppress(TimeoutError):
@@ -241,7 +225,7 @@ class DaskCalls:
             if task.status == "finished":
                 answers = task.result()
                 for part, answer in zip(parts, answers, strict=True):
-                    found[part] = answer.error() if isinstance(answer, _Failed) else answer
+                    found[part] = answer.error() if isinstance(answer, Failed) else answer
             elif task.status != "error":
                 late.append(task)
             else:
@@ -249,10 +233,6 @@ class DaskCalls:
                 found |= dict.fromkeys(parts, why)
         if late:
             self._client.cancel(late, force=True)
-        return found
-
-    def _workers(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
         return found
 
 
@@ -280,56 +260,4 @@ def open_fleet(
     return Root(info_of(fleet), DaskCalls(client, url, fleet, **own), readable=places, **options)
 
 
-def index_fleet(
-    client: Any,
-    url: str,
-    repositories: Sequence[Repository],
-    built_at: str,
-    program: str,
-    progress: Callable[[str, int, int], None] = lambda _stage, _done, _total: None,
-) -> tuple[Fleet, list[str]]:
-    """Make a fleet of exactly these repositories. Those of which the store has that commit are not indexed again.
-
-    Args:
-        client: Of Dask.
-        url: Of the store.
-        repositories: With different names.
-        built_at: The time.
-        program: Its name and version.
-        progress: Told of what is done.
-    Returns:
-        The fleet, and the names of the repositories that were indexed. If nothing has changed, nothing is written.
-    Raises:
-        IndexError_, UsageError: A repository cannot be indexed, or the store not be written. It is as it was.
-    """
-    from distributed import as_completed
-
-    objects = Objects(url)
-    if len({repository.name for repository in repositories}) != len(repositories) or not repositories:
-        raise UsageError("a fleet has repositories with different names", hint="look at the list of repositories")
-    try:
-        before = read_fleet(objects)
-    except ShardMissingError:
-        before = Fleet(0, built_at, program, ())
-    old = {(part.name, part.source, part.commit): part for part in before.parts} if before.program == program else {}
-    kept = [old[key] for one in repositories if one.commit and (key := tuple(one)) in old]
-    names = {part.name for part in kept}
-    fresh = [one for one in repositories if one.name not in names]
-    if not fresh and len(kept) == len(before.parts):
-        return before, []
-    tasks = {client.submit(index_one, url, one, pure=False, retries=2): one for one in fresh}
-    parts = list(kept)
-    for done, (_, made) in enumerate(as_completed(list(tasks), with_results=True), 1):
-        if isinstance(made, _Failed):
-            raise made.error()
-        parts.append(made)
-        progress("index", done, len(tasks))
-    fleet = replace(before, built_at=built_at, program=program).ordered(parts)
-    progress("graph", 0, 0)
-    found = client.submit(link_all, url, CACHE_BYTES, fleet, pure=False, retries=2).result()
-    if isinstance(found, _Failed):
-        raise found.error()
-    return write_fleet(objects, found, before.generation), sorted(one.name for one in fresh)
-
-
-__all__ = ["Repository", "Tls", "connect", "connected", "index_fleet", "open_fleet", "preferred"]
+__all__ = ["DaskCalls", "Failed", "Tls", "cache_folder", "connect", "connected", "open_fleet", "preferred"]

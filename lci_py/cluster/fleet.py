@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects
 
 #: Version of both manifests.
-FLEET_FORMAT = 1
+FLEET_FORMAT = 2
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
 KINDS = ("files", "symbols", "units", "chunks", "lambdas")
@@ -37,6 +37,8 @@ class Part:
         name: Of the repository: the first folder of all its paths.
         source: Where it came from.
         commit: What was indexed; "" if the source has no commits.
+        start: Where the part begins among the paths of the repository, "" for the first part of each.
+        state: Tells whether its files are still those that were indexed; "" if nothing tells.
         first: Its first path; parts are in this order.
         last: Its last path.
         manifest: Names its shards.
@@ -50,6 +52,8 @@ class Part:
     name: str
     source: str
     commit: str
+    start: str
+    state: str
     first: str
     last: str
     manifest: Named
@@ -99,7 +103,9 @@ def read_fleet(objects: Objects) -> Fleet:
     """
     data = _parsed(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
     if data.get("format") != FLEET_FORMAT or isinstance(data["format"], bool):
-        raise ShardVersionError(f"{objects.url}/{FLEET}", found=data.get("format"), readable=FLEET_FORMAT)
+        wrong = ShardVersionError(f"{objects.url}/{FLEET}", found=data.get("format"), readable=FLEET_FORMAT)
+        wrong.hint = "upgrade lci" if wrong.newer else "run `lci cluster index`"
+        raise wrong
     digest, found = data.pop("digest", None), data.pop("seal", None)
     if digest != blake2b(_canonical({**data, "seal": found}), digest_size=16).hexdigest():
         raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint="run `lci cluster index`")
@@ -116,6 +122,22 @@ def read_fleet(objects: Objects) -> Fleet:
     return fleet
 
 
+def former_fleet(objects: Objects) -> Fleet | None:
+    """The fleet that a store holds; None if there is none, or one of an older format, which is made anew.
+
+    Raises:
+        IndexError_: It cannot be read.
+    """
+    try:
+        return read_fleet(objects)
+    except ShardMissingError:
+        return None
+    except ShardVersionError as error:
+        if error.newer:
+            raise
+        return None
+
+
 def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
     """Publish a fleet: replace the manifest, whole.
 
@@ -127,11 +149,8 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
         IndexWriteError: Somebody else has published one since, or it cannot be written.
         TrustKeyError: The key of fleets cannot be made or used.
     """
-    try:
-        now = read_fleet(objects).generation
-    except ShardMissingError:
-        now = 0
-    if now != after:
+    now = former_fleet(objects)
+    if (now.generation if now is not None else 0) != after:
         raise IndexWriteError(f"{objects.url}: another run has published a fleet meanwhile", hint="run it again")
     fleet = replace(fleet, generation=after + 1)
     data: dict[str, Any] = {"format": FLEET_FORMAT, **asdict(fleet)}
@@ -173,6 +192,8 @@ def part_of(data: dict[str, Any]) -> Part:
         _text(data["name"]),
         _text(data["source"]),
         _text(data["commit"]),
+        _text(data["start"]),
+        _text(data["state"]),
         _text(data["first"]),
         _text(data["last"]),
         manifest,

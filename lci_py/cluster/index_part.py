@@ -1,7 +1,7 @@
-"""`python -m lci_py.cluster.index_part`: index one repository as a part, in a process of its own.
+"""`python -m lci_py.cluster.index_part`: index one part, in a process of its own.
 
 A worker of the cluster has threads, so it must not fork, and a grammar may crash; this process may do both. It reads an
-object from stdin (`url`, `name`, `source`, `commit`), and writes the part, or an `error`, to stdout.
+object from stdin (the fields of `Asked`), and writes the part and warnings, or an `error`, to stdout.
 """
 
 from __future__ import annotations
@@ -15,50 +15,70 @@ import threading
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cluster.fleet import part_of
+from lci_py.cluster.sources import Run
 from lci_py.errors import IndexWriteError, LciError, UsageError
 
 if TYPE_CHECKING:
     from lci_py.cluster.fleet import Part
 
 
-def indexed(url: str, name: str, source: str, commit: str) -> Part:
-    """Index a repository in another process, and put it into the store; arguments as of `part.store_part`.
+class Asked(NamedTuple):
+    """What is to be indexed; `store_part` says more."""
 
+    url: str
+    name: str
+    source: str
+    commit: str
+    run: Run
+    former: Part | None = None
+    records: str = ""
+
+
+def indexed(asked: Asked) -> tuple[Part | None, list[str]]:
+    """Index a part in another process, and put it into the store.
+
+    Returns:
+        The part, None if it has no files to index; and warnings.
     Raises:
         UsageError, IndexWriteError: It cannot be indexed, or the store not be written.
     """
-    asked = json.dumps({"url": url, "name": name, "source": source, "commit": commit})
+    former = None if asked.former is None else asdict(asked.former)
     done = subprocess.run(
-        [sys.executable, "-m", "lci_py.cluster.index_part"], input=asked, capture_output=True, text=True, check=False
-    )
+        [sys.executable, "-m", "lci_py.cluster.index_part"],
+        input=json.dumps({**asked._asdict(), "former": former}), capture_output=True, text=True, check=False,
+    )  # fmt: skip
     try:
         found: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         said = done.stderr.strip().rpartition("\n")[2]
-        what = f"{name} cannot be indexed ({said or done.returncode})"
+        what = f"{asked.name} cannot be indexed ({said or done.returncode})"
         raise IndexWriteError(what, hint="run `lci index` on it to see why") from None
     if "error" in found:
         kind = UsageError if found["usage"] else IndexWriteError
-        raise kind(f"{name}: {found['error']}", hint=found["hint"])
-    return part_of(found)
+        raise kind(f"{asked.name}: {found['error']}", hint=found["hint"])
+    return None if found["part"] is None else part_of(found["part"]), found["warnings"]
 
 
 def main() -> None:
     from lci_py.cluster.objects import Objects
-    from lci_py.cluster.part import store_part
+    from lci_py.cluster.part import Wanted, store_part
 
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
-    asked = json.load(sys.stdin)
+    data = json.load(sys.stdin)
+    asked = Asked(**{**data, "run": Run(*data["run"]), "former": data["former"] and part_of(data["former"])})
     try:
-        source = Path(asked["source"])
-        if not source.is_dir():
-            raise UsageError(f"{source} is not a folder", hint="every worker must see it under that path")
         with tempfile.TemporaryDirectory(prefix="lci-part-") as work:
-            part = store_part(Objects(asked["url"]), asked["name"], source, Path(work), commit=asked["commit"])
-        found: dict[str, Any] = asdict(part)
+            part, warnings = store_part(
+                Objects(asked.url),
+                Wanted(asked.name, asked.source, asked.commit, asked.run),
+                Path(work),
+                former=asked.former,
+                records=Path(asked.records) if asked.records else None,
+            )
+        found: dict[str, Any] = {"part": None if part is None else asdict(part), "warnings": warnings}
     except LciError as error:
         found = {"error": error.message, "hint": error.hint, "usage": isinstance(error, UsageError)}
     json.dump(found, sys.stdout)

@@ -7,6 +7,7 @@ the part's own index; what comes in and goes out has those of the fleet, which a
 from __future__ import annotations
 
 from _thread import allocate_lock
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -272,7 +273,24 @@ class Leaf:
             graph = self._graph if asked.graph else None
             if graph is not None:
                 graph.within(asked.bounds)
-            return Presented(results, [] if graph is None else surroundings(snapshot, graph, found))
+            shas = [self._copied(one.file) for one in results]
+            return Presented(results, [] if graph is None else surroundings(snapshot, graph, found), shas)
+
+    def _copied(self, path: str) -> str:
+        """The digest of a file that may be in several places of the fleet; "" for any other."""
+        try:
+            copied = None if self._graph is None else self._graph.copied
+        except IndexError_:  # only a search that needs the graph says so
+            copied = None
+        if copied is not None and not copied[bisect_left(self._snapshot.files.living_paths(), path)]:
+            return ""
+        return self._snapshot.freshness.sha(path)
+
+    def copies(self, shas: Sequence[str]) -> dict[str, list[str]]:
+        """The files with some contents, by digest."""
+        with self._lock:
+            files = self._snapshot.files
+            return {sha: found for sha in shas if (found := files.with_content(sha))}
 
     def links(self, nodes: Sequence[int]) -> dict[int, GraphLink]:
         """How a result lists some nodes of the part."""

@@ -7,6 +7,7 @@ parts: a part is a run of the sorted paths, so its rows follow each other.
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.callgraph.link import Done
     from lci_py.index.shards.files import FileTable
 
 
@@ -45,17 +47,12 @@ class Linkable(NamedTuple):
     unit_symbol: NDArray[np.int32]
 
 
-def link(parts: Sequence[Linkable], folder: Path) -> list[tuple[Path, int]]:
-    """Link the parts.
+def read_facts(parts: Sequence[Linkable], folder: Path) -> Linker:
+    """What linking needs of all parts, in the order of their paths.
 
-    Args:
-        parts: In the order of their paths.
-        folder: A folder for the files.
-    Returns:
-        The graph of each part, and how many anonymous functions it has.
     Raises:
         DamagedIndexError: A shard is not what was written.
-        OSError: A file cannot be written.
+        OSError: A file cannot be written into `folder`.
     """
     numbering = _joined(parts, folder / "numbering.arrays")
     with ExitStack() as stack:
@@ -71,7 +68,26 @@ def link(parts: Sequence[Linkable], folder: Path) -> list[tuple[Path, int]]:
         linker = Linker()
         for file in range(numbering.total("files")):
             linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
-        links = linker.finish()
+    return linker
+
+
+def link(
+    parts: Sequence[Linkable], folder: Path, linker: Linker | None = None, done: Done | None = None
+) -> list[tuple[Path, int]]:
+    """Link the parts.
+
+    Args:
+        parts: In the order of their paths.
+        folder: A folder for the files.
+        linker: What `read_facts` has read, if it has.
+        done: What has been linked in other processes, if anything.
+    Returns:
+        The graph of each part, and how many anonymous functions it has.
+    Raises:
+        DamagedIndexError: A shard is not what was written.
+        OSError: A file cannot be written.
+    """
+    links = (linker or read_facts(parts, folder)).finish(done)
     write_graph(whole := folder / "graph.arrays", links)
     graph = GraphIndex(whole)
     unit_of = np.full(graph.n_symbols + 1, -1, np.int64)
@@ -81,13 +97,16 @@ def link(parts: Sequence[Linkable], folder: Path) -> list[tuple[Path, int]]:
         unit_of[first_symbol + part.unit_symbol[owned]] = first_unit + owned
         first_symbol += part.numbering.total("symbols")
         first_unit += part.numbering.total("units")
+    shas = [[known.sha for known in part.files.known() if known.slot >= 0] for part in parts]
+    times = Counter(sha for own in shas for sha in own)
     made = []
     files = symbols = 0
     for number, part in enumerate(parts):
         stop, end = files + part.numbering.total("files"), symbols + part.numbering.total("symbols")
         lambdas = int(graph.first_lambda[files]), int(graph.first_lambda[stop])
         path = folder / f"part-{number}.arrays"
-        write_part_graph(path, graph, Spans((symbols, end), (files, stop), lambdas), unit_of)
+        copied = np.array([times[sha] > 1 for sha in shas[number]], np.uint8)
+        write_part_graph(path, graph, Spans((symbols, end), (files, stop), lambdas), unit_of, copied)
         made.append((path, lambdas[1] - lambdas[0]))
         files, symbols = stop, end
     return made

@@ -160,6 +160,7 @@ class Present(NamedTuple):
 class Presented(NamedTuple):
     results: list[Result]
     around: list[dict[str, tuple[list[int], int]]]  # nodes by relation, and how many there are; empty without a graph
+    shas: list[str]  # of the files of the results, where another file may have the same content; "" for none
 
 
 class Matches(NamedTuple):

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 from _thread import allocate_lock
 from collections import Counter
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,10 +21,16 @@ from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, Usage
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 #: A name of an object: its role, its whole digest, and a suffix.
 NAME = re.compile(r"[a-z][a-z0-9]*-[0-9a-f]{32}(\.[a-z]+)?", re.ASCII)
+#: The same, or what a copy was called that broke off.
+_LISTED = re.compile(rf"{NAME.pattern}(\.\d+)?", re.ASCII)
+#: What file systems of fsspec call the time of the last change.
+_TIMES = ("mtime", "LastModified", "last_modified", "updated", "created")
+#: An object that is stored again gets a new time if it is older than this, so that nobody takes it for debris.
+_FRESH = 3600.0
 _BLOCK = 1 << 20
 _FOLDER = "objects"
 
@@ -33,6 +41,14 @@ class Named(NamedTuple):
     name: str
     bytes: int
     sha: str  # BLAKE2b of the content, 16 bytes in hex
+
+
+class Listed(NamedTuple):
+    """An object as the store lists it."""
+
+    name: str
+    bytes: int
+    written: float  # seconds since 1970; now if the store does not say
 
 
 class StoreError(IndexError_):
@@ -117,7 +133,7 @@ class Objects:
         named = Named(f"{role}-{digest.hexdigest()}{suffix}", path.stat().st_size, digest.hexdigest())
         target = f"{self._base}/{_FOLDER}/{named.name}"
         try:
-            if self._size(target) == named.bytes:
+            if self._is_there(target, named.bytes):
                 return named
             self._files.makedirs(f"{self._base}/{_FOLDER}", exist_ok=True)
             # Under another name first, where a copy can break off: nobody takes half of it for the object.
@@ -129,11 +145,19 @@ class Objects:
             raise self._unwritable(named.name, error) from error
         return named
 
-    def _size(self, path: str) -> int:
+    def _is_there(self, path: str, size: int) -> bool:
+        """Whether an object is stored, and young enough to stay until a fleet names it."""
         try:
-            return int(self._files.size(path) or 0)
+            info = self._files.info(path)
         except FileNotFoundError:
-            return -1
+            return False
+        if info["type"] != "file" or info["size"] != size:
+            return False
+        if self._local:
+            with suppress(OSError):
+                os.utime(path)
+            return True
+        return time.time() - _written(info) < _FRESH
 
     def fetch(self, named: Named, target: Path) -> None:
         """Copy an object into a new file, and compare it with its digest.
@@ -155,9 +179,7 @@ class Objects:
                     except OSError as error:
                         raise IndexWriteError(f"{target.parent}: {error.strerror}", hint="free some space") from error
             if left or digest.hexdigest() != named.sha:
-                raise StoreError(
-                    f"{self.url}: {named.name} is not what was written", hint="run `lci cluster index` for it again"
-                )
+                raise self._wrong(named)
             os.replace(partial, target)
         finally:
             with suppress(FileNotFoundError):
@@ -180,21 +202,69 @@ class Objects:
             raise self._unreadable(named.name, error) from error
         return found
 
-    def names(self) -> list[str]:
-        """The names of all objects."""
+    def content(self, named: Named) -> bytes:
+        """A small object. Raises what `fetch` raises."""
+        with self._opened(named) as source:
+            found = self._block(source, named, named.bytes + 1)
+        if blake2b(found, digest_size=16).hexdigest() != named.sha:
+            raise self._wrong(named)
+        return found
+
+    def listed(self) -> list[Listed]:
+        """All objects, by name, and what is left of copies that broke off.
+
+        Raises:
+            StoreError: They cannot be listed.
+        """
         try:
-            found = self._files.ls(f"{self._base}/{_FOLDER}", detail=False)
+            found = self._files.ls(f"{self._base}/{_FOLDER}", detail=True)
         except FileNotFoundError:
             return []
         except Exception as error:
             raise self._unreadable(_FOLDER, error) from error
-        return sorted(name for path in found if NAME.fullmatch(name := str(path).rpartition("/")[2]))
+        listed = []
+        for info in found:
+            name = str(info["name"]).rpartition("/")[2]
+            if _LISTED.fullmatch(name) and info["type"] == "file":
+                listed.append(Listed(name, int(info["size"] or 0), _written(info)))
+        return sorted(listed)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove objects.
+
+        Raises:
+            IndexWriteError: One cannot be removed.
+        """
+        for name in names:
+            try:
+                self._files.rm_file(f"{self._base}/{_FOLDER}/{name}")
+            except FileNotFoundError:
+                continue  # another run was faster
+            except Exception as error:
+                raise IndexWriteError(
+                    f"{self.url}: {name} cannot be removed ({_said(error)})", hint="see who may write there"
+                ) from error
+
+    def _wrong(self, named: Named) -> StoreError:
+        return StoreError(
+            f"{self.url}: {named.name} is not what was written", hint="run `lci cluster index` for it again"
+        )
 
     def _unreadable(self, name: str, error: Exception) -> StoreError:
         return StoreError(f"{self.url}: {name} cannot be read ({_said(error)})", hint="look whether the store is there")
 
     def _unwritable(self, name: str, error: Exception) -> IndexWriteError:
         return IndexWriteError(f"{self.url}: {name} cannot be written ({_said(error)})", hint="see who may write there")
+
+
+def _written(info: Mapping[str, Any]) -> float:
+    """When an object was written, as a store lists it."""
+    found = next((info[key] for key in _TIMES if info.get(key) is not None), None)
+    if isinstance(found, datetime):
+        return found.timestamp()
+    with suppress(TypeError, ValueError):
+        return datetime.fromisoformat(found).timestamp() if isinstance(found, str) else float(found or time.time())
+    return time.time()
 
 
 def _said(error: Exception) -> str:

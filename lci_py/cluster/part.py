@@ -3,78 +3,165 @@
 from __future__ import annotations
 
 import json
-import shutil
+import time
 from collections import OrderedDict
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cluster.fleet import FLEET_FORMAT, Part, named, read_part_manifest
 from lci_py.cluster.leaf import Leaf
-from lci_py.cluster.link import Linkable, link
+from lci_py.cluster.link import Linkable, link, read_facts
 from lci_py.cluster.objects import Named, StoreError
 from lci_py.cluster.part_graph import PartGraph
 from lci_py.cluster.part_texts import AsIndexed, PackedReader, write_texts
 from lci_py.cluster.root import FleetInfo, PartInfo, starts
-from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError, UsageError
+from lci_py.cluster.sources import EVERYTHING, Run, source_of, write_files
+from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, ShardVersionError, UsageError
 from lci_py.index.build.run import BuildOptions, build
-from lci_py.index.store.manifest import FORMAT, Manifest, Segment, Shard, check_manifest
+from lci_py.index.store.cache import MOST_BYTES, Cache as RecordCache
+from lci_py.index.store.lock import writer
+from lci_py.index.store.manifest import (
+    FORMAT,
+    MANIFEST,
+    Manifest,
+    Segment,
+    Shard,
+    check_manifest,
+    root_setting,
+    shard_state,
+)
+from lci_py.index.store.seal import cache_secret
 from lci_py.search.snapshot import Snapshot
 from lci_py.search.trace import Trace
-from lci_py.source.repository.walk import WalkOptions, WalkResult
+from lci_py.source.repository.walk import WalkResult
 from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from lci_py.callgraph.link import Done, Linker
     from lci_py.cluster.fleet import Fleet
     from lci_py.cluster.objects import Cache, Objects
     from lci_py.embed.protocol import TextEncoder
+    from lci_py.index.shards.files import FileTable
     from lci_py.search.worktree.freshness import Freshness
 
+#: Seconds that a run waits for another one to write what it has extracted.
+_WAIT = 10.0
 _ROLES = ("symbols", "bm25", "facts", "related", "dense", "tokens")
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
+class Wanted(NamedTuple):
+    """What a part is to be.
+
+    Attributes:
+        name: The first folder of all its paths.
+        source: Where its files come from, as the list of repositories has it.
+        commit: What of it is indexed.
+        run: Which paths.
+    """
+
+    name: str
+    source: str
+    commit: str = ""
+    run: Run = Run("", None, 0, "")
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError if a repository cannot have a name."""
+    if not name or "/" in name or "\0" in name or name.startswith(".") or name != name.strip():
+        raise UsageError(f"{name!r} cannot be the name of a repository", hint="give a name without / and leading dot")
+
+
 def store_part(
-    objects: Objects, name: str, source: Path, work: Path, *, commit: str = "", options: BuildOptions | None = None
-) -> Part:
-    """Index a folder as a part, and put it into the store. No fleet has it yet.
+    objects: Objects, wanted: Wanted, work: Path, *, former: Part | None = None, records: Path | None = None
+) -> tuple[Part | None, list[str]]:
+    """Index the files of a part, and put it into the store. No fleet has it yet.
 
     Args:
         objects: The store.
-        name: The first folder of all paths of the part.
-        source: The folder; its `.git` is left out.
+        wanted: The part.
         work: An empty folder.
-        commit: What of it is indexed.
-        options: Of the index run.
+        former: The part as it was: only what has changed since is extracted. If nothing has, it stays.
+        records: A folder of this user with what was extracted from the files of other parts, and for more of it.
+    Returns:
+        The part, None if it has no files to index; and warnings.
     Raises:
-        UsageError: The name is none.
+        UsageError: The source cannot be read, or the name is none.
         BadPathError, IndexWriteError: see errors.py.
     """
-    if not name or "/" in name or name.startswith(".") or name != name.strip():
-        raise UsageError(f"{name!r} cannot be the name of a repository", hint="give a name without / and leading dot")
+    check_name(wanted.name)
     root, index_dir = work / "root", work / "index"
-    shutil.copytree(source, root / name, symlinks=True, ignore=partial(_without_git, str(source)))
-    build(root, index_dir, options or BuildOptions(walk=WalkOptions(), jobs=1))
+    root.mkdir()
+    warnings = write_files(source_of(wanted.source), wanted.commit, wanted.run, root / wanted.name)
+    brought = former is not None and _brought_back(objects, former, root, index_dir)
+    shared = () if records is None else (records,)
+    made = build(root, index_dir, BuildOptions(walk=EVERYTHING, jobs=1, graph=False, records=shared))
+    if former is not None and brought and not made.parsed_files and not made.reused_files and not made.removed_files:
+        same = {"source": wanted.source, "commit": wanted.commit, "state": wanted.run.state, "start": wanted.run.start}
+        return replace(former, **same), warnings  # type: ignore[arg-type]
     snapshot = Snapshot(root, index_dir, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()))
     try:
-        return _stored(objects, name, source, work, commit, snapshot)
+        if records is not None:
+            keep_records(records, index_dir, snapshot.files)
+        return _stored(objects, wanted, work, snapshot), warnings
     finally:
         snapshot.close()
 
 
-def _without_git(source: str, folder: str, names: list[str]) -> list[str]:
-    return [".git"] if folder == source and ".git" in names else []
+def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -> bool:
+    """Put the index of a part into a folder, as if it had been made for `root`; False if it cannot be used."""
+    index_dir.mkdir()
+
+    def fetched(role: str, named: Named) -> Shard:
+        shard = _shard(role, named)
+        objects.fetch(named, index_dir / shard.name)
+        _, mtime_ns, ctime_ns = shard_state(index_dir / shard.name)
+        return replace(shard, mtime_ns=mtime_ns, ctime_ns=ctime_ns)
+
+    try:
+        objects.fetch(former.manifest, described := index_dir.parent / "former.json")
+        data = read_part_manifest(described.read_bytes(), objects, former)
+        manifest, shards, _ = _manifest_of(data, objects, former)
+        found = {place: fetched(place[0], named) for place, named in shards.items()}
+    except IndexError_:
+        return False  # it is indexed from nothing
+    segments = [
+        replace(segment, shards={role: found[role, number] for role in segment.shards})
+        for number, segment in enumerate(manifest.segments)
+    ]
+    settings = {**manifest.settings, "root": root_setting(root, index_dir)}
+    manifest = replace(
+        manifest, commit=None, settings=settings, segments=tuple(segments), shards={"files": found["files", None]}
+    )
+    (index_dir / MANIFEST).write_text(manifest.dumps(), "utf-8")
+    return True
 
 
-def _stored(objects: Objects, name: str, source: Path, work: Path, commit: str, snapshot: Snapshot) -> Part:
+def keep_records(folder: Path, index_dir: Path, table: FileTable) -> None:
+    """Add what was extracted for an index to a folder that other runs on this machine read, at most 256 MB."""
+    secret, now = cache_secret(), int(time.time())
+    keys = [known.key for known in table.known() if known.slot >= 0]
+    with (
+        suppress(OSError, IndexWriteError),  # it only saves time
+        writer(folder, _WAIT),
+        closing(RecordCache(index_dir, secret)) as own,
+        closing(RecordCache(folder, secret, write=True)) as shared,
+    ):
+        shared.put("records", own.get("records", keys), now)
+        shared.collect(MOST_BYTES, keys, now)
+
+
+def _stored(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) -> Part | None:
     manifest, paths = snapshot.manifest, snapshot.files.living_paths()
     if not paths:
-        raise IndexWriteError(f"{source} has no files to index", hint="take it off the list")
+        return None
 
     def put(role: str, path: Path) -> Named:
         return objects.put(role, path, path.suffix)
@@ -84,19 +171,23 @@ def _stored(objects: Objects, name: str, source: Path, work: Path, commit: str, 
                                               for role, shard in segment.shards.items()}}
         for segment in manifest.segments
     ]  # fmt: skip
-    write_texts(texts := work / "texts.arrays", snapshot.root, snapshot.files)
+    (packs := work / "texts").mkdir()
+    texts = [(sha, put("texts", path)) for sha, path in write_texts(packs, snapshot.root, snapshot.files)]
     data = {
         "format": FLEET_FORMAT, "index_format": FORMAT, "program": manifest.program, "built_at": manifest.built_at,
         "model": {key: manifest.model[key] for key in ("name", "sha256", "dimension", "reads_text")},
-        "counts": manifest.counts, "segments": segments, "texts": put("texts", texts),
+        "settings": {key: value for key, value in manifest.settings.items() if key != "root"},
+        "counts": manifest.counts, "segments": segments, "texts": texts,
         "files": put("files", snapshot.index_dir / manifest.shards["files"].name),
     }  # fmt: skip
     (described := work / "part.json").write_text(json.dumps(data, sort_keys=True, ensure_ascii=True))
     counts = {kind: snapshot.numbering.total(kind) for kind in ("files", "symbols", "units", "chunks")}
     return Part(
-        name=name,
-        source=str(source),
-        commit=commit,
+        name=wanted.name,
+        source=wanted.source,
+        commit=wanted.commit,
+        start=wanted.run.start,
+        state=wanted.run.state,
         first=paths[0],
         last=paths[-1],
         manifest=put("part", described),
@@ -108,7 +199,14 @@ def _stored(objects: Objects, name: str, source: Path, work: Path, commit: str, 
     )
 
 
-def linked(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
+def linked(
+    objects: Objects,
+    cache: Cache,
+    fleet: Fleet,
+    work: Path,
+    linker: Linker | None = None,
+    done: Done | None = None,
+) -> Fleet:
     """The fleet with its call graph: linked over all its parts, which replaces that of each.
 
     Args:
@@ -116,24 +214,41 @@ def linked(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
         cache: For the shards that it reads.
         fleet: With its parts in order.
         work: An empty folder.
+        linker: As for `link`.
+        done: As for `link`.
     Raises:
         IndexError_: A part cannot be read.
         IndexWriteError: The store cannot be written.
     """
-    snapshots: list[PartSnapshot] = []
-    try:
-        for part in fleet.parts:
-            snapshots.append(PartSnapshot(cache, part))
-        wanted = [Linkable(s.shards("symbols"), s.numbering, s.files, s.unit_table.symbol) for s in snapshots]
-        found = link(wanted, work)
-    finally:
-        for snapshot in snapshots:
-            snapshot.close()
-    parts = [
+    with _linkable(cache, fleet) as parts:
+        found = link(parts, work, linker, done)
+    made = [
         replace(part, graph=objects.put("partgraph", path, ".arrays"), counts={**part.counts, "lambdas": lambdas})
         for part, (path, lambdas) in zip(fleet.parts, found, strict=True)
     ]
-    return replace(fleet, parts=tuple(parts))
+    return replace(fleet, parts=tuple(made))
+
+
+def facts_of(cache: Cache, fleet: Fleet, work: Path) -> Linker:
+    """What linking needs of all parts. Raises what `linked` raises."""
+    with _linkable(cache, fleet) as parts:
+        return read_facts(parts, work)
+
+
+@contextmanager
+def _linkable(cache: Cache, fleet: Fleet) -> Iterator[list[Linkable]]:
+    _allow_files()
+    with ExitStack() as stack:
+        snapshots = [stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts]
+        yield [Linkable(s.shards("symbols"), s.numbering, s.files, s.unit_table.symbol) for s in snapshots]
+
+
+def _allow_files() -> None:
+    """Let this process open as many files as it may: linking opens the symbols of all parts."""
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -175,14 +290,16 @@ class PartSnapshot(Snapshot):
             data = read_part_manifest(path.read_bytes(), cache.objects, part)
         finally:
             cache.release([part.manifest.name])
-        manifest, shards, self._texts = _manifest_of(data, cache.objects, part)
+        manifest, shards, packs = _manifest_of(data, cache.objects, part)
         self.root, self.index_dir = Path("/"), cache.folder
         self._stored = _Stored(cache, manifest, shards)
         self._index: Any = self._stored
         self._published = None
         self.manifest = manifest
         self.snippet, self.limit, self.model = 0, 0, None
-        self.reader = PackedReader(lambda: self._stored.hold(self._texts), lambda: self.files)
+        self.reader = PackedReader(
+            [first for first, _ in packs], lambda number: self._stored.hold(packs[number][1]), lambda: self.files
+        )
         self.view_locks = {view: _NoLock() for view in VIEWS}  # type: ignore[misc]
         self._walk = lambda: WalkResult((), (), (), ())
         self.trace = Trace()
@@ -219,8 +336,8 @@ class _NoLock:
 
 def _manifest_of(
     data: dict[str, Any], objects: Objects, part: Part
-) -> tuple[Manifest, dict[tuple[str, int | None], Named], Named]:
-    """The manifest that readers know; the objects of its shards; that of the texts."""
+) -> tuple[Manifest, dict[tuple[str, int | None], Named], list[tuple[str, Named]]]:
+    """The manifest that readers know; the objects of its shards; the packs of its texts, each with its first digest."""
     if data.get("index_format") != FORMAT:
         raise ShardVersionError(f"{objects.url}: {part.name}", found=data.get("index_format"), readable=FORMAT)
     shards: dict[tuple[str, int | None], Named] = {}
@@ -233,16 +350,23 @@ def _manifest_of(
         shards["files", None] = files = named(data["files"], "files")
         manifest = Manifest(
             format=FORMAT, generation=1, built_at=data["built_at"], commit=part.commit or None, branch=None,
-            program=data["program"], model=data["model"], settings={}, counts=data["counts"],
+            program=data["program"], model=data["model"], settings=dict(data["settings"]), counts=data["counts"],
             segments=tuple(segments), shards={"files": _shard("files", files)},
         )  # fmt: skip
         check_manifest(manifest)
-        return manifest, shards, named(data["texts"], "texts")
+        return manifest, shards, [(str(first), named(pack, "texts")) for first, pack in data["texts"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreError(
             f"{objects.url}: the manifest of {part.name} has unexpected content ({error})",
             hint="run `lci cluster index` for it again",
         ) from error
+
+
+def objects_of(data: dict[str, Any], objects: Objects, part: Part) -> list[Named]:
+    """All objects that a part needs, by its manifest. Raises what `PartSnapshot` raises."""
+    _, shards, packs = _manifest_of(data, objects, part)
+    graphs = [] if part.graph is None else [part.graph]
+    return [part.manifest, *graphs, *shards.values(), *(pack for _, pack in packs)]
 
 
 def _shard(role: str, item: Named) -> Shard:

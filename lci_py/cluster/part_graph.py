@@ -33,7 +33,9 @@ class Spans(NamedTuple):
     lambdas: tuple[int, int]
 
 
-def write_part_graph(path: Path, graph: GraphIndex, spans: Spans, unit_of: NDArray[np.int64]) -> None:
+def write_part_graph(
+    path: Path, graph: GraphIndex, spans: Spans, unit_of: NDArray[np.int64], copied: NDArray[np.uint8]
+) -> None:
     """Cut the part out of a graph and write it.
 
     Args:
@@ -41,6 +43,7 @@ def write_part_graph(path: Path, graph: GraphIndex, spans: Spans, unit_of: NDArr
         graph: Of all parts.
         spans: Of the part.
         unit_of: [symbols + 1] the unit of every symbol of the fleet, -1 for none; the last item is -1.
+        copied: [files of the part] whether another file of the fleet has the same content.
     Raises:
         OSError: It cannot be written.
     """
@@ -69,6 +72,7 @@ def write_part_graph(path: Path, graph: GraphIndex, spans: Spans, unit_of: NDArr
     around = graph.lambda_symbol[inside]
     arrays["lambda_symbol"] = np.where(around >= 0, around - spans.symbols[0], -1).astype(np.int32)
     arrays["lambda_line"] = graph.lambda_line[inside].astype(np.int32)
+    arrays["copied"] = copied
     write_arrays(path, arrays)
 
 
@@ -91,6 +95,8 @@ class PartGraph(GraphIndex):
         self.out_ptr, self.in_ptr = arrays.array("out_ptr", "i4"), arrays.array("in_ptr", "i4")
         self._check(len(self.first_symbol) == len(self.first_lambda) == n_files + 1)
         self.n_files, self.n_symbols = n_files, n_symbols
+        self.copied = arrays.array("copied", "u1")
+        self._check(len(self.copied) == n_files)
         self.n_lambdas = len(self.lambda_symbol)
         self._check(int(self.first_symbol[-1]) == n_symbols and int(self.first_lambda[-1]) == self.n_lambdas)
         self._check(len(self.lambda_line) == self.n_lambdas)

@@ -21,6 +21,7 @@ from lci_py.cluster.universe import LackingError, Universe
 from lci_py.errors import IndexError_, LciError, UsageError
 from lci_py.index.shards.abbreviations import Abbreviation
 from lci_py.index.shards.bm25 import FIELDS, ROWS, Collection, Term
+from lci_py.search.answer.copies import Copies, Folding
 from lci_py.search.answer.graph_context import context
 from lci_py.search.degraded import Extras, detail
 from lci_py.search.modes.candidates import check_words
@@ -101,6 +102,7 @@ class _Facts:
         self.choices: dict[Choice, int] = {}
         self.alike: dict[str, list[str]] = {}
         self.files: dict[Files, dict[Mention, tuple[int, int]]] = {}
+        self.copies: dict[str, list[str]] = {}  # files by the digest of their content
 
     def lacking(self, need: Need) -> Need:
         """What of it is not known."""
@@ -178,6 +180,7 @@ class Root:
         self._parts = [fleet.parts[part] for part in self._readable]
         self._facts = _Facts()
         self._lost: dict[int, str] = {}
+        self._shas: dict[str, str] = {}  # of files that may be in several places
         self._locks = {view: allocate_lock() for view in VIEWS}
         self._ends: dict[str, list[int]] = {}
         for kind in ("files", "symbols", "units", "chunks", "lambdas"):
@@ -215,6 +218,7 @@ class Root:
         try:
             return self._searched(request)
         finally:
+            self._shas.clear()
             if self._lost:  # what a part has not counted is not remembered for other queries
                 self._facts = _Facts()
                 self._lost = {}
@@ -225,15 +229,31 @@ class Root:
             request = replace(request, limit=self._shown(request) + request.offset)
         text, filters = read_fields(request.query, request.filters)
         self._check(filters)
-        if request.mode == "symbolic" or not text.strip():
-            answer = self._structural(request)
-        elif request.mode == "multiview":
-            answer = self._multiview(request, text, filters)
-        else:
-            answer = self._single(request, text, filters)
+
+        def ask(limit: int) -> Answer:
+            wanted = replace(request, limit=limit)
+            if request.mode == "symbolic" or not text.strip():
+                answer = self._structural(wanted)
+            elif request.mode == "multiview":
+                answer = self._multiview(wanted, text, filters)
+            else:
+                answer = self._single(wanted, text, filters)
+            self._find_copies(answer.results)
+            return answer
+
+        answer = Folding(Copies(cast(Any, _Contents(self))), {}).folded(self._shown(request), ask)
         if asked.offset:
             answer = replace(answer, results=answer.results[asked.offset :], offset=asked.offset)
         return replace(answer, degraded=(*answer.degraded, *self._losses()))
+
+    def _find_copies(self, results: Sequence[Result]) -> None:
+        """Ask all parts where the contents of some results are, unless it is known."""
+        known = self._facts.copies
+        shas = {sha for result in results if (sha := self._shas.get(result.file)) and sha not in known}
+        if shas:
+            found = self._all("copies", tuple(sorted(shas)))
+            for sha in shas:
+                known[sha] = [path for part in sorted(found) for path in found[part].get(sha, ())]
 
     def _shown(self, request: SearchRequest) -> int:
         return self._limit if request.limit is None else request.limit
@@ -450,6 +470,7 @@ class Root:
         for part, found in self._ask("present", asked).items():
             for i, place in enumerate(by_part[part]):
                 results[place] = found.results[i]
+                self._shas[found.results[i].file] = found.shas[i]
                 if found.around:
                     lists[place] = found.around[i]
         return results, self._contexts(lists) if graph else []
@@ -490,6 +511,20 @@ def starts(fleet: FleetInfo, part: int) -> dict[str, int]:
              for kind in ("files", "symbols", "units", "chunks", "lambdas")}  # fmt: skip
     whole = {f"all_{kind}": sum(one.counts[kind] for one in fleet.parts) for kind in ("symbols", "files")}
     return found | whole
+
+
+class _Contents:
+    """The contents of all files, as `Copies` asks for them: of an index, by its table and by the tree."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+        self.freshness = self.files = self
+
+    def sha(self, path: str) -> str:
+        return self._root._shas.get(path, "")
+
+    def with_content(self, sha: str) -> list[str]:
+        return self._root._facts.copies[sha]
 
 
 class _Selection:

@@ -29,9 +29,29 @@ WRONG = {
     "nothing to search for": (["search", "--store", "s"], "nothing to search for"),
     "half of TLS": (["search", "--store", "s", "--tls-ca", "f", "x"], "--tls-cert"),
     "TLS without a scheduler": (
-        ["search", "--store", "s", "--tls-ca", "f", "--tls-cert", "f", "--tls-key", "f", "x"],
+        ["search", "--store", "s", "--tls-ca", "one", "--tls-cert", "one", "--tls-key", "one", "x"],
         "--scheduler",
     ),
+    "a certificate that is not there": (
+        [
+            "search",
+            "--store",
+            "s",
+            "--tls-ca",
+            "nofile",
+            "--tls-cert",
+            "one",
+            "--tls-key",
+            "one",
+            "x",
+            "--scheduler",
+            "s",
+        ],
+        "nofile",
+    ),
+    "a query for cleaning": (["clean", "--store", "s", "x"], "QUERY"),
+    "a time in the future": (["clean", "--store", "s", "--grace", "-1"], "--grace"),
+    "a time for a search": (["search", "--store", "s", "--grace", "1", "x"], "--grace"),
     "a protocol that is none": (["search", "--store", "nosuch://s", "x"], "nosuch://s"),
 }
 
@@ -68,4 +88,11 @@ def test_from_end_to_end(lci: Callable[..., Ran], tmp_path: Path) -> None:
     assert made.code == EXIT_OK and made.json()["indexed"] == ["one", "two"] and not made.err
     found = lci("cluster", "search", *store, "remove expired", "-m", "multiview", "--json")
     assert found.code == EXIT_OK and not found.err
-    assert found.json()["results"][0]["file"] == "one/store.py" and "degraded" not in found.json()
+    best = found.json()["results"][0]
+    assert (best["repository"], best["file"]) == ("one", "one/store.py") and "degraded" not in found.json()
+    (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\n")
+    less = lci("cluster", "index", *store, "--repos", str(tmp_path / "repos"))
+    assert less.out.startswith("1 repository, 1 files, ") and "0 indexed" in less.out
+    done = lci("cluster", "clean", *store[:2], "--grace", "0", "--json")
+    assert done.code == EXIT_OK and done.json()["removed"] > 5 and done.json()["kept"] > 5
+    assert lci("cluster", "search", *store, "remove expired", "--paths").out.startswith("one/store.py:1")

@@ -8,17 +8,21 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lci_py.cluster.dask_calls import Repository, connect, index_fleet, open_fleet, preferred
+from lci_py.cluster import dask_index
+from lci_py.cluster.dask_calls import connect, open_fleet, preferred, workers_of
+from lci_py.cluster.dask_index import Repository, index_fleet
 from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.objects import Objects
-from lci_py.errors import IndexError_, UsageError
+from lci_py.errors import IndexError_, IndexWriteError, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, SearchRequest
+from tests.support.branch_repo import commit, git, init
 from tests.support.fleets import NAMES, QUERIES, make, said
 
 pytestmark = [
@@ -51,20 +55,58 @@ def test_the_answers_are_those_of_one_index(client: Any, url: str, one: Engine) 
             assert said(root, request) == said(one, request), (query, mode)
 
 
-def test_only_what_has_changed_is_indexed(client: Any, url: str, one: Engine) -> None:
-    repositories = [Repository(name, str(one.root / name), f"of {name}") for name in NAMES]
-    assert index_fleet(client, url, repositories, _BUILT, "test")[1] == []
-    assert read_fleet(Objects(url)).generation == 1
-    changed = [*repositories[:-1], repositories[-1]._replace(commit="2")]
-    fleet, fresh = index_fleet(client, url, changed, _BUILT, "test")
-    assert (fleet.generation, fresh) == (2, [NAMES[-1]])
+def test_only_what_has_changed_is_indexed(client: Any, one: Engine, tmp_path: Path) -> None:
+    """A folder with the same commit is not looked at; of a git repository only the parts with other files are indexed."""
+    url, bare = str(tmp_path / "store"), tmp_path / "bare.git"
+    root = init(tmp_path / "tree", {f"{folder}/m.py": f"def {folder}(): ...\n" for folder in ("x", "y", "z")})
+    git(tmp_path, "clone", "-q", "--bare", str(root), str(bare))
+    repositories = [Repository(name, str(one.root / name), f"of {name}") for name in NAMES[:1]]
+    repositories.append(Repository("git", str(bare)))
+    made = index_fleet(client, url, repositories, _BUILT, "test", split=20)
+    assert made.fresh == sorted(one.name for one in repositories) and not made.warnings
+    assert [part.start for part in made.fleet.parts if part.name == "git"] == ["", "y/m.py", "z/m.py"]
+    assert index_fleet(client, url, repositories, _BUILT, "test", split=20) == made._replace(fresh=[], published=False)
+    commit(root, {"y/m.py": "def changed(): ...\n"})
+    git(root, "push", "-q", str(bare), "main")
+    again = index_fleet(client, url, repositories, _BUILT, "test", split=20)
+    parts = {(part.name, part.start): part for part in made.fleet.parts}
+    changed = [part.start for part in again.fleet.parts if part.manifest != parts[part.name, part.start].manifest]
+    assert (again.fleet.generation, again.fresh, changed) == (2, ["git"], ["y/m.py"])
+    assert {part.commit for part in again.fleet.parts if part.name == "git"} == {git(bare, "rev-parse", "main")}
+    assert index_fleet(client, url, repositories[1:], _BUILT, "test", split=20).fleet.generation == 3
     for wrong, error in (
-        (repositories[:1] * 2, UsageError), ([], UsageError),
-        ([*changed, Repository("gone", str(one.root / "gone"))], UsageError),
+        (repositories[:1] * 2, UsageError), ([], UsageError), ([repositories[1]._replace(commit="x")], UsageError),
+        ([*repositories, Repository("gone", str(one.root / "gone"))], UsageError),
+        ([repositories[0]._replace(name=".a")], UsageError),
     ):  # fmt: skip
         with pytest.raises(error):
             index_fleet(client, url, wrong, _BUILT, "test")
-    assert read_fleet(Objects(url)).generation == 2
+    assert read_fleet(Objects(url)).generation == 3
+
+
+def test_a_task_that_fails_is_an_error_of_one_line(client: Any) -> None:
+    with pytest.raises(IndexWriteError, match="a worker has failed .ValueError: "):
+        dask_index._result(client.submit(int, "no number", pure=False))
+
+
+def test_linking_in_shares_makes_the_same_graph(
+    client: Any, url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of several workers links some of the calls."""
+    fleet = read_fleet(Objects(url))
+    monkeypatch.setattr(dask_index, "_FEWEST_FILES", 1)
+    again = dask_index._linked(client, url, replace(fleet, parts=tuple(replace(p, graph=None) for p in fleet.parts)))
+    assert again == fleet
+
+
+def test_the_workers_are_known_whatever_the_client_has_heard_last(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every two seconds a client asks the scheduler for a summary without workers, also while somebody asks for them."""
+
+    async def nothing(n_workers: int = 0) -> None: ...
+
+    monkeypatch.setattr(client, "_update_scheduler_info", nothing)
+    monkeypatch.setattr(client, "_scheduler_identity", {"workers": {}})
+    assert len(workers_of(client, 5)) == 2
 
 
 def test_a_worker_that_is_killed_costs_no_answer(client: Any, url: str, one: Engine) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from lci_py.cluster.fleet import FLEET, Fleet, read_fleet, write_fleet
 from lci_py.cluster.objects import NAME, Cache, Objects
-from lci_py.cluster.part import Leaves, info_of, store_part
+from lci_py.cluster.part import Leaves, Wanted, info_of, store_part
 from lci_py.cluster.root import Root, starts
 from lci_py.errors import IndexError_, IndexWriteError, LciError, ShardMissingError, UsageError
 from lci_py.search.engine import Engine
@@ -110,14 +110,14 @@ def test_equal_content_is_stored_once(one: Engine, store: Path, tmp_path: Path) 
     (tmp_path / "again").mkdir()
     (tmp_path / "copy").mkdir()
     old = next(part for part in read_fleet(objects).parts if part.name == "a")
-    new = store_part(objects, "a", one.root / "a", tmp_path / "again", commit="of a")
+    new = store_part(objects, Wanted("a", str(one.root / "a"), "of a"), tmp_path / "again")[0]
     shared = {
         name
         for name in set(os.listdir(store / "objects")) - before
         if not name.startswith(("part", "files", "symbols"))
     }
     assert shared == set() and new.counts == {**old.counts, "lambdas": 0}
-    store_part(objects, "fork", one.root / "a", tmp_path / "copy")
+    store_part(objects, Wanted("fork", str(one.root / "a")), tmp_path / "copy")
     fresh = {name.partition("-")[0] for name in set(os.listdir(store / "objects")) - before}
     assert "texts" not in fresh and "symbols" in fresh
 
@@ -126,7 +126,7 @@ def test_names_and_paths(one: Engine, tmp_path: Path) -> None:
     objects = Objects(str(tmp_path / "store"))
     for name in ("", "a/b", ".git", " a"):
         with pytest.raises(UsageError, match="name"):
-            store_part(objects, name, one.root / "a", tmp_path)
+            store_part(objects, Wanted(name, str(one.root / "a")), tmp_path)
     fleet = make(str(tmp_path / "store"), one.root, tmp_path / "work", ["a", "c"])
     with pytest.raises(IndexWriteError, match="in common"):
         fleet.ordered([*fleet.parts, fleet.parts[0]])
@@ -140,6 +140,17 @@ def test_a_run_that_another_one_has_overtaken(store: Path, tmp_path: Path) -> No
     with pytest.raises(IndexWriteError, match="meanwhile"):
         write_fleet(objects, fleet, 1)
     assert read_fleet(objects).generation == 2
+
+
+def test_a_fleet_of_an_older_format_is_made_anew(store: Path, tmp_path: Path) -> None:
+    shutil.copytree(store, tmp_path / "store")
+    objects = Objects(str(tmp_path / "store"))
+    fleet = read_fleet(objects)
+    edited(tmp_path / "store", lambda data: data.update(format=1))
+    with pytest.raises(IndexError_) as raised:
+        read_fleet(objects)
+    assert "lci cluster index" in raised.value.hint
+    assert write_fleet(objects, fleet, 0) == replace(fleet, generation=1) == read_fleet(objects)
 
 
 # --- ways to break a store ----------------------------------------------------------------------------------------
@@ -207,7 +218,7 @@ MANIFEST_BREAKS: dict[str, Callable[[Path], Any]] = {
     "no JSON": lambda store: (store / FLEET).write_bytes(b"\x80\x04}q\x00."),
     "a list": lambda store: (store / FLEET).write_text("[]"),
     "deep": lambda store: (store / FLEET).write_text("[" * 100_000),
-    "another format": lambda store: edited(store, lambda data: data.update(format=2)),
+    "another format": lambda store: edited(store, lambda data: data.update(format=99)),
     "no format": lambda store: edited(store, lambda data: data.pop("format")),
     "without seal": lambda store: edited(store, lambda data: data.pop("seal")),
     "another seal": lambda store: edited(store, lambda data: data.update(seal="0" * 64)),
@@ -296,7 +307,7 @@ def test_a_graph_that_is_not_linked_yet_is_said(one: Engine, tmp_path: Path) -> 
     parts = []
     for name in ("a", "c"):
         (tmp_path / name).mkdir()
-        parts.append(store_part(objects, name, one.root / name, tmp_path / name))
+        parts.append(store_part(objects, Wanted(name, str(one.root / name)), tmp_path / name)[0])
     write_fleet(objects, Fleet(0, "2026-01-01T00:00:00Z", "test", ()).ordered(parts), 0)
     opened = Opened(url, tmp_path / "cache")
     found = opened.root.search(SearchRequest("store session", "multiview", 5))
@@ -311,7 +322,7 @@ def test_a_link_in_the_cache_is_not_followed(store: Path, tmp_path: Path) -> Non
     path = cache.hold(named)
     assert not path.is_symlink() and path.read_bytes() != b"x" * named.bytes
     assert (tmp_path / "secret").read_bytes() == b"x" * named.bytes
-    assert all(NAME.fullmatch(name) for name in objects.names())
+    assert all(NAME.fullmatch(one.name) for one in objects.listed())
 
 
 def test_a_store_that_cannot_be_used(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from lci_py.cluster.fleet import Fleet as StoredFleet, write_fleet
 from lci_py.cluster.leaf import Leaf
 from lci_py.cluster.link import Linkable, link
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import linked, store_part
+from lci_py.cluster.part import Wanted, linked, store_part
 from lci_py.cluster.part_graph import PartGraph
 from lci_py.cluster.pruned import pruned
 from lci_py.cluster.root import FleetInfo, PartInfo, Root, starts
@@ -166,7 +166,9 @@ def make(url: str, source: Path, work: Path, names: Sequence[str] = NAMES) -> St
     parts = []
     for name in names:
         (work / name).mkdir()
-        parts.append(store_part(objects, name, source / name, work / name, commit=f"of {name}"))
+        part, _ = store_part(objects, Wanted(name, str(source / name), f"of {name}"), work / name)
+        assert part is not None
+        parts.append(part)
     fleet = StoredFleet(0, "2026-01-01T00:00:00Z", "test", ()).ordered(parts)
     (work / "link").mkdir()
     return write_fleet(objects, linked(objects, Cache(objects, work / "cache", 1 << 30), fleet, work / "link"), 0)

@@ -60,6 +60,7 @@ class BuildContext:
     segment_chunks: int
     compact: bool = False  # whether vectors are written into compact files
     early: Nursery | None = None  # what the workers are made of
+    graph: bool = True  # whether `link` will be called
 
 
 @dataclass(slots=True)
@@ -109,7 +110,7 @@ class GenerationBuilder:
 
     def from_nothing(self) -> Generation:
         """Build a generation that reuses nothing of an older one, except the cache. Then `link` has its call graph."""
-        self._links_anew = True
+        self._links_anew = self._context.graph
         return self._write([Task(entry) for entry in self._context.walked.files])
 
     def after(self, previous: PreviousGeneration) -> Generation:

@@ -75,6 +75,8 @@ class BuildOptions:
     branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
     check_branches: bool = False  # raise if a branch is unknown
     early: Nursery | None = None  # what the workers are made of; the caller closes it
+    graph: bool = True  # False: a part of a fleet, whose call graph is linked over all of them
+    records: tuple[Path, ...] = ()  # folders with caches of other indexes, which are read, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +227,9 @@ def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGenera
 
 def _fits(run: _Run, found: Manifest) -> bool:
     """Whether a generation is complete, and was made with this program, model and settings."""
-    if not found.is_complete or found.program != _program() or found.model.get("sha256") != run.model.sha256:
+    if not found.is_complete and run.options.graph:
+        return False
+    if found.program != _program() or found.model.get("sha256") != run.model.sha256:
         return False
     return all(found.settings.get(name) == value for name, value in _lasting(run.options).items())
 
@@ -296,7 +300,7 @@ def _publish(
             use_cache=not options.full,
             limits=options.limits,
             flags=options.flags,
-            shared=() if options.full else shared_caches(run.root, run.index_dir),
+            shared=() if options.full else (*shared_caches(run.root, run.index_dir), *options.records),
         ),
         folder=folder,
         jobs=options.jobs,
@@ -308,6 +312,7 @@ def _publish(
         segment_chunks=options.segment_chunks,
         early=options.early if previous is None else None,
         compact=tree.vectors == "int16",
+        graph=options.graph,
     )
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
@@ -328,6 +333,8 @@ def _publish(
         )  # fmt: skip
         segments: Sequence[Segment | Draft] = [state.segment for state in generation.segments]
         shards: dict[str, Path | Shard] = {"files": files}
+        if not options.graph:
+            return store.commit(run.index_dir, segments, shards, manifest), generation
         if previous is None and latest is None:
             # Text can be searched from here on: what follows takes a fifth of the whole time, and no text needs it.
             manifest = store.commit(run.index_dir, segments, shards, replace(manifest, generation=0))

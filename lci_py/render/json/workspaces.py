@@ -31,6 +31,11 @@ def placed(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> Parts:
     return Parts(head, map(_named, parts.results), tail)
 
 
+def named(parts: Parts) -> Parts:
+    """An answer with the repository of every place."""
+    return Parts(_named(parts.head), map(_named, parts.results), lambda: _named(parts.tail()))
+
+
 def _named(value: Any) -> Any:
     """`value` with the repository in front of the file of every place."""
     if isinstance(value, dict):

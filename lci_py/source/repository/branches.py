@@ -112,15 +112,26 @@ def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
 # --- files of a commit -----------------------------------------------------------------------------------------------
 
 
+class Entry(NamedTuple):
+    """A file of a commit."""
+
+    path: str
+    oid: str
+    size: int  # bytes
+
+
 class Repository:
     """Reads the repository around a folder through git. A context manager: its git processes end with it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, bare: bool = False) -> None:
         """
+        Args:
+            root: A folder in a work tree.
+            bare: Whether it is a repository without a work tree instead.
         Raises:
             GitTrouble: There is no work tree.
         """
-        top = git_root(root)
+        top = root if bare else git_root(root)
         if top is None:
             raise GitTrouble("not in a git work tree")
         self._top = top
@@ -194,6 +205,51 @@ class Repository:
         except GitTrouble:
             return None
         return {name[len(self._prefix) :] for name in names if name.startswith(self._prefix)}
+
+    def commit(self, revision: str) -> str | None:
+        """The commit that a revision names; None if there is none."""
+        if not revision or revision.startswith("-") or any(c in revision for c in "\0\n"):
+            return None
+        ((oid, kind, _),) = self._check([revision + _COMMIT])
+        return oid if kind == "commit" else None
+
+    def entries(self, commit: str) -> list[Entry]:
+        """The regular files of a commit below the root, by path. Names that are not UTF-8 are left out.
+
+        Raises:
+            GitTrouble: Objects are missing, the tree is too large, or git does not answer.
+        """
+        found: dict[str, Entry] = {}
+        for record in self._records(["ls-tree", "-rlz", "--full-tree", "--end-of-options", commit], b"\0"):
+            info, _, name = record.partition(b"\t")
+            mode, _, oid, size = info.decode("ascii", "replace").split()
+            try:
+                path = name.decode("utf-8")
+            except UnicodeDecodeError:
+                continue
+            if mode in _MODES and size.isdigit() and path.startswith(self._prefix):
+                path = path[len(self._prefix) :]
+                found.setdefault(path, Entry(path, oid, int(size)))
+            if len(found) > MOST_PATHS:
+                raise GitTrouble(f"more than {MOST_PATHS:,} files")
+        return [found[path] for path in sorted(found)]
+
+    def contents(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, bytes]]:
+        """The contents of some files.
+
+        Raises:
+            GitTrouble: One is not there, or not as large as its entry says.
+        """
+        if self._reader is None:
+            self._reader = _Asked(self._top, ["cat-file", "--batch"])
+        for start in range(0, len(entries), _AT_ONCE):
+            some = entries[start : start + _AT_ONCE]
+            self._reader.ask([entry.oid for entry in some])
+            for entry in some:
+                _, kind, size = self._reader.answer(entry.oid)
+                if kind != "blob" or size != entry.size:
+                    raise GitTrouble(f"{entry.oid} is not a blob that can be read")
+                yield entry, self._reader.take(size + 1)[:-1]
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         """The sizes in bytes of the blobs that exist.

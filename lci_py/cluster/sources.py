@@ -1,0 +1,297 @@
+"""Where the repositories of a fleet come from: folders as they are, and commits of git repositories on disk.
+
+A commit is read through git's objects: no filter, hook or other program of the repository runs. Which files of it are
+indexed is decided by the ignore files and the .lci.toml that it has, as for a folder. All of that is hostile input.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+from lci_py import config
+from lci_py.errors import LciError, UsageError
+from lci_py.source.repository.branches import GitTrouble, Repository
+from lci_py.source.repository.ignore_layers import IGNORE_FILES
+from lci_py.source.repository.read import read_file
+from lci_py.source.repository.walk import GlobRules, WalkOptions, walk
+from lci_py.source.text.digest import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: A repository with more bytes of files than this is divided, so that several workers index it.
+SPLIT_BYTES = 64_000_000
+#: Former borders are kept while no part has more than so many times these bytes, or less than one so manieth.
+_SLACK = 2
+#: Bytes of one commit that are written (an object that a tree names a thousand times is there once), and of a file.
+_MOST_BYTES, _MOST_FILE_BYTES = 1 << 36, 64_000_000
+#: Errors of names that no checkout can have: two entries in one place, a name that is too long.
+_NO_FILE = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
+#: Everything that lies there is indexed: the rules have been applied.
+EVERYTHING = WalkOptions(max_file_bytes=1 << 62, hidden=True, use_ignore_files=False)
+
+
+class Source(NamedTuple):
+    """A repository on a disk that the workers see."""
+
+    folder: str
+    revision: str = ""  # "" for the files of the folder as they are
+    bare: bool = False  # whether the folder is a git repository without a work tree
+
+
+class Run(NamedTuple):
+    """Some paths of a repository that follow each other."""
+
+    start: str  # the first path is not before it
+    stop: str | None  # and the last one is before it; None for no end
+    bytes: int  # of the files, about
+    state: str  # if it is the same, so are the files; "" if nothing tells
+
+    def has(self, path: str) -> bool:
+        return path >= self.start and (self.stop is None or path < self.stop)
+
+
+class Survey(NamedTuple):
+    """What there is to index."""
+
+    commit: str  # "" if the source has none
+    runs: tuple[Run, ...]
+
+
+def source_of(text: str) -> Source:
+    """What a line of a list of repositories names: a folder, a bare repository, or one of them with @REVISION.
+
+    Raises:
+        UsageError: It is not there, or is no such thing.
+    """
+    place, revision = text, ""
+    if text.startswith("file://"):
+        parts = urlsplit(text)
+        if parts.netloc not in ("", "localhost"):
+            raise UsageError(f"{text} is on another machine", hint="clone it, and give the folder of the clone")
+        place = unquote(parts.path)
+    elif "://" in text:
+        raise UsageError(f"{text} is not on a disk of this machine", hint="clone it, and give the folder of the clone")
+    if not os.path.lexists(place) and "@" in place:
+        place, _, revision = place.rpartition("@")
+        if not revision:
+            raise UsageError(f"{text} names no revision", hint="write PATH@BRANCH, or the path alone")
+    if not os.path.isdir(place):
+        raise UsageError(f"{place} is not a folder", hint="every worker must see it under that path")
+    place = os.path.abspath(place)
+    bare = not os.path.lexists(os.path.join(place, ".git")) and _is_bare(place)
+    return Source(place, revision or ("HEAD" if bare else ""), bare)
+
+
+def _is_bare(folder: str) -> bool:
+    """Whether a folder looks like a git repository, as git finds out itself."""
+    is_there = (os.path.isfile(os.path.join(folder, "HEAD")), os.path.isdir(os.path.join(folder, "objects")))
+    return all(is_there) and os.path.isdir(os.path.join(folder, "refs"))
+
+
+# --- what there is ------------------------------------------------------------------------------------------------
+
+
+def survey(
+    source: Source, marker: str = "", known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES
+) -> Survey | None:
+    """What of a source is to be indexed, cut into runs by folders.
+
+    Args:
+        source: The source.
+        marker: What tells two states of a folder apart, if anything does.
+        known: The commit that is indexed already.
+        starts: Where the runs of that commit start.
+        most: Bytes of a run.
+    Returns:
+        The survey; None if `source` still is at the known commit.
+    Raises:
+        UsageError: git cannot read the commit.
+        BadPathError: The folder cannot be read.
+    """
+    if not source.revision:
+        if marker and marker == known:
+            return None
+        found = walk(Path(source.folder), options_of(Path(source.folder))[0])
+        sizes = [(entry.path, entry.size) for entry in found.files]
+        borders = _borders(sizes, starts, most)
+        return Survey(marker, tuple(_runs(sizes, borders, lambda _run: "")))
+    try:
+        with Repository(Path(source.folder), bare=source.bare) as repository:
+            commit = _commit(repository, source)
+            if commit == known:
+                return None
+            entries = repository.entries(commit)
+    except GitTrouble as error:
+        raise _unreadable(source, error) from error
+    everywhere = [entry for entry in entries if _is_rule(entry.path)]
+
+    def state(run: Run) -> str:
+        digest = blake2b(digest_size=16)
+        for entry in (*everywhere, *(entry for entry in entries if run.has(entry.path))):
+            digest.update(f"{entry.oid} {entry.path}\0".encode())
+        return digest.hexdigest()
+
+    sizes = [(entry.path, entry.size) for entry in entries]
+    return Survey(commit, tuple(_runs(sizes, _borders(sizes, starts, most), state)))
+
+
+def _commit(repository: Repository, source: Source) -> str:
+    commit = repository.commit(source.revision)
+    if commit is None:
+        raise UsageError(
+            f"{source.folder} has no commit {source.revision}", hint="write PATH@BRANCH, or fetch the commit first"
+        )
+    return commit
+
+
+def _unreadable(source: Source, error: GitTrouble) -> UsageError:
+    return UsageError(f"{source.folder} cannot be read with git: {error}", hint=f"see `git -C {source.folder} log`")
+
+
+def _is_rule(path: str) -> bool:
+    """Whether a file decides which others are indexed."""
+    return path.rpartition("/")[2] in IGNORE_FILES or path == config.CONFIG_FILE
+
+
+def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], state: object) -> Iterator[Run]:
+    for start, stop in zip(starts, (*starts[1:], None), strict=True):
+        run = Run(start, stop, 0, "")
+        run = run._replace(bytes=sum(size for path, size in sizes if run.has(path)))
+        yield run._replace(state=state(run))  # type: ignore[operator]
+
+
+def _borders(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> Sequence[str]:
+    """Where runs start; the former borders, as long as they are of use: a part that is as before is not indexed."""
+    if len(starts) > 1:
+        weights = [run.bytes for run in _runs(sizes, starts, lambda _run: "")]
+        if max(weights) <= _SLACK * most and min(weights) * _SLACK * 4 >= most:
+            return starts
+    return borders(sizes, most)
+
+
+def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:
+    """Cut sorted paths into runs of at most `most` bytes, at folders as far up as possible; a file is never cut.
+
+    Args:
+        sizes: Path and bytes of every file, by path.
+        most: Bytes of a run.
+    Returns:
+        Where each run starts, "" first.
+    """
+    found, filled = [""], 0
+    for start, size in _pieces(sizes, "", most):
+        if filled and filled + size > most:
+            found.append(start)
+            filled = 0
+        filled += size
+    return found
+
+
+def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterator[tuple[str, int]]:
+    """Folders of at most `most` bytes, and files beside them: the prefix and the bytes of each."""
+    total = sum(size for _, size in sizes)
+    if total <= most or len(sizes) == 1:
+        yield (folder if len(sizes) > 1 else sizes[0][0] if sizes else folder), total
+        return
+    at = 0
+    while at < len(sizes):
+        name, slash, _ = sizes[at][0][len(folder) :].partition("/")
+        inner, end = folder + name + slash, at + 1
+        while slash and end < len(sizes) and sizes[end][0].startswith(inner):
+            end += 1
+        yield from _pieces(sizes[at:end], inner, most)
+        at = end
+
+
+# --- its files ----------------------------------------------------------------------------------------------------
+
+
+def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str]:
+    """Write the files of a run that are to be indexed into a new folder.
+
+    Args:
+        source: The source.
+        commit: The commit of a source with a revision.
+        run: Which paths.
+        target: The folder, which does not exist.
+    Returns:
+        Warnings, of settings that cannot be used.
+    Raises:
+        UsageError: git cannot read the commit.
+        BadPathError: The folder cannot be read.
+        OSError: The disk is full.
+    """
+    target.mkdir()
+    if source.revision:
+        try:
+            with Repository(Path(source.folder), bare=source.bare) as repository:
+                return _write_commit(repository, commit, run, target)
+        except GitTrouble as error:
+            raise _unreadable(source, error) from error
+    options, warnings = options_of(Path(source.folder))
+    for entry in walk(Path(source.folder), options).files:
+        if run.has(entry.path) and isinstance(data := read_file(source.folder, entry.path), bytes):
+            _write(target / entry.path, data)
+    return warnings
+
+
+def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -> list[str]:
+    """Lay out the files with their names and sizes, ask the walk which of them are to be indexed, and fill those."""
+    entries = [entry for entry in repository.entries(commit) if _is_harmless(entry.path)]
+    (target / ".git").mkdir()  # no ignore file of a folder above counts
+    rules = [entry for entry in entries if _is_rule(entry.path) and entry.size <= 1 << 20]
+    there = {}
+    for entry, data in repository.contents(rules):
+        if _write(target / entry.path, data):
+            there[entry.path] = entry
+    for entry in entries:
+        if run.has(entry.path) and entry.path not in there and _write(target / entry.path, b"", entry.size):
+            there[entry.path] = entry
+    options, warnings = options_of(target)
+    chosen = [there[one.path] for one in walk(target, options).files if run.has(one.path) and one.path in there]
+    kept = [entry for entry in chosen if entry.size <= _MOST_FILE_BYTES]
+    if sum(entry.size for entry in kept) > _MOST_BYTES:
+        raise GitTrouble("its files are too large")
+    for path in there.keys() - {entry.path for entry in kept}:
+        (target / path).unlink()
+    for entry, data in repository.contents(kept):
+        (target / entry.path).write_bytes(data)
+    (target / ".git").rmdir()
+    return warnings
+
+
+def _is_harmless(path: str) -> bool:
+    """Whether a name of a tree leads to a place below the folder: git makes no others, but anybody can."""
+    return all(part not in ("", ".", "..") and part.lower() != ".git" for part in path.split("/")) and "\0" not in path
+
+
+def _write(path: Path, data: bytes, size: int | None = None) -> bool:
+    """Write a new file, with a hole of `size` bytes for what is not known yet; False if it has no possible name."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(data)
+            if size is not None:
+                file.truncate(min(size, 1 << 40))
+    except OSError as error:
+        if error.errno in _NO_FILE:
+            return False
+        raise
+    return True
+
+
+def options_of(root: Path) -> tuple[WalkOptions, list[str]]:
+    """Which files of a repository are indexed, by its .lci.toml; and what is wrong with that."""
+    try:
+        options = config.load(root)[0].walk_options()
+        GlobRules(options)
+    except LciError as error:  # of one repository, which must not keep the others from being indexed
+        return WalkOptions(), [f"it is indexed without its settings: {error.message}"]
+    return replace(options, members=None), []

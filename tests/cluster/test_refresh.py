@@ -1,0 +1,245 @@
+"""What a fleet does again, and what it does not: parts that have changed, contents that are known, debris."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from lci_py import app
+from lci_py.cluster import part as parts_of
+from lci_py.cluster.cleaned import clean
+from lci_py.cluster.fleet import Fleet, Part, read_fleet, write_fleet
+from lci_py.cluster.objects import Cache, Objects
+from lci_py.cluster.part import Wanted, linked, store_part
+from lci_py.cluster.sources import Run, source_of, survey
+from lci_py.search.engine import Engine
+from lci_py.source.repository.workspace_changes import add
+from lci_py.types.index import BuildSummary
+from lci_py.types.search import MODES, SearchRequest
+from tests.cluster.test_store import Opened
+from tests.support.fleets import FILES, QUERIES, said
+
+_BUILT = "2026-01-01T00:00:00Z"
+_WHOLE = Run("", None, 0, "")
+
+
+class Store:
+    """A store in memory, and how to fill it without a cluster."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.objects = folder, Objects(f"memory://{folder}")
+        self.done = 0
+
+    def part(self, wanted: Wanted, former: Part | None = None, records: Path | None = None) -> Part:
+        self.done += 1
+        (work := self.folder / f"work-{self.done}").mkdir(parents=True)
+        found, _ = store_part(self.objects, wanted, work, former=former, records=records)
+        assert found is not None
+        shutil.rmtree(work)
+        return found
+
+    def publish(self, parts: list[Part]) -> Opened:
+        """Publish a fleet, and open it."""
+        self.done += 1
+        (work := self.folder / f"work-{self.done}").mkdir(parents=True)
+        fleet = Fleet(0, _BUILT, "test", ()).ordered(parts)
+        fleet = linked(self.objects, Cache(self.objects, work / "cache", 1 << 30), fleet, work)
+        if self.objects.listed() and self.objects._files.exists(f"{self.objects._base}/fleet.json"):
+            self.objects._files.rm(f"{self.objects._base}/fleet.json")
+        write_fleet(self.objects, fleet, 0)
+        return Opened(self.objects.url, work / "cache")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store")
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> list[BuildSummary]:
+    """What each run of the index did."""
+    found: list[BuildSummary] = []
+    build = parts_of.build
+
+    def noting(*args: Any, **more: Any) -> BuildSummary:
+        found.append(build(*args, **more))
+        return found[-1]
+
+    monkeypatch.setattr(parts_of, "build", noting)
+    return found
+
+
+def lay_out(root: Path, files: dict[str, str]) -> Path:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return root
+
+
+def of_folder(root: Path, name: str) -> Wanted:
+    return Wanted(name, str(root / name), "", _WHOLE)
+
+
+def test_only_changed_files_are_extracted(store: Store, built: list[BuildSummary], tmp_path: Path) -> None:
+    """A part is brought up to date by the index that it had; the answers are those of one index over all."""
+    root = lay_out(tmp_path / "one", FILES)
+    names = ["a", "c"]
+    for name in sorted(os.listdir(root)):
+        if name not in names:
+            shutil.rmtree(root / name)
+    old = {name: store.part(of_folder(root, name)) for name in names}
+    assert [run.parsed_files for run in built] == [2, 5 - 1]
+    lay_out(root, {"a/retry.py": FILES["a/retry.py"].replace("wait", "pause"), "a/new.py": "def session(): ...\n"})
+    (root / "c/store.js").unlink()
+    new = {name: store.part(of_folder(root, name), old[name]) for name in names}
+    assert [(run.parsed_files, run.removed_files) for run in built[2:]] == [(2, 0), (0, 1)]
+    opened = store.publish(list(new.values()))
+    app.build_index(str(root), jobs=1)
+    with app.open_engine(str(root), refresh="never") as one:
+        for query in QUERIES[:8]:
+            for mode in MODES:
+                request = SearchRequest(query, mode, 10, snippet=2)
+                assert said(opened.root, request) == said(one, request), (query, mode)
+    # Nothing has changed: the part stays, whatever the times of its files are.
+    os.utime(root / "a" / "new.py")
+    assert store.part(of_folder(root, "a"), new["a"]) == new["a"]
+
+
+def test_a_former_part_that_cannot_be_read_is_made_anew(store: Store, tmp_path: Path) -> None:
+    root = lay_out(tmp_path / "one", FILES)
+    old = store.part(of_folder(root, "a"))
+    for one in store.objects.listed():
+        if one.name.startswith(("symbols", "files")):
+            store.objects.remove([one.name])
+    again = store.part(of_folder(root, "a"), old)
+    assert again.counts == old.counts
+    store.publish([again]).root.search(SearchRequest("store", "bm25"))
+
+
+def test_equal_contents_are_extracted_and_stored_once(store: Store, built: list[BuildSummary], tmp_path: Path) -> None:
+    """A fork with one other file: that file alone is parsed, and nearly all packs of texts are there."""
+    files = {f"lib/m{i}.py": f"def f{i}(x):\n    return x + {i}\n" for i in range(150)}
+    root = lay_out(tmp_path / "one", {f"origin/{path}": text for path, text in files.items()})
+    lay_out(root, {f"fork/{path}": text for path, text in files.items()} | {"fork/lib/m0.py": "def mine(): ...\n"})
+    store.part(of_folder(root, "origin"), records=tmp_path / "records")
+    packs = {one.name for one in store.objects.listed() if one.name.startswith("texts")}
+    store.part(of_folder(root, "fork"), records=tmp_path / "records")
+    assert [run.parsed_files for run in built] == [150, 1]
+    more = {one.name for one in store.objects.listed() if one.name.startswith("texts")} - packs
+    assert len(packs) > 2 and 1 <= len(more) <= 2
+
+
+@given(starts=st.sets(st.sampled_from([path.partition("/")[2] for path in FILES if path[0] in "ac"]), max_size=3))
+@settings(max_examples=3)
+def test_it_does_not_matter_how_a_repository_is_cut(
+    one: Engine, tmp_path_factory: pytest.TempPathFactory, starts: set[str]
+) -> None:
+    """Parts of a repository in the store answer as the whole one."""
+    store = Store(tmp_path_factory.mktemp("cut"))
+    parts = []
+    for name in sorted({path.partition("/")[0] for path in FILES}):
+        borders = ["", *sorted(starts)] if name in "ac" else [""]
+        for start, stop in zip(borders, [*borders[1:], None], strict=True):
+            wanted = Wanted(name, str(one.root / name), "", Run(start, stop, 0, ""))
+            store.done += 1
+            (work := store.folder / f"work-{store.done}").mkdir(parents=True)
+            found, _ = store_part(store.objects, wanted, work)
+            parts += [found] if found is not None else []
+    opened = store.publish(parts)
+    for query in QUERIES[::3]:
+        for mode in MODES:
+            request = SearchRequest(query, mode, 10, snippet=2)
+            assert said(opened.root, request) == said(one, request), (query, mode)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    """Repositories of which one is a fork, as a workspace."""
+    monkeypatch.setenv("LCI_DATA_DIR", str(tmp_path / "data"))
+    root = lay_out(tmp_path / "repositories", FILES)
+    shutil.copytree(root / "a", root / "fork")
+    (root / "fork" / "retry.py").write_text("def another(): ...\n")
+    add("w", [str(root / name) for name in ("a", "c", "fork")], None)
+    where = app.workspace_root("w")
+    app.build_index(where, jobs=1)
+    with app.open_engine(where, refresh="never") as engine:
+        yield engine
+
+
+def test_copies_are_folded_as_in_a_workspace(workspace: Engine, store: Store, tmp_path: Path) -> None:
+    parts = [store.part(of_folder(tmp_path / "repositories", name)) for name in ("a", "c", "fork")]
+    opened = store.publish(parts)
+    folded = 0
+    for query in QUERIES:
+        for mode in MODES:
+            for limit in (1, 2, 10):
+                request = SearchRequest(query, mode, limit, snippet=2)
+                expected = said(workspace, request)
+                assert said(opened.root, request) == expected, (query, mode, limit)
+                folded += sum(bool(result["also_in"]) for result in expected["results"])
+    assert folded > 10
+    # Of what may not be read no copy is named.
+    alone = Opened(store.objects.url, tmp_path / "cache", readable=["fork", "c"])
+    found = alone.root.search(SearchRequest("remove_expired", "bm25", 3))
+    assert found.results[0].file == "fork/store.py" and not found.results[0].also_in
+
+
+def test_cleaning(store: Store, tmp_path: Path) -> None:
+    root = lay_out(tmp_path / "one", FILES)
+    old = store.part(of_folder(root, "a"))
+    lay_out(root, {"a/retry.py": "def other(): ...\n"})
+    opened = store.publish([store.part(of_folder(root, "a")), store.part(of_folder(root, "c"))])
+    expected = said(opened.root, SearchRequest("store session", "multiview", 5))
+    young = clean(store.objects, 3600)
+    assert young.removed == 0 and young.young > 3
+    done = clean(store.objects, 0)
+    assert (done.removed, done.young) == (young.young, 0) and done.bytes > 0
+    names = {one.name for one in store.objects.listed()}
+    assert old.manifest.name not in names and len(names) == done.kept
+    again = Opened(store.objects.url, tmp_path / "fresh")
+    assert said(again.root, SearchRequest("store session", "multiview", 5)) == expected
+    assert clean(store.objects, 0).removed == 0
+
+
+def test_cleaning_a_fleet_that_cannot_be_read_removes_nothing(store: Store, tmp_path: Path) -> None:
+    root = lay_out(tmp_path / "one", FILES)
+    store.publish([store.part(of_folder(root, "a"))])
+    fleet = read_fleet(store.objects)
+    store.objects.remove([fleet.parts[0].manifest.name])
+    before = store.objects.listed()
+    with pytest.raises(Exception, match="has no object"):
+        clean(store.objects, 0)
+    assert store.objects.listed() == before
+
+
+def test_what_is_stored_again_is_young(tmp_path: Path) -> None:
+    """A run may use an object that is debris until it publishes."""
+    objects = Objects(str(tmp_path / "store"))
+    (tmp_path / "file").write_bytes(b"x")
+    named = objects.put("texts", tmp_path / "file", ".arrays")
+    path = tmp_path / "store" / "objects" / named.name
+    os.utime(path, (1, 1))
+    assert objects.put("texts", tmp_path / "file", ".arrays") == named
+    assert path.stat().st_mtime > 1e9
+
+
+def test_a_survey_of_a_folder_without_a_commit_is_always_made(tmp_path: Path) -> None:
+    root = lay_out(tmp_path / "a", {"x.py": "x = 1\n"})
+    assert survey(source_of(str(root)), "", "") is not None
+    assert survey(source_of(str(root)), "v1", "v1") is None
+    found = survey(source_of(str(root)), "v2", "v1")
+    assert found is not None and found.commit == "v2" and [run.state for run in found.runs] == [""]
+
+
+def test_a_part_keeps_its_new_commit(store: Store, tmp_path: Path) -> None:
+    """Also if no file of it has changed."""
+    root = lay_out(tmp_path / "one", FILES)
+    old = store.part(Wanted("a", str(root / "a"), "v1"))
+    assert store.part(Wanted("a", str(root / "a"), "v2"), old) == replace(old, commit="v2")
