@@ -6,6 +6,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lci_py.source.extract import cpp_arguments
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.syntax.arity import arguments_of
 from lci_py.source.text.patterns import lazily
@@ -28,7 +29,7 @@ SEPARATOR = ";"
 #: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
 #: nothing is known. Anything else is an expression, as `outline` leaves it.
 KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
-_LANGUAGES = frozenset({"java", "csharp", "kotlin"})
+_LANGUAGES = frozenset({"java", "csharp", "kotlin", "cpp"})
 _MOST = 12
 _TOP = {"java": "Object", "csharp": "object", "kotlin": "Any"}
 #: Bytes of arguments that are read as text.
@@ -64,6 +65,9 @@ _INTEGERS = frozenset({
     "integer_literal", "number_literal",
 })  # fmt: skip
 _FLOATS = frozenset({"decimal_floating_point_literal", "hex_floating_point_literal", "real_literal", "float_literal"})
+_CPP_LITERALS = frozenset(
+    {"null", "string_literal", "raw_string_literal", "concatenated_string", "char_literal", "number_literal"}
+)
 _LAMBDAS = frozenset({"lambda_expression", "lambda_literal", "anonymous_function", "anonymous_method_expression"})
 _REFERENCES = frozenset({"method_reference", "callable_reference"})
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!==", "in", "!in"})
@@ -75,6 +79,7 @@ _EXPRESSIONS = frozenset({
     "identifier", "simple_identifier", "method_invocation", "field_access", "this", "this_expression",
     "object_creation_expression", "invocation_expression", "member_access_expression", "call_expression",
     "navigation_expression", "array_access", "element_access_expression", "index_expression", "generic_name",
+    "field_expression", "qualified_identifier", "subscript_expression",
 })  # fmt: skip
 
 
@@ -86,7 +91,8 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
     if group is not None:
         start, end = group.start_byte, group.end_byte
         if end - start <= _READ and callee.start_byte < start:
-            plain = _plain(captured.source[start:end], language == "kotlin")
+            text = captured.source[start:end]
+            plain = cpp_arguments.plain(text) if language == "cpp" else _plain(text, language == "kotlin")
             if plain is not None:
                 lambda_ = _trailing(captured, call) if language == "kotlin" else None
                 if lambda_ is None:
@@ -113,7 +119,10 @@ def _passed(language: str, captured: Captured, call: Node, group: Node | None) -
                 plain = declared is not None and declared.type != "implicit_type"
                 found.append(KNOWN + _type(declared) if declared is not None and plain else UNKNOWN)
                 continue
-        found.append(_argument(captured, value) if value is not None else UNKNOWN)
+        if language == "cpp":
+            found.append(_cpp_argument(captured, child))
+        else:
+            found.append(_argument(captured, value) if value is not None else UNKNOWN)
     if language == "kotlin" and (around := _trailing(captured, call)) is not None:
         found.append(_function(around))
     if len(found) > _MOST or all(one == UNKNOWN for one in found):
@@ -154,6 +163,10 @@ def _group(language: str, call: Node) -> Node | None:
         if call.type == "delegation_specifier" and call.named_child_count:
             call = call.named_children[0]
         return next((child for child in call.named_children if child.type == "value_arguments"), None)
+    if language == "cpp" and call.type == "declaration":
+        declarator = call.child_by_field_name("declarator")
+        value = declarator.child_by_field_name("value") if declarator is not None else None
+        return value if value is not None and value.type == "argument_list" else None
     found = call.child_by_field_name("arguments")
     return found or next((child for child in call.named_children if child.type == "argument_list"), None)
 
@@ -187,6 +200,43 @@ def _argument(captured: Captured, node: Node) -> str:
     if kind in _REFERENCES:
         return REFERENCE
     found = _known(captured, node)
+    return KNOWN + found if found else UNKNOWN
+
+
+def _cpp_argument(captured: Captured, node: Node, depth: int = _NESTED) -> str:
+    kind = node.type
+    if depth <= 0:
+        return UNKNOWN
+    if kind == "parenthesized_expression" and node.named_child_count:
+        return _cpp_argument(captured, node.named_children[0], depth - 1)
+    if kind == "call_expression":
+        type_ = cpp_arguments.called(outline(captured, node))
+        given = node.child_by_field_name("arguments")
+        if type_ == "":
+            return (
+                _cpp_argument(captured, given.named_children[0], depth - 1)
+                if given and given.named_children
+                else UNKNOWN
+            )
+        if type_ is not None:
+            return KNOWN + type_ if type_ != UNKNOWN else UNKNOWN
+    if kind == "this":
+        return kind
+    if kind == "pointer_expression":
+        inner = node.child_by_field_name("argument")
+        text = _cpp_argument(captured, inner, depth - 1) if inner is not None else UNKNOWN
+        if text[:1] in (KNOWN, UNKNOWN, "&", "*") or text.startswith((FUNCTION, REFERENCE)):
+            return UNKNOWN
+        return captured.text(node.children[0]) + text
+    if kind in ("new_expression", "cast_expression", "compound_literal_expression"):
+        type_node = node.child_by_field_name("type")
+        text = cpp_arguments.type_text(captured.text(type_node)) if type_node is not None else UNKNOWN
+        if text == UNKNOWN:
+            return UNKNOWN
+        return f"{KNOWN}{text}{'*' if kind == 'new_expression' else ''}"
+    if kind in _EXPRESSIONS or kind in _LAMBDAS:
+        return _argument(captured, node)
+    found = cpp_arguments.literal(kind, captured.text(node) if kind in _CPP_LITERALS else "", _known(captured, node))
     return KNOWN + found if found else UNKNOWN
 
 
@@ -304,6 +354,12 @@ def taken(
         derived: Types with bases, as indices.
     """
     if language not in _LANGUAGES:
+        return
+    if language == "cpp":  # overloads may stand in several files
+        yield from (
+            Typed(place, TAKEN, cpp_arguments.taken(nodes[place]), place)
+            for place, symbol in enumerate(symbols) if symbol.kind in FUNCTION_KINDS and symbol.arity > 0
+        )  # fmt: skip
         return
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}

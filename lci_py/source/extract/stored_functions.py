@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.extract.cpp_arguments import defaulted
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 #: What a slot is, as the first letter of `Stored.slot`.
 FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS, APPLIED = ".#@%=-:~("
+#: Of a C++ class: how many parameters of a method have no default, and the types of all.
+DEFAULTS = "!"
 #: Bytes that are read of the text before an initialiser, of arguments, of a value, of one initialiser.
 _BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
 #: Values of a local that are followed, members that are read of a struct, and structs in a struct.
@@ -331,7 +334,10 @@ class _Reader:
             if conditional >= 0:
                 conditional = len(b" ".join(self._lines[start:conditional].split()))
             name = entity.name
-            for field, place, type_ in _members(b" ".join(self._lines[start:end].split()), conditional):
+            text = b" ".join(self._lines[start:end].split())
+            for method, least, types in defaulted(text):
+                yield Stored(name, f"{DEFAULTS}{method}", f"{least}:{types}", -1)
+            for field, place, type_ in _members(text, conditional):
                 self._holders.setdefault(field, []).append(name)
                 yield Stored(name, f"{DECLARED}{field}", f"{place}:{type_ or name}", -1)
             if (

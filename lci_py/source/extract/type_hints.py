@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
+from lci_py.source.extract.cpp_arguments import stars
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
@@ -209,12 +210,13 @@ def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -
 
 
 def types_of(
-    captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
+    language: str, captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
     given: Sequence[Given] | None = None, stored: Sequence[Stored] = (),
 ) -> list[Typed]:  # fmt: skip
     """The known types of names. Of locals, only those that a call depends on.
 
     Args:
+        language: Of the file.
         captured: The query matches.
         finder: Over their entities.
         symbols: The file's.
@@ -230,7 +232,7 @@ def types_of(
     passed = {one for text in {call.passed for call in calls if call.passed} for one in text.split(";")}
     given_on = set(map(first_name, passed))
     found: dict[Typed, None] = {}
-    reader = _Reader(captured, finder, symbols)
+    reader = _Reader(captured, finder, symbols, with_stars=language == "cpp")
     for captures in captured.typed:
         for item in reader.read(captures):
             found[item] = None
@@ -307,8 +309,9 @@ class _Around:
 class _Reader:
     """The hints in the matches of one file."""
 
-    def __init__(self, captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> None:
+    def __init__(self, captured: Captured, finder: Finder, symbols: Sequence[Symbol], *, with_stars: bool) -> None:
         self._captured = captured
+        self._stars = with_stars  # of pointers, which stand before the name
         self._callable = _Around(finder, symbols, CALLABLE)
         self._function = _Around(finder, symbols, FUNCTION_KINDS)
         self._type = _Around(finder, symbols, TYPE_KINDS)
@@ -317,11 +320,19 @@ class _Reader:
     def read(self, captures: dict[str, list[Node]]) -> Iterator[Typed]:
         captured = self._captured
         roles, others = _plan(tuple(captures))
-        declared = (captured.text(node) for node in captures.get("typed.declared", ()))
-        texts = [_type(text) for text in declared if not _DEDUCED.match(text)]
+        given = captures.get("typed.declared", ())
+        texts = [_type(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
+        is_declared = bool(texts) and self._stars
         if roles and not texts:
             texts = self._texts(captures, roles)
         names = _names(captures)
+        if is_declared and given:
+            for node in names:
+                after = stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
+                place, name = self._callable(node), captured.text(node)
+                for text in texts:
+                    yield Typed(place, name, text + after, place)
+            names = []
         # In Ruby, `@x` is a member by its name.
         members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
         if others:
@@ -329,8 +340,9 @@ class _Reader:
                 yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
             for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
                 place = self._function(node)
+                after = stars(captured.source, node.end_byte, -1, -1) if self._stars else ""
                 if place >= 0:
-                    yield from (Typed(place, "", text, place) for text in texts)
+                    yield from (Typed(place, "", text + after, place) for text in texts)
         if members or others:
             for node in (*captures.get("typed.member", ()), *members):
                 place, within = self._type(node), self._member(node)
