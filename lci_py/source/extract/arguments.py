@@ -65,9 +65,6 @@ _INTEGERS = frozenset({
     "integer_literal", "number_literal",
 })  # fmt: skip
 _FLOATS = frozenset({"decimal_floating_point_literal", "hex_floating_point_literal", "real_literal", "float_literal"})
-_CPP_LITERALS = frozenset(
-    {"null", "string_literal", "raw_string_literal", "concatenated_string", "char_literal", "number_literal"}
-)
 _LAMBDAS = frozenset({"lambda_expression", "lambda_literal", "anonymous_function", "anonymous_method_expression"})
 _REFERENCES = frozenset({"method_reference", "callable_reference"})
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "!==", "in", "!in"})
@@ -79,7 +76,6 @@ _EXPRESSIONS = frozenset({
     "identifier", "simple_identifier", "method_invocation", "field_access", "this", "this_expression",
     "object_creation_expression", "invocation_expression", "member_access_expression", "call_expression",
     "navigation_expression", "array_access", "element_access_expression", "index_expression", "generic_name",
-    "field_expression", "qualified_identifier", "subscript_expression",
 })  # fmt: skip
 
 
@@ -203,41 +199,15 @@ def _argument(captured: Captured, node: Node) -> str:
     return KNOWN + found if found else UNKNOWN
 
 
-def _cpp_argument(captured: Captured, node: Node, depth: int = _NESTED) -> str:
+def _cpp_argument(captured: Captured, node: Node) -> str:
     kind = node.type
-    if depth <= 0:
-        return UNKNOWN
-    if kind == "parenthesized_expression" and node.named_child_count:
-        return _cpp_argument(captured, node.named_children[0], depth - 1)
-    if kind == "call_expression":
-        type_ = cpp_arguments.called(outline(captured, node))
-        given = node.child_by_field_name("arguments")
-        if type_ == "":
-            return (
-                _cpp_argument(captured, given.named_children[0], depth - 1)
-                if given and given.named_children
-                else UNKNOWN
-            )
-        if type_ is not None:
-            return KNOWN + type_ if type_ != UNKNOWN else UNKNOWN
-    if kind == "this":
-        return kind
-    if kind == "pointer_expression":
-        inner = node.child_by_field_name("argument")
-        text = _cpp_argument(captured, inner, depth - 1) if inner is not None else UNKNOWN
-        if text[:1] in (KNOWN, UNKNOWN, "&", "*") or text.startswith((FUNCTION, REFERENCE)):
-            return UNKNOWN
-        return captured.text(node.children[0]) + text
-    if kind in ("new_expression", "cast_expression", "compound_literal_expression"):
-        type_node = node.child_by_field_name("type")
-        text = cpp_arguments.type_text(captured.text(type_node)) if type_node is not None else UNKNOWN
-        if text == UNKNOWN:
-            return UNKNOWN
-        return f"{KNOWN}{text}{'*' if kind == 'new_expression' else ''}"
-    if kind in _EXPRESSIONS or kind in _LAMBDAS:
-        return _argument(captured, node)
-    found = cpp_arguments.literal(kind, captured.text(node) if kind in _CPP_LITERALS else "", _known(captured, node))
-    return KNOWN + found if found else UNKNOWN
+    start, end = node.start_byte, node.end_byte
+    if end - start > _READ:
+        return FUNCTION if kind == "lambda_expression" else UNKNOWN
+    if kind == "binary_expression":
+        sign = node.child_by_field_name("operator")
+        kind = sign.type if sign is not None else kind
+    return cpp_arguments.argument(kind, captured.source[start:end].decode("utf-8", "replace"))
 
 
 def _known(captured: Captured, node: Node, depth: int = _NESTED) -> str:
@@ -355,11 +325,8 @@ def taken(
     """
     if language not in _LANGUAGES:
         return
-    if language == "cpp":  # overloads may stand in several files
-        yield from (
-            Typed(place, TAKEN, cpp_arguments.taken(nodes[place]), place)
-            for place, symbol in enumerate(symbols) if symbol.kind in FUNCTION_KINDS and symbol.arity > 0
-        )  # fmt: skip
+    if language == "cpp":
+        yield from _taken_in_cpp(nodes, symbols)
         return
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}
@@ -378,6 +345,17 @@ def taken(
         )
         if text:
             yield Typed(place, TAKEN, text, place)
+
+
+def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
+    """What functions take that have others of their name in the file, and constructors, which convert values."""
+    counts = Counter(symbol.name for symbol in symbols if symbol.kind in FUNCTION_KINDS)
+    for place, symbol in enumerate(symbols):
+        kind = symbol.kind
+        if kind in FUNCTION_KINDS and symbol.arity > 0 and (counts[symbol.name] > 1 or kind == "constructor"):
+            text = cpp_arguments.taken(nodes[place])
+            if text:
+                yield Typed(place, TAKEN, text, place)
 
 
 def _variables(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lci_py.source.extract.type_hints import shortened
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -32,14 +33,21 @@ _PLAIN = lazily(
     rb"""|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<char>'(?:[^'\\]|\\.)[^']*'))\s*(?:,|\)\Z)"""
 )
 _WORDS = {"nullptr": "#null", "NULL": UNKNOWN, "true": "#boolean", "false": "#boolean"}
-_POINTED = lazily(rb"(?:\s|const\b|[*&])*")
 _QUALIFIERS = lazily(r"\b(?:const|volatile|struct|class|union|enum|typename|constexpr|register)\b|\s+")
 _NAME = lazily(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
-_DECLARED = lazily(
-    rb"([A-Za-z_]\w*) ?\(((?:[^;{}()]|\([^;{}()]*\)){1,600})\)(?: ?(?:const|noexcept|override|= ?0))* ?;"
-)
+_BEFORE = lazily(rb"([A-Za-z_]\w*) ?\Z")
+_VARIABLE = lazily(r"(?:class|typename|auto)\s*(?:\.\.\.)?\s*([A-Za-z_]\w*)")
+_COMMENT = lazily(r"/\*.*?\*/|//[^\n]*")
 _SIGNS = lazily(r"[<>(),]")
 _BUILTIN = frozenset("unsigned signed long short int char double".split())
+_CHAINS = frozenset({"call_expression", "field_expression", "subscript_expression", "qualified_identifier"})
+_TRUTHS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||"})
+#: Of expressions that name a type: where it is.
+_TYPED = {
+    "new_expression": lazily(r"new\s+([\w:]+(?:<[^(){}]*>)?)"),
+    "cast_expression": lazily(r"\(([^()]*)\)"),
+    "compound_literal_expression": lazily(r"([\w:]+(?:<[^(){}]*>)?)\s*\{"),
+}
 _CAST = lazily(r"(?:static|dynamic|const|reinterpret)_cast<(.+)>\(\)")
 _MOVED = lazily(r"(?:std::)?(?:move|forward)(?:<.*>)?\(\)")
 
@@ -103,45 +111,57 @@ def type_text(text: str) -> str:
     return name[:80] + "*" * min(rest.count("*") + rest.count("["), 3)
 
 
-def literal(kind: str, text: str, known: str) -> str:
-    """The type of a literal or of an operator's result, `known` to other languages' rules; "" if it is not known."""
-    if kind == "null":
-        return NOTHING if text == "nullptr" else ""
+@lru_cache(maxsize=8192)
+def argument(kind: str, text: str) -> str:
+    """What one argument is.
+
+    Args:
+        kind: The type of its node; of an operator between two operands, the operator.
+        text: As written.
+    """
+    match = _PLAIN.match(text.encode("utf-8", "replace") + b",")
+    if match is not None and match.end() > len(text.encode("utf-8", "replace")):
+        found = plain(b"(" + text.encode("utf-8", "replace") + b")")
+        return (found[1] or UNKNOWN) if found is not None else UNKNOWN
+    if kind in _CHAINS:
+        return _chain(kind, text)
+    if kind == "pointer_expression" and text[:1] in "&*":
+        inner = argument("call_expression", text[1:].strip())
+        return text[0] + inner if inner[:1] not in ("#", "?", "&", "*", "-") else UNKNOWN
+    if kind == "parenthesized_expression":
+        return argument("", text[1:-1].strip())
+    if kind in _TYPED:
+        match_of = _TYPED[kind].match(text)
+        type_ = type_text(match_of.group(1)) if match_of is not None else UNKNOWN
+        return f"{_KNOWN}{type_}{'*' if kind == 'new_expression' else ''}" if type_ != UNKNOWN else UNKNOWN
+    if kind == "lambda_expression":
+        return POINTER
+    found_type = _literal(kind, text)
+    return _KNOWN + found_type if found_type else UNKNOWN
+
+
+def _chain(kind: str, text: str) -> str:
+    short = shortened(text)
+    if kind == "call_expression" and short.endswith("()"):
+        cast = _CAST.fullmatch(short) if "_cast<" in short else None
+        if cast is not None:
+            type_ = type_text(cast.group(1))
+            return _KNOWN + type_ if type_ != UNKNOWN else UNKNOWN
+        if _MOVED.fullmatch(short):
+            return argument("", text.partition("(")[2].rpartition(")")[0].strip())
+    return short if short and _SEPARATOR not in short and short[:1] not in "(!-~+" else UNKNOWN
+
+
+def _literal(kind: str, text: str) -> str:
     if kind in ("string_literal", "raw_string_literal", "concatenated_string"):
         return TEXT if text[:1] in ('"', "R") else ""
     if kind == "char_literal":
         return "char" if text[:1] == "'" else ""
-    if kind == "number_literal":
-        return number(text)
+    if kind in ("number_literal", "unary_expression") and text.lstrip("+- ")[:1].isdigit():
+        return number(text.lstrip("+- "))
     if kind == "sizeof_expression":
         return "size_t"
-    return known if known == "boolean" else ""
-
-
-def stars(source: bytes, start: int, name: int, end: int) -> str:
-    """The stars of a declaration: those between its type's end and the start of its name, and one per array after it.
-
-    Args:
-        source: The file.
-        start: Where the type ends.
-        name: Where the name starts; before `start` if there is none, as for a function's result.
-        end: Where the name ends.
-    """
-    if name < start:
-        match = _POINTED.match(source, start)
-        return "*" * min(match.group().count(b"*"), 3) if match is not None else ""
-    before = source[max(start, name - _NEAR) : name]
-    found = before.rpartition(b",")[2].count(b"*") if b"*" in before else 0
-    arrays = source[end : end + 1] == b"["
-    return "*" * min(found + arrays, 3) if found or arrays else ""
-
-
-def called(text: str) -> str | None:
-    """The type of a cast that is written as a call, given its outline; "" of one that gives its argument; else None."""
-    cast = _CAST.fullmatch(text) if "_cast<" in text else None
-    if cast is not None:
-        return type_text(cast.group(1))
-    return "" if _MOVED.fullmatch(text) else None
+    return "boolean" if kind in _TRUTHS or (kind == "unary_expression" and text[:1] == "!") else ""
 
 
 def defaulted(body: bytes) -> Iterator[tuple[str, int, str]]:
@@ -150,12 +170,18 @@ def defaulted(body: bytes) -> Iterator[tuple[str, int, str]]:
     Args:
         body: The text of the class in single spaces.
     """
-    for match in _DECLARED.finditer(body) if b"=" in body else ():
-        if b"=" not in match.group(2):
+    for part in body.split(b";") if b"=" in body else ():
+        if b"=" not in part or b"(" not in part:
             continue
-        parameters = _parameters(match.group(2).decode("utf-8", "replace"))
+        part = part.replace(b"{}", b"0")
+        part = part[max(part.rfind(b"{"), part.rfind(b"}")) + 1 :]
+        opening, closing = part.find(b"("), part.rfind(b")")
+        name = _BEFORE.search(part[max(0, opening - _NEAR) : opening]) if b"=" in part[opening:closing] else None
+        if name is None:
+            continue
+        parameters = _parameters(part[opening + 1 : closing].decode("utf-8", "replace"))
         least = next((place for place, one in enumerate(parameters) if "=" in one), len(parameters))
-        yield match.group(1).decode(), least, _SEPARATOR.join(map(_declared_type, parameters))
+        yield name.group(1).decode(), least, _SEPARATOR.join(map(_declared_type, parameters))
 
 
 def _parameters(text: str) -> list[str]:
@@ -171,6 +197,10 @@ def _parameters(text: str) -> list[str]:
 
 def _declared_type(parameter: str) -> str:
     parameter = parameter.partition("=")[0]
+    if "(" in parameter and "(" in parameter.partition("<")[0]:
+        return POINTER if "(*" in parameter.replace(" ", "") else UNKNOWN
+    if ">::" in parameter or "decltype" in parameter:
+        return UNKNOWN
     words = _NAME.findall(_QUALIFIERS.sub(" ", parameter.partition("<")[0]))
     if not words:
         return UNKNOWN
@@ -191,58 +221,37 @@ def agree(declared: str, taken_by: str) -> bool:
 
 def taken(node: Node) -> str:
     """The types of the parameters of a definition."""
-    types = list(_each_taken(node))
-    is_template = node.type == "template_declaration" and types[0][:1] != _OF_CLASS
-    return (TEMPLATE if is_template else "") + _SEPARATOR.join(types).replace(_OF_CLASS, "") if types else ""
-
-
-def _each_taken(node: Node) -> Iterator[str]:
-    variables: set[str] = set()
+    template = b""
     current: Node | None = node
     if node.type == "template_declaration":
-        group = node.child_by_field_name("parameters")
-        for child in group.named_children if group is not None else ():
-            name = next((part for part in child.named_children if part.type == "type_identifier"), None)
-            if name is not None:
-                variables.add(_text(name))
+        template = node.children[1].text or b""
         current = node.named_children[-1]
-    parameters = None
-    owned = False
     for _ in range(8):  # pointers and references before the name
-        if current is None or parameters is not None:
+        if current is None:
             break
         parameters = current.child_by_field_name("parameters")
         inner = current.child_by_field_name("declarator")
+        if parameters is not None:
+            # The parameters of a template around `A<T>::f` may be those of the class, which are not deduced.
+            owned = inner is not None and inner.type == "qualified_identifier"
+            return _taken(parameters.text or b"", template, owned)
         if inner is None:
             inner = next((child for child in current.named_children if child.type == "function_declarator"), None)
-        owned = inner is not None and inner.type == "qualified_identifier"
         current = inner
-    for child in parameters.children if parameters is not None else ():
-        kind = child.type
-        if kind == "...":
-            yield f"{UNKNOWN}..."
-        elif kind == "variadic_parameter_declaration":
-            yield f"{DEDUCED}..."
-        elif kind in ("parameter_declaration", "optional_parameter_declaration"):
-            # The parameters of a template around `A<T>::f` may be those of the class, which are not deduced.
-            yield (_OF_CLASS if owned else "") + _taken(child, variables, UNKNOWN if owned else DEDUCED)
+    return ""
 
 
-def _taken(parameter: Node, variables: set[str], deduced: str) -> str:
-    type_ = parameter.child_by_field_name("type")
-    declarator = parameter.child_by_field_name("declarator")
-    after = _text(declarator) if declarator is not None else ""
-    if type_ is None or type_.type in ("dependent_type", "decltype"):
-        return UNKNOWN
-    if "(" in after:
-        return POINTER if "(*" in after else UNKNOWN
-    text = _text(type_)
-    stars = "*" * min(after.count("*") + after.count("["), 3)
-    if text in variables or text == "auto":
-        return deduced + stars if deduced != UNKNOWN else UNKNOWN
-    found = type_text(text)
-    return found if found in (UNKNOWN, POINTER) else (found + stars)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
+@lru_cache(maxsize=4096)
+def _taken(parameters: bytes, template: bytes, owned: bool) -> str:
+    text = _COMMENT.sub(" ", parameters.decode("utf-8", "replace"))[1:-1]
+    variables = frozenset(_VARIABLE.findall(template.decode("utf-8", "replace"))) if template else frozenset[str]()
+    found: list[str] = []
+    for one in _parameters(text):
+        type_ = f"{UNKNOWN}..." if one.strip() == "..." else _declared_type(one)
+        name = type_.rstrip("*")
+        if "..." in one and name != UNKNOWN:
+            type_ = f"{DEDUCED}..."
+        elif name in variables or name == DEDUCED:
+            type_ = UNKNOWN if owned else DEDUCED + type_[len(name) :]
+        found.append(type_)
+    return (TEMPLATE if template and not owned else "") + _SEPARATOR.join(found)

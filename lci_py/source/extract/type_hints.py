@@ -6,7 +6,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
-from lci_py.source.extract.cpp_arguments import stars
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
@@ -36,6 +35,9 @@ _FILLED = lazily(r"\([^()]+\)")
 _PARTS = lazily(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 _CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
+#: What may stand between the type of a function's result and its name; bytes before a name that may belong to it.
+_POINTED_TO = lazily(rb"(?:\s|const\b|[*&])*")
+_NEAR = 80
 #: What a field is compared with: no text that looks like a part of an expression.
 _LITERAL = lazily(r'"[\w./:-]{1,40}"|[A-Za-z_$][\w.$]{0,60}')
 _JUMPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement"})
@@ -68,7 +70,11 @@ def outline(captured: Captured, node: Node) -> str:
     No more than 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
     """
     start = node.start_byte
-    text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
+    return shortened(captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace"))
+
+
+def shortened(text: str) -> str:
+    """The same for a text."""
     if _PLAIN.fullmatch(text):
         return text[:_KEPT]
     if _CHAIN.fullmatch(text):
@@ -328,7 +334,7 @@ class _Reader:
         names = _names(captures)
         if is_declared and given:
             for node in names:
-                after = stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
+                after = _stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
                 place, name = self._callable(node), captured.text(node)
                 for text in texts:
                     yield Typed(place, name, text + after, place)
@@ -340,7 +346,7 @@ class _Reader:
                 yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
             for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
                 place = self._function(node)
-                after = stars(captured.source, node.end_byte, -1, -1) if self._stars else ""
+                after = _stars(captured.source, node.end_byte, -1, -1) if self._stars else ""
                 if place >= 0:
                     yield from (Typed(place, "", text + after, place) for text in texts)
         if members or others:
@@ -403,3 +409,21 @@ def _type(text: str) -> str:
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     return text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
+
+
+def _stars(source: bytes, start: int, name: int, end: int) -> str:
+    """The stars of a declaration: those between its type's end and the start of its name, and one per array after it.
+
+    Args:
+        source: The file.
+        start: Where the type ends.
+        name: Where the name starts; before `start` if there is none, as for a function's result.
+        end: Where the name ends.
+    """
+    if name < start:
+        match = _POINTED_TO.match(source, start)
+        return "*" * min(match.group().count(b"*"), 3) if match is not None else ""
+    before = source[max(start, name - _NEAR) : name]
+    found = before.rpartition(b",")[2].count(b"*") if b"*" in before else 0
+    arrays = source[end : end + 1] == b"["
+    return "*" * min(found + arrays, 3) if found or arrays else ""
