@@ -275,10 +275,9 @@ class LookUps:
         return found if found is not None else self.adopted(owner, name)
 
     def members(self, owner: Definition, name: str) -> list[Definition]:
-        """All members of a name that stand inside a type; failing that, the one that stands outside it."""
+        """All members of a name that stand inside a type; failing that, those that stand outside it."""
         place = owner.symbol - self.tables.facts(owner.file).first
-        adopted = self.adopted
-        return self.all_inside(owner.file, place, name) or [item for item in (adopted(owner, name),) if item]
+        return self.all_inside(owner.file, place, name) or self.all_adopted(owner, name)
 
     def methods(self, owner: Definition) -> list[str]:
         """The names of the methods inside a type, in text order."""
@@ -290,7 +289,12 @@ class LookUps:
         return [name for other, name in asked if other == place]
 
     def adopted(self, owner: Definition, name: str) -> Definition | None:
-        """A method of a type that stands outside it.
+        """A method of a type that stands outside it."""
+        found = self.all_adopted(owner, name)
+        return found[0] if found else None
+
+    def all_adopted(self, owner: Definition, name: str) -> list[Definition]:
+        """The methods of a name that stand outside their type.
 
         The type must be the only one of its name in the folder; or in the program, in languages where such methods may
         stand anywhere.
@@ -298,17 +302,17 @@ class LookUps:
         facts = self.tables.facts(owner.file)
         head = facts.head
         if head.language in language_rules.INSIDE_METHODS:
-            return None
+            return []
         families, folders = self.files.families, self.files.folders
         place = (families[owner.file], folders[owner.file], facts.names[owner.symbol - facts.first])
         only = self._ask(("near", *place))
         if only is not None and only.symbol == owner.symbol:
             found: list[Definition] = self._ask(("orphan", *place, name))
             if found:
-                return found[0]
+                return found
         if head.language in language_rules.ADOPTING and self.only_type(place[0], place[2]) == owner:
-            return next((item for item in self.all_named(place[0], name) if item.owner == place[2]), None)
-        return None
+            return [item for item in self.all_named(place[0], name) if item.owner == place[2]]
+        return []
 
     def bases(self, owner: Definition) -> list[str]:
         """Names of a type's bases."""

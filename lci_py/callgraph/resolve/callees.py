@@ -79,6 +79,8 @@ class Callees:
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
         parent = facts.parents[place]
+        if facts.head.language == "cpp" and at.kind in ("method", "constructor"):
+            return self._of_cpp_type(at, facts.names[place], parent)
         if parent < 0:
             return self._look.variants(at, facts.names[place])
         found = self._look.all_inside(at.file, parent, facts.names[place])
@@ -87,6 +89,26 @@ class Callees:
         if facts.head.language in language_rules.BY_ARITY:
             found = [item for item in found if takes(self._look.arity(item), arguments)] or found
         return found[-1:]
+
+    def _of_cpp_type(self, method: Definition, name: str, parent: int) -> list[Definition]:
+        """The methods of the name and type of one, those inside the type and those outside it."""
+        if not method.owner:
+            owner = self._look.definition(method.file, parent) if parent >= 0 else None
+        else:
+            family = self._look.files.families[method.file]
+            owner = self._look.near_type(method.file, method.owner) or self._look.only_type(family, method.owner)
+        found: dict[int, Definition] = {}
+        if owner is not None:
+            place = owner.symbol - self._look.tables.facts(owner.file).first
+            found.update((item.symbol, item) for item in self._look.all_inside(owner.file, place, name))
+            found.update((item.symbol, item) for item in self._look.all_adopted(owner, name))
+        if method.symbol not in found:  # of several types of one name
+            if parent < 0:
+                beside = self._look.variants(method, name)
+            else:
+                beside = self._look.all_inside(method.file, parent, name)
+            found.update((item.symbol, item) for item in beside if item.owner == method.owner)
+        return list(found.values()) or [method]
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
         """The constructors of a type; the type itself if it has none. `new`: the call says that it constructs."""
@@ -99,6 +121,8 @@ class Callees:
             place = owner.symbol - facts.first
             name = language_rules.SECONDARY_CONSTRUCTORS.get(language, facts.names[place])
             found = self._look.all_inside(owner.file, place, name)
+            if language == "cpp":
+                found = [*found, *self._look.all_adopted(owner, name)]
             found = [item for item in found if item.kind == "constructor"]
             if found and language in language_rules.PRIMARY_CONSTRUCTORS and self._look.arity(owner) >= 0:
                 return [owner, *found]

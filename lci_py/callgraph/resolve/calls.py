@@ -195,7 +195,9 @@ class _CallResolver:
             return overloads.named(targets, self.known, of_macro=of_macro)
         if self._language in language_rules.INHERITED_OVERLOADS:
             targets = self._by_types.inherited(targets, arguments)
-        return overloads.fitting(targets, arguments, self.known, self._look.arity)
+        elif self._language == "cpp":
+            targets = self._by_types.overriding(targets, arguments)
+        return overloads.fitting(targets, arguments, self.known, self._by_types.arity)
 
     def _named(self, name: str, receiver: str, caller: int) -> Targets:
         if receiver in language_rules.CONSTRUCTED:

@@ -8,18 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE
-from lci_py.callgraph.resolve.static_types import (
-    BOXED,
-    CONVERTED,
-    EXACT,
-    MAYBE,
-    NO,
-    StaticType,
-    StaticTypes,
-    TypesOfArguments,
-)
+from lci_py.callgraph.resolve.cpp_types import BOXED, CONVERTED, EXACT, MAYBE, NO, OWN, PERHAPS, PROMOTED
+from lci_py.callgraph.resolve.static_types import StaticType, StaticTypes, TypesOfArguments
 from lci_py.source.extract.arguments import SEPARATOR, TAKEN
-from lci_py.source.syntax.arity import lacks_only_defaults, takes
+from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
+from lci_py.source.extract.stored_functions import DEFAULTS
+from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
 from lci_py.types.search import TYPE_KINDS
 
 if TYPE_CHECKING:
@@ -27,6 +21,11 @@ if TYPE_CHECKING:
     from lci_py.callgraph.lookups import LookUps
     from lci_py.callgraph.resolve.evaluate import Evaluator
 
+#: How soon a definition is chosen that takes an argument so: as it is, in a box or as another number, by a conversion.
+_PHASES = {EXACT: 0, PROMOTED: 1, BOXED: 2, CONVERTED: 2, OWN: 3, PERHAPS: 4}
+_VARIABLE, _DEFAULTS = 5, 6
+#: In C++, a type that can be given so is the more special one: `Derived` than `Base`.
+_PARTS = (EXACT, PROMOTED, BOXED)
 #: Of more overloads than this, types are not compared: each is compared with each.
 _MOST = 64
 #: (symbol, step) pairs.
@@ -85,14 +84,18 @@ class _Candidate(NamedTuple):
     Attributes:
         target: Symbol and step.
         types: Per argument; None if they are not known.
-        phase: 0: as they are; 1: in a box, or as another number; 2: as some of any number; +3 with defaults.
+        phase: One of `_PHASES`, the last one of its arguments; `_VARIABLE` as some of any number; more with defaults.
         sure: Whether it is known to take the arguments.
+        phases: The phase of each argument.
+        is_template: Of C++: a function comes before it, and a condition may rule it out.
     """
 
     target: tuple[int, int]
     types: tuple[StaticType | None, ...] | None
     phase: int
     sure: bool
+    phases: tuple[int, ...] = ()
+    is_template: bool = False
 
 
 class Overloads:
@@ -108,6 +111,8 @@ class Overloads:
         self._given: dict[tuple[int, str], StaticTypes] = {}
         self._meant: dict[tuple[Targets, tuple[StaticTypes, ...]], Targets] = {}
         self._derived: dict[int, bool] = {}
+        self._arities: dict[int, int] = {}
+        self._templates: set[int] = set()
         self._taken: dict[int, list[str] | None] = {}
         self._named: dict[tuple[int, str], StaticType | None] = {}
 
@@ -121,6 +126,44 @@ class Overloads:
         self._named.clear()
         self._meant.clear()
         self._derived.clear()
+        self._arities.clear()
+        self._templates.clear()
+
+    def arity(self, at: Definition) -> int:
+        """How many arguments a definition takes. Of a C++ method that stands outside its class, the class may say that
+        some of its parameters have defaults."""
+        arity = self._look.arity(at)
+        if not at.owner or arity <= 0 or self._language != "cpp":
+            return arity
+        known = self._arities.get(at.symbol)
+        if known is None:
+            facts = self._look.tables.facts(at.file)
+            place = at.symbol - facts.first
+            texts = SEPARATOR.join(self._texts(at) or ())
+            family = self._look.files.families[at.file]
+            for _, item in self._look.stored(family, at.owner, f"{DEFAULTS}{facts.names[place]}", tests=True):
+                least, _, types = item.value.partition(":")
+                if agree(types, texts):
+                    arity = with_least(arity, int(least))
+            known = self._arities[at.symbol] = arity
+        return known
+
+    def overriding(self, targets: Targets, arguments: int) -> Targets:
+        """The targets without overrides that take another number of arguments: these only share the name. Defaults are
+        those of what is overridden."""
+        if arguments < 0 or not any(step & ~AMBIGUOUS == OVERRIDE for _, step in targets):
+            return targets
+        plain = [
+            self.arity(self._known[one])
+            for one, step in targets
+            if step & ~AMBIGUOUS != OVERRIDE and one in self._known
+        ]
+        fits = lacks_only_defaults if any(has_defaults(one) for one in plain) else takes
+        kept = [
+            target for target in targets
+            if target[1] & ~AMBIGUOUS != OVERRIDE or fits(self.arity(self._known[target[0]]), arguments)
+        ]  # fmt: skip
+        return tuple(kept)
 
     def inherited(self, targets: Targets, arguments: int) -> Targets:
         """The targets; if the type that has the only ones cannot take so many arguments, those of its bases that do."""
@@ -159,7 +202,8 @@ class Overloads:
             passed: As in `Call`.
             place: Of the symbol around the call, or -1.
         """
-        if len(targets) == 1 and not self._is_of_derived(targets[0][0]):
+        inherited = self._language in language_rules.INHERITED_OVERLOADS
+        if len(targets) == 1 and not (inherited and self._is_of_derived(targets[0][0])):
             return targets
         given = tuple(self._argument(place, text) for text in passed.split(SEPARATOR))
         asked = targets, given
@@ -169,22 +213,27 @@ class Overloads:
         return found
 
     def _for_types(self, targets: Targets, given: Sequence[StaticTypes]) -> Targets:
-        groups: dict[tuple[bool, int, int], list[tuple[int, int]]] = {}
+        groups: dict[tuple[bool, int, int | str], list[tuple[int, int]]] = {}
         for symbol, step in targets:
             at = self._known.get(symbol)
-            if at is None:
+            if at is None or at.kind == "macro":  # what a macro calls gets other arguments
                 return targets
             facts = self._look.tables.facts(at.file)
             around = at.symbol - facts.first
             if at.kind not in TYPE_KINDS:
                 around = facts.parents[around]
-            groups.setdefault((step & ~AMBIGUOUS == OVERRIDE, at.file, around), []).append((symbol, step))
+            beside: tuple[int, int | str] = at.file, around
+            if self._language == "cpp":  # those of a type or namespace stand in any file
+                beside = -1, at.owner or (facts.names[around] if around >= 0 else "")
+            groups.setdefault((step & ~AMBIGUOUS == OVERRIDE, *beside), []).append((symbol, step))
         kept: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
         for (overriding, _, _), group in groups.items():
             chosen = self._chosen(group, given)
             if not chosen and not overriding and self._language in language_rules.INHERITED_OVERLOADS:
                 chosen = self._inherited(group[0], given)
-            kept[overriding] += chosen or (() if overriding else group)
+            kept[overriding] += chosen or (() if overriding or self._language == "cpp" else group)
+        if not kept[False]:
+            kept[False] = [target for (overriding, *_), group in groups.items() if not overriding for target in group]
         found: list[tuple[int, int]] = []
         for group in kept.values():
             found += [(group[0][0], group[0][1] & ~AMBIGUOUS)] if len(group) == 1 else group
@@ -238,12 +287,16 @@ class Overloads:
         """What a definition takes, "T..." for any number; None if that is not known."""
         if symbol in self._taken:
             return self._taken[symbol]
-        at = self._known[symbol]
-        place = symbol - self._look.tables.facts(at.file).first
-        rows = self._look.typed(at.file, place, TAKEN)
-        found = rows[0].text.split(SEPARATOR) if rows else [] if self._look.arity(at) == 0 else None
-        self._taken[symbol] = found
+        found = self._taken[symbol] = self._texts(self._known[symbol])
         return found
+
+    def _texts(self, at: Definition) -> list[str] | None:
+        rows = self._look.typed(at.file, at.symbol - self._look.tables.facts(at.file).first, TAKEN)
+        text = rows[0].text if rows else ""
+        if text[:1] == TEMPLATE and self._language == "cpp":
+            self._templates.add(at.symbol)
+            text = text[1:]
+        return text.split(SEPARATOR) if text else [] if self._look.arity(at) == 0 else None
 
     def _candidate(
         self, target: tuple[int, int], texts: list[str] | None, given: Sequence[StaticTypes], same: list[bool]
@@ -253,35 +306,45 @@ class Overloads:
         if texts is None or wanted is None:
             return _Candidate(target, None, 0, False)
         symbol = target[0]
-        defaults = 3 * ((len(texts) > len(given) and not texts[-1].endswith("...")) or len(texts) > len(given) + 1)
+        # In C++, to use a default is no worse than to use none.
+        defaults = (
+            _DEFAULTS
+            * (self._language != "cpp")
+            * ((len(texts) > len(given) and not texts[-1].endswith("...")) or len(texts) > len(given) + 1)
+        )
         types = tuple(self._wanted(symbol, text) for text in wanted)
         if texts and texts[-1].endswith("..."):
             whole = types
+            if self._language == "cpp":  # only what is passed for `...` is worse
+                return self._judged(target, types, given, same, 0, fixed=len(texts) - 1)
             if len(texts) == len(given):  # an array may be passed as it is
                 array = self._wanted(symbol, f"{texts[-1][:-3]}[]")
                 whole = (*types[:-1], array)
                 last = self._types.fits(given[-1], array, self._language)
                 if last in (EXACT, BOXED):
                     return self._judged(target, whole, given, same, defaults)
-            return self._judged(target, types, given, same, defaults, least=2)
+            return self._judged(target, types, given, same, defaults, least=_VARIABLE)
         return self._judged(target, types, given, same, defaults)
 
     def _judged(
         self, target: tuple[int, int], types: tuple[StaticType | None, ...], given: Sequence[StaticTypes],
-        same: list[bool], phase: int, least: int = 0,
+        same: list[bool], phase: int, least: int = 0, fixed: int = _MOST,
     ) -> _Candidate | None:  # fmt: skip
-        sure, most = True, least
-        for argument, type_, equal in zip(given, types, same, strict=True):
+        sure = True
+        phases: list[int] = []
+        for place, (argument, type_, equal) in enumerate(zip(given, types, same, strict=True)):
+            if place >= fixed:
+                phases.append(_VARIABLE)
+                continue
             fit = self._types.fits(argument, type_, self._language)
             if fit == NO:
                 return None
-            if fit == BOXED:
-                most = max(most, 1)
-            elif fit == CONVERTED:
-                most, sure = max(most, 1), False
-            elif fit == MAYBE and not equal:
+            phases.append(_PHASES.get(fit, 0))
+            if fit in (CONVERTED, PERHAPS) or (fit == MAYBE and not equal):
                 sure = False
-        return _Candidate(target, types, phase + most, sure)
+        is_template = target[0] in self._templates
+        phase += max(least, *phases, 0)
+        return _Candidate(target, types, phase, sure and not is_template, tuple(phases), is_template)
 
     def _wanted(self, symbol: int, text: str) -> StaticType | None:
         if (symbol, text) not in self._named:
@@ -296,6 +359,10 @@ class Overloads:
             return False
         if one.phase != other.phase:
             return one.phase < other.phase
+        if self._language == "cpp" and one.phases != other.phases:
+            return all(a <= b for a, b in zip(one.phases, other.phases, strict=True))
+        if one.is_template != other.is_template:
+            return other.is_template
         return self._is_more_special(one, other) and not self._is_more_special(other, one)
 
     def _is_more_special(self, one: _Candidate, other: _Candidate) -> bool:
@@ -306,7 +373,8 @@ class Overloads:
         if one is None or other is None:
             return one is other
         same = one.name == other.name and one.arrays == other.arrays
-        return same or self._types.fits_one(one, other, self._language) == EXACT
+        wanted = _PARTS if self._language == "cpp" else (EXACT,)
+        return same or self._types.fits_one(one, other, self._language) in wanted
 
 
 def _per_argument(texts: list[str] | None, arguments: int) -> list[str] | None:

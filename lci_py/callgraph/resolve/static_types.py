@@ -13,6 +13,16 @@ from typing import NamedTuple
 
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.cpp_types import (
+    ANY_POINTERS,
+    BOXED,
+    CONVERTED,
+    EXACT,
+    MAYBE,
+    NO,
+    CppTypes,
+    parsed,
+)
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.expression_steps import steps_of, types_in
 from lci_py.callgraph.resolve.library_types import (
@@ -34,7 +44,8 @@ from lci_py.callgraph.resolve.library_types import (
     WIDER,
 )
 from lci_py.callgraph.resolve.values import CLASS, EXTERNAL, FUNCTION, INSTANCE, Value, Values
-from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, UNKNOWN
+from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, SEPARATOR, TAKEN, UNKNOWN
+from lci_py.source.extract.cpp_arguments import TEMPLATE
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Typed
 
@@ -49,7 +60,7 @@ class StaticType(NamedTuple):
 
     Attributes:
         name: Without what it is of.
-        arrays: How many times it is an array of that.
+        arrays: How many times it is an array of that, or in C++ a pointer to it.
         at: Its definition, if that is known.
         file, place, written: Else where it is named, and how: most types are told apart by their names alone.
     """
@@ -61,9 +72,6 @@ class StaticType(NamedTuple):
     place: int = -1
     written: str = ""
 
-
-#: How well an argument fits a parameter. `MAYBE`: that is not known; `CONVERTED`: at most by a conversion of its own.
-NO, EXACT, BOXED, MAYBE, CONVERTED = range(5)
 
 _VARIABLE = re.compile(r"(?:[A-Z]\d?|T[A-Z]\w*)\Z")
 
@@ -79,10 +87,13 @@ class TypesOfArguments:
         self._look = look_ups
         self._evaluate = evaluator
         self._known: dict[tuple[int, int, str], Definition | None] = {}
+        self._cpp = CppTypes(self.definition, self._with_bases, self._made_of)
+        self._made: dict[int, list[StaticType | None] | None] = {}
 
     def start(self) -> None:
         """Begin with a file."""
         self._known.clear()
+        self._made.clear()
 
     def argument(self, file: int, place: int, text: str) -> StaticTypes:
         """The types that an argument (`source.extract.arguments`) may have at a place; none if they are not known."""
@@ -92,10 +103,60 @@ class TypesOfArguments:
             return (StaticType(text),)
         if text.startswith(KNOWN):
             return _known(self.named(file, place, text[len(KNOWN) :]))
+        if self._is_cpp(file):
+            return self._of_cpp(file, place, text, _DEPTH)
         return self._expression(file, place, text, _DEPTH)
+
+    def _is_cpp(self, file: int) -> bool:
+        return self._look.files.heads[file].language == "cpp"
+
+    def _of_cpp(self, file: int, place: int, text: str, depth: int) -> StaticTypes:
+        """The same for an expression of C++, which may take an address, or what is there."""
+        pointers = 0
+        while text[:1] in ("&", "*"):
+            pointers += 1 if text[0] == "&" else -1
+            text = text[1:]
+        if text.startswith("new "):
+            text, pointers = text[4:], pointers + 1
+        if text == "this":
+            own = self._evaluate.names.own_object(file, place, text)
+            found: StaticTypes = tuple(StaticType(self._name_of(v.at), 1, v.at) for v in own if v.at is not None)
+        elif text[:1] in ("(", "!", "-", "~", "+"):
+            return ()
+        else:
+            found = self._expression(file, place, text, depth)
+        if not pointers:
+            return found
+        if any(one.arrays == ANY_POINTERS or one.arrays + pointers < 0 for one in found):
+            return ()
+        return tuple(one._replace(arrays=one.arrays + pointers) for one in found)
+
+    def _with_bases(self, at: Definition) -> tuple[tuple[Definition, ...], bool]:
+        lineage = self._evaluate.members.lineage(at)
+        return lineage, all(len(self._look.bases(one)) == len(self._evaluate.members.bases(one)) for one in lineage)
+
+    def _made_of(self, at: Definition) -> list[StaticType | None] | None:
+        """What the constructors of a C++ class take first; None if the repository defines none of them."""
+        if at.symbol not in self._made:
+            facts = self._look.tables.facts(at.file)
+            place = at.symbol - facts.first
+            name = facts.names[place]
+            found = [*self._look.all_inside(at.file, place, name), *self._look.all_adopted(at, name)]
+            found = [one for one in found if one.kind == "constructor"]
+            taken: list[StaticType | None] = []
+            for one in found:
+                inner = one.symbol - self._look.tables.facts(one.file).first
+                for row in self._look.typed(one.file, inner, TAKEN)[:1]:
+                    first = row.text.removeprefix(TEMPLATE).partition(SEPARATOR)[0].removesuffix("...")
+                    taken.append(None if row.text[:1] == TEMPLATE else self.named(one.file, inner, first))
+            self._made[at.symbol] = taken if found else None
+        return self._made[at.symbol]
 
     def named(self, file: int, place: int, text: str) -> StaticType | None:
         """The type that a declaration names at a place of a file."""
+        if self._is_cpp(file):
+            cpp = parsed(text)
+            return StaticType(cpp[0], cpp[2], None, file, place, cpp[1]) if cpp is not None else None
         if text == "String" or text in NUMBERS:
             return StaticType(text)
         text = text.lstrip("@").removesuffix("?")
@@ -152,7 +213,7 @@ class TypesOfArguments:
         if len(steps) == 1 and last.kind == "name":
             return self._of_name(file, place, last.name, depth) or self._of_values(file, place, text)
         if last.kind == "attr" and text.endswith(last.name):
-            prefix = text[: -len(last.name)].rstrip("?!.:")
+            prefix = text[: -len(last.name)].removesuffix("->").rstrip("?!.:")
             return self._of_field(file, place, prefix, last.name, depth) or self._of_values(file, place, text)
         if last.kind == "call" and len(steps) > 1 and steps[-2].kind == "attr" and text.endswith("()"):
             name = steps[-2].name
@@ -175,8 +236,9 @@ class TypesOfArguments:
             rows = self._look.typed(file, scope, name) if kind in FUNCTION_KINDS else ()
             if rows:
                 return self._of_rows(file, rows, depth)
-            if kind not in FUNCTION_KINDS and kind not in ("namespace", "module", "package"):
-                owner = self._look.definition(file, scope)
+            own = self._evaluate.names.own_object(file, scope, "this") if facts.owners[scope] else ()
+            if own or (kind not in FUNCTION_KINDS and kind not in ("namespace", "module", "package")):
+                owner = own[0].at if own and own[0].at is not None else self._look.definition(file, scope)
                 for current in self._evaluate.members.lineage(owner):
                     at = current.symbol - self._look.tables.facts(current.file).first
                     rows = self._look.typed(current.file, at, name)
@@ -189,7 +251,8 @@ class TypesOfArguments:
         found: dict[StaticType, None] = {}
         for row in [row for row in rows if row.text[:1] not in ("=", "~", "")] or rows:
             if row.text.startswith("="):
-                types = self._expression(file, row.within, row.text[1:], depth - 1)
+                of_value = self._of_cpp if self._is_cpp(file) else self._expression
+                types = of_value(file, row.within, row.text[1:], depth - 1)
             else:
                 types = _known(self.named(file, row.within, row.text) if row.text[:1] not in ("~", "") else None)
             if not types:
@@ -240,6 +303,7 @@ class TypesOfArguments:
             return self._of_all(self._evaluate.result(value, depth))
         parent = facts.parents[place]
         group = self._look.all_inside(at.file, parent, facts.names[place]) if parent >= 0 else [at]
+        group = [one for one in group if one.owner == at.owner]
         found: dict[StaticType, None] = {}
         for one in group or [at]:
             types = self._of_rows(at.file, self._look.typed(at.file, one.symbol - facts.first, ""), depth)
@@ -265,8 +329,11 @@ class TypesOfArguments:
         found: dict[StaticType, None] = {}
         for value in values:
             if value.kind == INSTANCE and value.at is not None:
-                found[StaticType(self._name_of(value.at), 0, value.at)] = None
+                is_cpp = self._is_cpp(value.at.file)  # where a value does not say whether it is a pointer
+                found[StaticType(self._name_of(value.at), ANY_POINTERS if is_cpp else 0, value.at)] = None
                 continue
+            if value.files and self._is_cpp(value.files[0]):
+                return ()
             last = value.text.rpartition(".")[2] if value.kind == EXTERNAL else ""
             if not last[:1].isupper() and last not in PRIMITIVES:
                 return ()
@@ -279,11 +346,15 @@ class TypesOfArguments:
         """How well an argument fits a parameter: one of `NO`, `EXACT`, `BOXED`, `MAYBE`."""
         if not given or wanted is None:
             return MAYBE
+        if len(given) == 1:
+            return self.fits_one(given[0], wanted, language)
         found = {self.fits_one(one, wanted, language) for one in given}
-        return MAYBE if NO in found and len(found) > 1 else max(found)
+        return MAYBE if (NO in found or language == "cpp") and len(found) > 1 else max(found)
 
     def fits_one(self, given: StaticType, wanted: StaticType, language: str) -> int:
         """The same for one type."""
+        if language == "cpp":
+            return self._cpp.fits(given, wanted)
         primitive = wanted.name in NUMBERS
         if given.name.startswith((LAMBDA, REFERENCE)):
             return self._takes_function(given, wanted, primitive, language)

@@ -321,7 +321,12 @@ class StoredFunctions:
         for name in types:
             for place in {item.value.partition(":")[0] for _, item in self._stored(name, f"@{field}")}:
                 rows += [row for other in types for row in self._stored(other, f"#{place}")]
-        return Held(self._all(rows, hops), True) if rows else None
+        found = self._all(rows, hops)
+        # What macros would store if they were used says nothing.
+        return Held(found, True) if found or not all(self._is_in_macro(*row) for row in rows) else None
+
+    def _is_in_macro(self, file: int, item: Stored) -> bool:
+        return item.within >= 0 and self._look.tables.facts(file).kinds[item.within] == "macro"
 
     def _by_name(self, field: str, hops: int) -> Held:
         """What is stored in fields of this name, whatever they belong to."""

@@ -6,6 +6,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lci_py.source.extract import cpp_arguments
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.syntax.arity import arguments_of
 from lci_py.source.text.patterns import lazily
@@ -28,7 +29,7 @@ SEPARATOR = ";"
 #: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
 #: nothing is known. Anything else is an expression, as `outline` leaves it.
 KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
-_LANGUAGES = frozenset({"java", "csharp", "kotlin"})
+_LANGUAGES = frozenset({"java", "csharp", "kotlin", "cpp"})
 _MOST = 12
 _TOP = {"java": "Object", "csharp": "object", "kotlin": "Any"}
 #: Bytes of arguments that are read as text.
@@ -86,7 +87,8 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
     if group is not None:
         start, end = group.start_byte, group.end_byte
         if end - start <= _READ and callee.start_byte < start:
-            plain = _plain(captured.source[start:end], language == "kotlin")
+            text = captured.source[start:end]
+            plain = cpp_arguments.plain(text) if language == "cpp" else _plain(text, language == "kotlin")
             if plain is not None:
                 lambda_ = _trailing(captured, call) if language == "kotlin" else None
                 if lambda_ is None:
@@ -113,7 +115,10 @@ def _passed(language: str, captured: Captured, call: Node, group: Node | None) -
                 plain = declared is not None and declared.type != "implicit_type"
                 found.append(KNOWN + _type(declared) if declared is not None and plain else UNKNOWN)
                 continue
-        found.append(_argument(captured, value) if value is not None else UNKNOWN)
+        if language == "cpp":
+            found.append(_cpp_argument(captured, child))
+        else:
+            found.append(_argument(captured, value) if value is not None else UNKNOWN)
     if language == "kotlin" and (around := _trailing(captured, call)) is not None:
         found.append(_function(around))
     if len(found) > _MOST or all(one == UNKNOWN for one in found):
@@ -154,6 +159,10 @@ def _group(language: str, call: Node) -> Node | None:
         if call.type == "delegation_specifier" and call.named_child_count:
             call = call.named_children[0]
         return next((child for child in call.named_children if child.type == "value_arguments"), None)
+    if language == "cpp" and call.type == "declaration":
+        declarator = call.child_by_field_name("declarator")
+        value = declarator.child_by_field_name("value") if declarator is not None else None
+        return value if value is not None and value.type == "argument_list" else None
     found = call.child_by_field_name("arguments")
     return found or next((child for child in call.named_children if child.type == "argument_list"), None)
 
@@ -188,6 +197,17 @@ def _argument(captured: Captured, node: Node) -> str:
         return REFERENCE
     found = _known(captured, node)
     return KNOWN + found if found else UNKNOWN
+
+
+def _cpp_argument(captured: Captured, node: Node) -> str:
+    kind = node.type
+    start, end = node.start_byte, node.end_byte
+    if end - start > _READ:
+        return FUNCTION if kind == "lambda_expression" else UNKNOWN
+    if kind == "binary_expression":
+        sign = node.child_by_field_name("operator")
+        kind = sign.type if sign is not None else kind
+    return cpp_arguments.argument(kind, captured.source[start:end].decode("utf-8", "replace"))
 
 
 def _known(captured: Captured, node: Node, depth: int = _NESTED) -> str:
@@ -305,6 +325,9 @@ def taken(
     """
     if language not in _LANGUAGES:
         return
+    if language == "cpp":
+        yield from _taken_in_cpp(nodes, symbols)
+        return
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}
     known: dict[int, dict[str, str]] = {-1: {}}
@@ -322,6 +345,17 @@ def taken(
         )
         if text:
             yield Typed(place, TAKEN, text, place)
+
+
+def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
+    """What functions take that have others of their name in the file, and constructors, which convert values."""
+    counts = Counter(symbol.name for symbol in symbols if symbol.kind in FUNCTION_KINDS)
+    for place, symbol in enumerate(symbols):
+        kind = symbol.kind
+        if kind in FUNCTION_KINDS and symbol.arity > 0 and (counts[symbol.name] > 1 or kind == "constructor"):
+            text = cpp_arguments.taken(nodes[place])
+            if text:
+                yield Typed(place, TAKEN, text, place)
 
 
 def _variables(

@@ -88,7 +88,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         imports=imports,
         bases=bases,
         types=(
-            *types_of(captured, finder, symbols, calls, given, stored),
+            *types_of(language, captured, finder, symbols, calls, given, stored),
             *(accessors(flow) if flow is not None else ()),
             *type_parameters(language, reader.nodes, symbols),
             *base_arguments(language, captured, derived),

@@ -15,6 +15,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.extract.cpp_arguments import defaulted
+from lci_py.source.extract.macro_initialisers import MacroInitialisers
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
 
 #: What a slot is, as the first letter of `Stored.slot`.
 FIELD, PLACE, DECLARED, PARAMETER, VARIABLE, LOCAL, TYPE, ALIAS, APPLIED = ".#@%=-:~("
+#: Of a C++ class: how many parameters of a method have no default, and the types of all.
+DEFAULTS = "!"
 #: Bytes that are read of the text before an initialiser, of arguments, of a value, of one initialiser.
 _BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
 #: Values of a local that are followed, members that are read of a struct, and structs in a struct.
 _MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
-#: Arguments of a macro that are read.
-_MOST_PLACES = 16
+#: Arguments of a macro that are read, and words and signs of such an element of an initialiser.
+_MOST_PLACES, _MOST_TOKENS = 16, 64
 
 _LAST = lazily(r"(\w+)(?:[\[<{].*)?\Z")
 _NAME = lazily(rb"[A-Za-z_]\w*")
@@ -131,7 +135,8 @@ class _Function(NamedTuple):
 
 
 class _Element(NamedTuple):
-    """A brace of an initialiser: the type of the struct, b"" if it is not known; how many levels of it are arrays."""
+    """A brace of an initialiser: the type of the struct, or a type and fields that lead to it (`ops.sub`), b"" if it is
+    not known; how many levels of it are arrays."""
 
     type: bytes
     arrays: int
@@ -223,6 +228,7 @@ class _Reader:
         self._types: dict[bytes, bytes] = {}  # of the variables outside functions
         self._holders: dict[str, list[str]] = {}  # the structs of the file that declare a field
         self._maybe: dict[bytes, bool] = {}
+        self._by_macros = MacroInitialisers(captured, _arguments)
 
     def read(self) -> Iterator[Stored]:
         yield from self._declared()
@@ -331,7 +337,10 @@ class _Reader:
             if conditional >= 0:
                 conditional = len(b" ".join(self._lines[start:conditional].split()))
             name = entity.name
-            for field, place, type_ in _members(b" ".join(self._lines[start:end].split()), conditional):
+            text = b" ".join(self._lines[start:end].split())
+            for method, least, types in defaulted(text):
+                yield Stored(name, f"{DEFAULTS}{method}", f"{least}:{types}", -1)
+            for field, place, type_ in _members(text, conditional):
                 self._holders.setdefault(field, []).append(name)
                 yield Stored(name, f"{DECLARED}{field}", f"{place}:{type_ or name}", -1)
             if (
@@ -378,24 +387,29 @@ class _Reader:
                 continue
             arrays = declarator.group(2).count(b"[")
             around = self._at(match.start())
-            yield from self._list(
-                match.end() - 1, b"" if pointers else words[0], declarator.group(1).decode(), arrays, around
-            )
+            type_, name = b"" if pointers else words[0], declarator.group(1).decode()
+            yield from self._list(match.end() - 1, type_, name, arrays, around)
             done = self._end
+            for text in self._by_macros.texts(self._plain[match.end() - 1 : done]):
+                yield from self._list(0, type_, name, arrays, around, text)
         for match in _LITERAL.finditer(self._plain):
             before = self._plain[max(0, match.start() - 20) : match.start()].rstrip()
             if before[-1:] in (b"=", b"(", b",", b"&", b"?", b":") or before.endswith(b"return"):
                 yield from self._list(match.end() - 1, match.group(1), "", 0, self._at(match.start()))
 
-    def _list(self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None) -> Iterator[Stored]:
-        """The functions in an initialiser that starts with a brace at `start`. `_end` is then where it ends."""
+    def _list(
+        self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None, text: bytes = b""
+    ) -> Iterator[Stored]:
+        """The functions in an initialiser that starts with a brace at `start`, of the file or of another text. `_end`
+        is then where it ends."""
+        text = text or self._plain
         within = function.symbol if function is not None else -1
         stack: list[_Element] = []
         place, field = [0], b""
         tokens: list[bytes] = []
         depth = 0
         self._end = start
-        for match in _TOKEN.finditer(self._plain, start, min(len(self._plain), start + _LIST)):
+        for match in _TOKEN.finditer(text, start, min(len(text), start + _LIST)):
             token = match.group()
             if match.group(1) is not None and not depth:
                 field, tokens = match.group(1), []
@@ -404,18 +418,23 @@ class _Reader:
                     stack.append(_Element(type_, arrays, True))
                 else:
                     top = stack[-1]
-                    # The type of a struct in a struct is not known here.
-                    stack.append(_Element(top.type, top.arrays - 1, True) if top.arrays else _Element(b"", 0, True))
+                    # The type of a struct in a struct is not known here: it is that of a field.
+                    inner = top.type + b"." + field if top.type and field else b""
+                    stack.append(_Element(top.type, top.arrays - 1, True) if top.arrays else _Element(inner, 0, True))
                 place.append(0)
                 field, tokens = b"", []
             elif token in (b",", b"}") and not depth:
                 top = stack[-1]
+                if len(tokens) > 3 and tokens[1] == b"(":
+                    yield from self._to_macro(tokens, within)
                 for value in self._element(tokens, function):
                     if top.arrays:
                         yield Stored(name, LOCAL if within >= 0 else VARIABLE, value, within)
+                    elif field and b"." in top.type:
+                        yield Stored("", f"{FIELD}{field.decode()}", f"{top.type.decode()}<{value}", within)
                     elif field:
                         yield Stored(top.type.decode(), f"{FIELD}{field.decode()}", value, within)
-                    elif top.type:
+                    elif top.type and b"." not in top.type:
                         yield Stored(top.type.decode(), f"{PLACE}{place[-1]}", value, within)
                     elif name and len(stack) == 1:
                         yield Stored(name, LOCAL if within >= 0 else VARIABLE, value, within)
@@ -434,8 +453,18 @@ class _Reader:
                     tokens.append(token)
         self._end = start + _LIST
 
+    def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[Stored]:
+        """The functions that an element of an initialiser passes to a macro, whose text may stand in another file."""
+        arguments = _arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
+        for place, argument in enumerate(arguments[:_MOST_PLACES]):
+            name = argument.strip()
+            if _NAME.fullmatch(name) and self._may_be_function(name):
+                yield Stored(tokens[0].decode(), f"{PARAMETER}{place}", name.decode(), within)
+
     def _element(self, tokens: list[bytes], function: _Function | None) -> Iterator[str]:
         """The functions that one element of an initialiser may mean."""
+        if len(tokens) == 3 and tokens[0] == b"(":  # as macros write their parameters
+            tokens = tokens[1:2]
         if not tokens or len(tokens) > 12 or (len(tokens) > 1 and tokens[1] == b"(" and tokens[0] != b"("):
             return
         if len(tokens) == 1 and not self._may_be_function(tokens[0]) and tokens[0] not in self._functional:

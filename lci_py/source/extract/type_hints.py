@@ -35,6 +35,9 @@ _FILLED = lazily(r"\([^()]+\)")
 _PARTS = lazily(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 _CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
+#: What may stand between the type of a function's result and its name; bytes before a name that may belong to it.
+_POINTED_TO = lazily(rb"(?:\s|const\b|[*&])*")
+_NEAR = 80
 #: What a field is compared with: no text that looks like a part of an expression.
 _LITERAL = lazily(r'"[\w./:-]{1,40}"|[A-Za-z_$][\w.$]{0,60}')
 _JUMPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement"})
@@ -67,7 +70,11 @@ def outline(captured: Captured, node: Node) -> str:
     No more than 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
     """
     start = node.start_byte
-    text = captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace")
+    return shortened(captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace"))
+
+
+def shortened(text: str) -> str:
+    """The same for a text."""
     if _PLAIN.fullmatch(text):
         return text[:_KEPT]
     if _CHAIN.fullmatch(text):
@@ -209,12 +216,13 @@ def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -
 
 
 def types_of(
-    captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
+    language: str, captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
     given: Sequence[Given] | None = None, stored: Sequence[Stored] = (),
 ) -> list[Typed]:  # fmt: skip
     """The known types of names. Of locals, only those that a call depends on.
 
     Args:
+        language: Of the file.
         captured: The query matches.
         finder: Over their entities.
         symbols: The file's.
@@ -230,7 +238,7 @@ def types_of(
     passed = {one for text in {call.passed for call in calls if call.passed} for one in text.split(";")}
     given_on = set(map(first_name, passed))
     found: dict[Typed, None] = {}
-    reader = _Reader(captured, finder, symbols)
+    reader = _Reader(captured, finder, symbols, with_stars=language == "cpp")
     for captures in captured.typed:
         for item in reader.read(captures):
             found[item] = None
@@ -307,8 +315,9 @@ class _Around:
 class _Reader:
     """The hints in the matches of one file."""
 
-    def __init__(self, captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> None:
+    def __init__(self, captured: Captured, finder: Finder, symbols: Sequence[Symbol], *, with_stars: bool) -> None:
         self._captured = captured
+        self._stars = with_stars  # of pointers, which stand before the name
         self._callable = _Around(finder, symbols, CALLABLE)
         self._function = _Around(finder, symbols, FUNCTION_KINDS)
         self._type = _Around(finder, symbols, TYPE_KINDS)
@@ -317,11 +326,19 @@ class _Reader:
     def read(self, captures: dict[str, list[Node]]) -> Iterator[Typed]:
         captured = self._captured
         roles, others = _plan(tuple(captures))
-        declared = (captured.text(node) for node in captures.get("typed.declared", ()))
-        texts = [_type(text) for text in declared if not _DEDUCED.match(text)]
+        given = captures.get("typed.declared", ())
+        texts = [_type(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
+        is_declared = bool(texts) and self._stars
         if roles and not texts:
             texts = self._texts(captures, roles)
         names = _names(captures)
+        if is_declared and given:
+            for node in names:
+                after = _stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
+                place, name = self._callable(node), captured.text(node)
+                for text in texts:
+                    yield Typed(place, name, text + after, place)
+            names = []
         # In Ruby, `@x` is a member by its name.
         members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
         if others:
@@ -329,8 +346,9 @@ class _Reader:
                 yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
             for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
                 place = self._function(node)
+                after = _stars(captured.source, node.end_byte, -1, -1) if self._stars else ""
                 if place >= 0:
-                    yield from (Typed(place, "", text, place) for text in texts)
+                    yield from (Typed(place, "", text + after, place) for text in texts)
         if members or others:
             for node in (*captures.get("typed.member", ()), *members):
                 place, within = self._type(node), self._member(node)
@@ -391,3 +409,21 @@ def _type(text: str) -> str:
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     return text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
+
+
+def _stars(source: bytes, start: int, name: int, end: int) -> str:
+    """The stars of a declaration: those between its type's end and the start of its name, and one per array after it.
+
+    Args:
+        source: The file.
+        start: Where the type ends.
+        name: Where the name starts; before `start` if there is none, as for a function's result.
+        end: Where the name ends.
+    """
+    if name < start:
+        match = _POINTED_TO.match(source, start)
+        return "*" * min(match.group().count(b"*"), 3) if match is not None else ""
+    before = source[max(start, name - _NEAR) : name]
+    found = before.rpartition(b",")[2].count(b"*") if b"*" in before else 0
+    arrays = source[end : end + 1] == b"["
+    return "*" * min(found + arrays, 3) if found or arrays else ""

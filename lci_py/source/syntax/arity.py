@@ -31,6 +31,16 @@ def packed(least: int, most: int) -> int:
     return min(least, _MANY) * _WIDTH + min(most, _MANY)
 
 
+def with_least(arity: int, least: int) -> int:
+    """The same arity with another least number of arguments."""
+    return packed(least, arity % _WIDTH)
+
+
+def has_defaults(arity: int) -> bool:
+    """Whether a definition may be called with fewer arguments than it has parameters."""
+    return arity < 0 or arity // _WIDTH != arity % _WIDTH
+
+
 def takes(arity: int, arguments: int) -> bool:
     """Whether a definition with this arity can be called with so many arguments; True if either is unknown."""
     if arity < 0 or arguments < 0:

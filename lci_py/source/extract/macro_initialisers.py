@@ -1,0 +1,139 @@
+"""Initialisers of C and C++ that macros of the same file write: `{ENTRY(get), ENTRY(set)}`.
+
+Source:
+    ISO/IEC 9899:2018, 6.10.3: arguments replace parameters, `##` joins what stands beside it, and what comes out is
+    looked through again, without the macro itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from lci_py.source.syntax.captures import Captured
+
+#: How deep macros are followed, bytes of a macro and of what an initialiser may become, texts of one macro that count.
+_DEPTH, _TEXT, _MOST, _VARIANTS = 5, 4_000, 200_000, 2
+_NAME = lazily(rb"[A-Za-z_]\w*")
+_PLAIN = lazily(rb"&?\s*([A-Za-z_]\w*)")
+_NOISE = lazily(
+    rb"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\]){1,4}'|/\*[\s\S]*?\*/|//[^\n]*|\\\r?\n|\s+|(?<!#)#\s*[A-Za-z_]\w*"
+)
+_JOINED = lazily(rb"\s*##\s*")
+#: Macros whose text is that of an initialiser: it names fields, or is a group, or uses another macro.
+_INITIALISES = lazily(rb"[.{(]")
+
+
+class _Macro(NamedTuple):
+    """A macro: its parameters, None if it takes none, and what it stands for."""
+
+    parameters: tuple[bytes, ...] | None
+    text: bytes
+
+
+class MacroInitialisers:
+    """Replaces the macros of one file in its initialisers."""
+
+    def __init__(self, captured: Captured, arguments: Callable[[bytes], list[bytes]]) -> None:
+        """
+        Args:
+            captured: The query matches of the file.
+            arguments: Gives the parts between the commas of the first parenthesis of a text.
+        """
+        self._arguments = arguments
+        self._macros: dict[bytes, list[_Macro]] = {}
+        for node, start, end in captured.expansions:
+            name = node.child_by_field_name("name")
+            if name is None or not start < end <= start + _TEXT:
+                continue
+            known = self._macros.setdefault(name.text or b"", [])
+            if len(known) < _VARIANTS:
+                known.append(_macro(captured.source[start:end]))
+        plain = [of for of, macros in self._macros.items() if not any(_INITIALISES.search(one.text) for one in macros)]
+        for of in plain:
+            del self._macros[of]
+        names = b"|".join(sorted(self._macros))
+        self._used = re.compile(rb"(?<![\w.>])(" + names + rb")\b") if names else None
+
+    def texts(self, initialiser: bytes) -> Iterator[bytes]:
+        """What an initialiser may be with its macros replaced; nothing if it uses none."""
+        if self._used is None or not self._used.search(initialiser):
+            return
+        several = any(len(self._macros[one.group(1)]) > 1 for one in self._used.finditer(initialiser))
+        for variant in range(_VARIANTS if several else 1):
+            yield b" ".join(self._replaced(initialiser, variant, frozenset(), [_MOST]).split())
+
+    def _replaced(self, text: bytes, variant: int, inside: frozenset[bytes], left: list[int]) -> bytes:
+        assert self._used is not None
+        parts: list[bytes] = []
+        seen: set[bytes] = set()
+        last = 0
+        for match in self._used.finditer(text):
+            name = match.group(1)
+            if match.start() < last or name in inside or len(inside) >= _DEPTH or left[0] <= 0:
+                continue
+            macros = self._macros[name]
+            macro = macros[min(variant, len(macros) - 1)]
+            end = match.end()
+            given: tuple[bytes, ...] = ()
+            if macro.parameters is not None:
+                opening = match.end() + (text[match.end() : match.end() + 1] == b" ")
+                if text[opening : opening + 1] != b"(":
+                    continue
+                end = _closing(text, opening)
+                given = tuple(_short(one) for one in self._arguments(text[opening:end]))
+            new = _with_arguments(macro, given)
+            parts.append(text[last : match.start()])
+            last = end
+            if new.startswith(b"{") and new in seen:  # an entry of a table like one before it
+                parts.append(b"0")
+                continue
+            seen.add(new)
+            left[0] -= len(new)
+            parts.append(self._replaced(new, variant, inside | {name}, left))
+        return b"".join((*parts, text[last:]))
+
+
+def _macro(text: bytes) -> _Macro:
+    """A macro, given what follows its name."""
+    parameters = None
+    if text[:1] == b"(" and b")" in text:
+        head, _, text = text[1:].partition(b")")
+        parameters = tuple(one.strip() for one in head.split(b",") if one.strip())
+    return _Macro(parameters, _NOISE.sub(_blank, text).strip())
+
+
+def _blank(match: object) -> bytes:
+    text: bytes = match.group()  # type: ignore[attr-defined]
+    return b"0" if text[:1] in b"\"'#" else b" "
+
+
+def _short(argument: bytes) -> bytes:
+    """An argument, if it may be a function or a group that has some; else a number: most tables then repeat."""
+    argument = argument.strip()
+    return argument if _PLAIN.fullmatch(argument) or any(sign in argument for sign in (b"{", b"(", b"=")) else b"0"
+
+
+def _with_arguments(macro: _Macro, given: tuple[bytes, ...]) -> bytes:
+    if not macro.parameters:
+        return macro.text
+    values = dict(zip(macro.parameters, given, strict=False))
+    if macro.parameters[-1].endswith(b"..."):
+        name = macro.parameters[-1].removesuffix(b"...").strip() or b"__VA_ARGS__"
+        values[name] = b",".join(given[len(macro.parameters) - 1 :])
+    text = _NAME.sub(lambda match: values.get(match.group(), match.group()), macro.text)
+    return _JOINED.sub(b"", text)
+
+
+def _closing(text: bytes, opening: int) -> int:
+    """Where the parenthesis at a byte is closed; the end of the text if it is not."""
+    depth = 0
+    for at in range(opening, min(len(text), opening + _TEXT)):
+        depth += (text[at] == 0x28) - (text[at] == 0x29)
+        if not depth:
+            return at + 1
+    return len(text)
