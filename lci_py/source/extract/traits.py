@@ -41,6 +41,11 @@ _APART = FUNCTION_KINDS | TYPE_KINDS
 _MAX_ATTRIBUTES = 2000  # characters of attributes that are read
 _DECORATOR = lazily(r"^\s*@\s*([\w.]+)", re.MULTILINE)
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
+#: Decorators of Python's library and of pytest that keep a definition nowhere else.
+_PLAIN = frozenset(
+    "property staticmethod classmethod dataclass cached_property cache lru_cache abstractmethod override final wraps"
+    " contextmanager total_ordering parametrize skip skipif xfail usefixtures".split()
+)
 _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = lazily(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
@@ -96,6 +101,8 @@ def own_digests(
             inside = 0 <= anonymous.at(start)[1] < start
         inside = inside or _in_local(captured.entities, spans[number])
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
+        # Go: in a struct without a name, of which one variable may have several.
+        inside = inside or (language == "go" and symbol.kind == "field" and symbols[around].kind not in _APART)
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
@@ -225,7 +232,8 @@ def _python(_kind: str, _node: Node, name_node: Node, attributes: str) -> Iterat
             yield "overload"
         elif first == own:
             yield "accessor"  # `@size.validator` adds to the definition of `size` above
-        yield "decorated"
+        if last not in _PLAIN:
+            yield "decorated"
 
 
 def _c(_kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
@@ -237,7 +245,7 @@ def _c(_kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str
 
 def _modified(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
     """Modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
-    if node.type in _BODILESS:
+    if node.type in _BODILESS or node.type == "parameter":  # C#: a record's property, unless its body has another one
         yield "declaration"
     for child in node.children[:_HEAD_NODES]:
         if child.start_byte >= name_node.start_byte:

@@ -189,6 +189,14 @@ CONFLICTS = {
         {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef B\nint F(void) {}\n#endif\n"},
         [("a.c", "defined(__linux__)", "overlap"), ("a.c", "defined(B)", "overlap")],
     ),
+    "c, a platform and what a script finds out": (
+        {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
+        [("a.c", "defined(__linux__)", "variant"), ("a.c", "defined(HAVE_B)", "variant")],
+    ),
+    "c, no condition and what a script finds out": (
+        {"a.c": "int F(void) {}\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
+        [("a.c", None, "overlap"), ("a.c", "defined(HAVE_B)", "overlap")],
+    ),
     "c, no condition and a switch": (
         {"a.c": "int F(void) {}\n#ifdef B\nint F(void) {}\n#endif\n"},
         [("a.c", None, "overlap"), ("a.c", "defined(B)", "overlap")],
@@ -390,6 +398,9 @@ NO_CONFLICTS = {
     "c# overloads": {"a.cs": "namespace N { class A {\nvoid F(int a) {}\n#if X\nvoid F(int a, int b) {}\n#endif\n}}"},
     "c# generic and plain": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid F<T>() {}\n#endif\n}}"},
     "c# explicit interface": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid I.F() {}\n#endif\n}}"},
+    "c# explicit interfaces of parameters": {
+        "a.cs": "namespace N { class A {\nbool I<string, int>.F(int a) {}\nbool J<string, int>.F(int a) {}\n}}",
+    },
     "c# partial types": {
         "a.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
         "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
@@ -563,7 +574,7 @@ def test_a_macro_that_each_branch_of_a_definition_sets_keeps_another_one_apart()
 def test_what_does_not_parse_is_not_grave() -> None:
     rows = [
         site
-        for site in sites({"a.h": "#if A\ntypedef int F;\n#endif\n#if HAVE_B\ntypedef long F;\n#endif\n"})
+        for site in sites({"a.h": "#if A\ntypedef int F;\n#endif\n#if __linux__\ntypedef long F;\n#endif\n"})
         if site.name == "F"
     ]
     assert [one.relation for one in definitions(rows, None, machine)] == ["overlap"] * 2

@@ -192,16 +192,12 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
     return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
 
 
-def _is_switch(variable: str) -> bool:
-    # A configure script finds out what a system has, and it may well have several.
-    return not variable.startswith(" @") and not re.match(r" *(?:\w+_)?HAVE_", variable)
-
-
+_HAVE = re.compile(r" *(?:\w+_)?HAVE_")
 #: Macros that tell one kind of Windows from another.
 _WITHIN_WINDOWS = lazily(r"\b(?:_*WIN64(?:__)?|Q_OS_WIN64|__MINGW\w+|_UWP|WINAPI_FAMILY\w*)\b")
 C = Dialect(
     falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here, within=_WITHIN_WINDOWS,
-    is_switch=_is_switch,
+    found_out=_HAVE.match,
 )  # fmt: skip
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
 CSHARP = Dialect(special=_csharp)
