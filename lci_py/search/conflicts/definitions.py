@@ -435,10 +435,10 @@ def _once(site: Site) -> bool:
     inside = site.language == "php" or site.kind == "field"
     if site.language not in _DECLARED_ONCE or (inside and site.parent < 0):
         return False
-    head, found, rest = site.signature.partition(site.name)
-    if site.language == "rust" and not rest.lstrip().startswith(":"):
+    if site.language == "rust" and not site.signature.partition(site.name)[2].lstrip().startswith(":"):
         return False  # among the tokens of a macro, which may put it into a function
-    return bool(found) and not head.endswith(".") and site.name != "this"
+    *head, _ = re.split(rf"\b{re.escape(site.name)}\b", site.signature.partition("=")[0])
+    return bool(head) and not head[-1].endswith(".") and site.name != "this"
 
 
 def _clause_word(site: Site) -> str:

@@ -401,6 +401,9 @@ NO_CONFLICTS = {
     "c# explicit interfaces of parameters": {
         "a.cs": "namespace N { class A {\nbool I<string, int>.F(int a) {}\nbool J<string, int>.F(int a) {}\n}}",
     },
+    "c# properties of interfaces": {"a.cs": "class A<T> {\nF F { get; }\nF IF<T>.F => F;\nF IG.F => F;\n}"},
+    "c# properties of a record": {"a.cs": "record struct A(int F) {\npublic int F { get; } = F;\n}"},
+    "go structs without names": {"a.go": "package p\nvar t = []any{struct{ F int }{1}, struct{ F int }{2}}\n"},
     "c# partial types": {
         "a.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
         "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
@@ -580,6 +583,10 @@ def test_what_does_not_parse_is_not_grave() -> None:
     assert [one.relation for one in definitions(rows, None, machine)] == ["overlap"] * 2
     assert definitions([row._replace(broken=True) for row in rows], None, machine) == ()
     assert definitions([row._replace(digest="same") for row in rows], None, machine) == ()
+    # It may be C++, which has overloads.
+    rows = [site._replace(broken=True) for site in sites({"a.h": "int F(int a) { return 1; }\nint F(long a) { return 2; }\n"})]
+    assert definitions(rows, None, machine) == ()
+    assert definitions([row._replace(file="a.c") for row in rows], None, machine) != ()
 
 
 def test_a_comment_is_no_part_of_a_macro() -> None:
