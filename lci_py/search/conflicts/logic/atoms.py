@@ -66,7 +66,7 @@ class Dialect(NamedTuple):
         within: What only asks for a part of Windows.
         suggested: What a platform that a path suggests stands for.
         is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
-        found_out: Whether a script may find out a switch, on some platforms or only where there is no other (C: configure).
+        found_out: Whether a script may find out a switch, on some platforms only or where there is no other.
     """
 
     grammar: Grammar = Grammar()
