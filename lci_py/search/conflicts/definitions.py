@@ -120,7 +120,7 @@ _COMMENT = lazily(r"/\*.*?\*/", re.DOTALL)
 #: first of two names is a part of the function's own.
 _NOT_TYPES = {
     "java": lazily(r"@\w+(?:\([^()]*\))?\s*|\bfinal\s+"),
-    "kotlin": lazily(r"@\w+(?:\([^()]*\))?\s*|\b(?:noinline|crossinline|vararg)\s+|(?<=[(,\s])\w+\s*(?=:)"),
+    "kotlin": lazily(r"@\w+(?:\([^()]*\))?\s*|\b(?:noinline|crossinline)\s+|(?<=[(,\s])\w+\s*(?=:)"),
     "scala": lazily(r"(?<=[(,\s])\w+\s*(?=:)"),
     "swift": lazily(r"(?<=\w)\s+\w+\s*(?=:)"),
 }
@@ -265,6 +265,8 @@ def passed_over(site: Site) -> bool:
         return True
     if site.language == "rust" and f"#{site.name}" in site.signature:
         return True  # a name that a macro marks, or makes another one of: `enum #anon`
+    if site.name == "extension" and site.kind == "constructor":
+        return True  # C#: a block of members for another type
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
@@ -397,6 +399,8 @@ def _twice(one: Site, other: Site) -> bool:
         return True
     if _is_value(one):
         return one.kind == other.kind and one.parent == other.parent and _once(one) and _once(other)
+    if one.name == "subscript" and "<" in one.signature:
+        return False  # Swift: the signature of a subscript leaves out the bounds that tell it apart
     if language == "cpp" and one.kind == "type":
         return False
     if language == "rust" or language in _OVERLOADING:

@@ -60,6 +60,8 @@ _COMMENTS = {
 }
 _C_COMMENT = lazily(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
+_LUA_BLOCKS = frozenset({"do_statement", "for_statement", "while_statement", "repeat_statement"})
+_MAX_AROUND = 64
 #: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})
 _BODILESS = frozenset({
@@ -103,6 +105,7 @@ def own_digests(
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
         # Go: in a struct without a name, of which one variable may have several.
         inside = inside or (language == "go" and symbol.kind == "field" and symbols[around].kind not in _APART)
+        inside = inside or (language == "lua" and _in_block(spans[number].node))
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
@@ -156,6 +159,9 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
         latest[symbol.parent, symbol.name] = number
         if before is None or len(found) > _MAX_KEPT:
             continue
+        if language == "lua" and symbol.name.startswith("__"):
+            found.add(before)  # operators use it, which do not name it
+            continue
         objects = [spans[one].node.parent for one in (before, number)]
         if objects[0] != objects[1] and any(node is not None and node.type == "object" for node in objects):
             found.add(before)  # members of two objects of which only the outermost has a name
@@ -172,6 +178,17 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
         if re.search(used, text):
             found.add(before)
     return found
+
+
+def _in_block(node: Node) -> bool:
+    """Whether a definition of Lua stands in a block that is a scope of its own, not in a branch."""
+    for _ in range(_MAX_AROUND):
+        if node.type in _LUA_BLOCKS:
+            return True
+        if node.parent is None:
+            break
+        node = node.parent
+    return False
 
 
 def _in_local(entities: list[Entity], entity: Entity) -> bool:

@@ -404,6 +404,15 @@ NO_CONFLICTS = {
     "c# properties of interfaces": {"a.cs": "class A<T> {\nF F { get; }\nF IF<T>.F => F;\nF IG.F => F;\n}"},
     "c# properties of a record": {"a.cs": "record struct A(int F) {\npublic int F { get; } = F;\n}"},
     "go structs without names": {"a.go": "package p\nvar t = []any{struct{ F int }{1}, struct{ F int }{2}}\n"},
+    "c# blocks of members for another type": {
+        "a.cs": "static class extension {\nextension(string a) { int G() => 1; }\nextension(string b) { int H() => 1; }\n}",
+    },
+    "kotlin variable arguments": {"a.kt": "fun <T> F(vararg a: T) {}\nfun <T> F(a: T) {}\n"},
+    "lua blocks": {"a.lua": "do\n  local function F() end\nend\ndo\n  local function F() end\nend\n"},
+    "lua operators": {"a.lua": "t.__eq = function(a, b) end\nassert(t == u)\nt.__eq = function(a) end\n"},
+    "swift subscripts": {
+        "a.swift": "struct A {\n  subscript<T>(_ a: T) -> T\n  where T: B { get { a } }\n  subscript<T>(_ a: T) -> T\n  where T: C { get { a } }\n}\n",
+    },
     "c# partial types": {
         "a.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
         "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
@@ -471,6 +480,9 @@ def test_no_conflicts(case: str) -> None:
         "elixir clauses": "f",
         "elixir callback": "f",
         "c, a macro around the parameters": "_F_OF",
+        "lua operators": "__eq",
+        "swift subscripts": "subscript",
+        "c# blocks of members for another type": "extension",
     }.get(case, "F")
     count = sum(site.name == name for site in sites(NO_CONFLICTS[case]))
     assert [conflict(NO_CONFLICTS[case], name, at) for at in range(count)] == [[]] * count
