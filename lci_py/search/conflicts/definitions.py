@@ -252,7 +252,7 @@ def _definition(site: Site) -> tuple[object, ...]:
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
-    if site.language in _CLAUSES and site.kind != "module":
+    if site.language in _CLAUSES and GROUPS[site.kind] == "callable":
         return site.file, site.parent, site.build_tag, _clause_word(site)
     return site.file, site.line
 
@@ -393,7 +393,9 @@ def _twice(one: Site, other: Site) -> bool:
             return one.signature == other.signature and one.signature.startswith("defmodule")
         words = {_clause_word(one), _clause_word(other)}
         return one.parent == other.parent and len(words - {""}) == 2
-    if one.kind == "module" or "weak" in traits or language in _CLAUSES or "macro(" in f"{one.build_tag}":
+    if one.kind == "module" or "weak" in traits or "macro(" in f"{one.build_tag}":
+        return False
+    if language in _CLAUSES and (GROUPS[one.kind] != "type" or "instance" in one.signature + other.signature):
         return False
     if language == "go":
         return True

@@ -293,6 +293,14 @@ def _swift(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[
     yield from (word for word in _modified(kind, node, name_node, attributes) if word in ("static", "declaration"))
 
 
+def _haskell(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
+    members = node.parent
+    if members is not None and members.type == "instance_declarations" and members.parent is not None:
+        start = members.parent.start_byte
+        head = (members.parent.text or b"")[: min(members.start_byte - start, _MAX_ATTRIBUTES)]
+        yield f"impl:{blake2b(b' '.join(head.split()), digest_size=4).hexdigest()}"
+
+
 def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
     if node.type == "class_interface":
         # A class may be defined once per platform; a category or an extension adds to a class.
@@ -312,6 +320,7 @@ _READERS: dict[str, Callable[[str, Node, Node, str], Iterator[str]]] = {
     "python": _python,
     "c": _c,
     "cpp": _c,
+    "haskell": _haskell,
     "objc": _objc,
     **dict.fromkeys(("javascript", "typescript", "tsx", "csharp", "kotlin", "java", "php", "scala"), _modified),
     "ruby": _ruby,

@@ -197,6 +197,17 @@ CONFLICTS = {
         {"a.c": "int F(void) {}\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
         [("a.c", None, "overlap"), ("a.c", "defined(HAVE_B)", "overlap")],
     ),
+    "php, a file that returns": (
+        {"a.php": "<?php\nif (PHP_VERSION_ID >= 80000) {\n  class F {}\n  return;\n}\nclass F {}\n"},
+        [("a.php", "PHP_VERSION_ID >= 80000", "variant"), ("a.php", "!(PHP_VERSION_ID >= 80000)", "variant")],
+    ),
+    "haskell types": (
+        {"a.hs": "data F = A\ndata F = B\n"}, [("a.hs", None, "duplicate"), ("a.hs", None, "duplicate")],
+    ),
+    "python, a decorator that keeps nothing": (
+        {"a.py": "@dataclass\nclass F: ...\nclass F: ...\n"},
+        [("a.py", None, "duplicate"), ("a.py", None, "duplicate")],
+    ),
     "c, no condition and a switch": (
         {"a.c": "int F(void) {}\n#ifdef B\nint F(void) {}\n#endif\n"},
         [("a.c", None, "overlap"), ("a.c", "defined(B)", "overlap")],
@@ -413,6 +424,9 @@ NO_CONFLICTS = {
     "swift subscripts": {
         "a.swift": "struct A {\n  subscript<T>(_ a: T) -> T\n  where T: B { get { a } }\n  subscript<T>(_ a: T) -> T\n  where T: C { get { a } }\n}\n",
     },
+    "haskell instances": {
+        "a.hs": "module M where\ninstance C A where\n  f x = 1\n#if MIN_VERSION_b(1,2,3)\ninstance C B where\n  f x = 2\n#endif\n",
+    },
     "c# partial types": {
         "a.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
         "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
@@ -481,6 +495,7 @@ def test_no_conflicts(case: str) -> None:
         "elixir callback": "f",
         "c, a macro around the parameters": "_F_OF",
         "lua operators": "__eq",
+        "haskell instances": "f",
         "swift subscripts": "subscript",
         "c# blocks of members for another type": "extension",
     }.get(case, "F")
