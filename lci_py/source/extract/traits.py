@@ -95,6 +95,7 @@ def own_digests(
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
+    unnamed: set[tuple[int, str]] = set()
     for number, symbol in enumerate(symbols):
         around = symbol.parent
         inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
@@ -103,8 +104,10 @@ def own_digests(
             inside = 0 <= anonymous.at(start)[1] < start
         inside = inside or _in_local(captured.entities, spans[number])
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
-        # Go: in a struct without a name, of which one variable may have several.
-        inside = inside or (language == "go" and symbol.kind == "field" and symbols[around].kind not in _APART)
+        if language == "go" and symbol.kind == "field" and symbols[around].kind not in _APART:
+            # In a struct without a name, of which one variable may have several.
+            inside = inside or (around, symbol.name) in unnamed
+            unnamed.add((around, symbol.name))
         inside = inside or (language == "lua" and _in_block(spans[number].node))
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:

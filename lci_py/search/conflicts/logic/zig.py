@@ -23,6 +23,23 @@ _OS = re.compile(
 _ARCH = re.compile(
     r'(?:comptime )?(?:(?:@import\("builtin"\)|builtin|target|\w+\.target)\.)*(?:(?:target\.)?cpu\.arch|native_arch)'
 )
+_ASKED = re.compile(r"(.*)\.(is[A-Z]\w*)\(\)")
+_DARWIN = ".macos .ios .tvos .watchos .visionos .driverkit .maccatalyst"
+#: Source: std.Target, `Os.Tag` and `Cpu.Arch`.
+_SETS = {
+    "isDarwin": _DARWIN,
+    "isBSD": f"{_DARWIN} .freebsd .openbsd .netbsd .dragonfly .kfreebsd",
+    "isSolarish": ".solaris .illumos",
+    "isX86": ".x86 .x86_64",
+    "isARM": ".arm .armeb",
+    "isArm": ".arm .armeb",
+    "isThumb": ".thumb .thumbeb",
+    "isAARCH64": ".aarch64 .aarch64_be",
+    "isWasm": ".wasm32 .wasm64",
+    "isRISCV": ".riscv32 .riscv64",
+    "isMIPS": ".mips .mipsel .mips64 .mips64el",
+    "isPPC64": ".powerpc64 .powerpc64le",
+}
 
 
 def _name(text: str) -> str:
@@ -33,6 +50,10 @@ def _name(text: str) -> str:
 
 def _special(leaf: Leaf) -> Formula | None:
     if isinstance(leaf, Operand):
+        match = _ASKED.fullmatch(leaf.text)
+        name = _name(match[1]) if match else ""
+        if match and name[:1] == " " and match[2] in _SETS:
+            return Literal(name, words(*_SETS[match[2]].split()))
         return None
     left, right = (leaf.right, leaf.left) if leaf.left[:1] == "." else (leaf.left, leaf.right)
     if leaf.operator == "==" and re.fullmatch(r"\.\w+", right):

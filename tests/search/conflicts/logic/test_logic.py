@@ -325,6 +325,8 @@ scala | js | native | no
 zig | builtin.os.tag == .windows | builtin.os.tag == .linux | no
 zig | builtin.os.tag == .windows | native_os != .windows | no
 zig | builtin.target.os.tag == .windows | @import("builtin").os.tag == .linux | no
+zig | builtin.os.tag.isDarwin() | builtin.os.tag == .linux | no
+zig | builtin.os.tag.isDarwin() | builtin.os.tag == .macos | yes
 zig | builtin.cpu.arch == .x86_64 | builtin.target.cpu.arch == .aarch64 | no
 zig | builtin.os.tag == .linux | builtin.cpu.arch == .x86_64 | yes
 zig | builtin.link_libc | !builtin.link_libc | no
