@@ -6,7 +6,7 @@ Precision comes first. A definition that the rule cannot place is no conflict.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -111,7 +111,8 @@ _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING
 #: Words that name nothing: a placeholder, and remains of JavaScript that does not parse.
 #: Folders of sources that are material for tests: broken, or one definition in many spellings, on purpose.
 _MATERIAL = lazily(
-    r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui)/"
+    r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui"
+    r"|\w*tests?\w*/(?:[^/]+/)*(?:inputs?|expected|golden|cases|data))/"
 )
 _MACRO_LIKE = lazily(r"_*[A-Z][A-Z\d_]+")
 _COMMENT = lazily(r"/\*.*?\*/", re.DOTALL)
@@ -119,7 +120,7 @@ _COMMENT = lazily(r"/\*.*?\*/", re.DOTALL)
 #: first of two names is a part of the function's own.
 _NOT_TYPES = {
     "java": lazily(r"@\w+(?:\([^()]*\))?\s*|\bfinal\s+"),
-    "kotlin": lazily(r"@\w+(?:\([^()]*\))?\s*|\b(?:noinline|crossinline|vararg)\s+|(?<=[(,\s])\w+\s*(?=:)"),
+    "kotlin": lazily(r"@\w+(?:\([^()]*\))?\s*|\b(?:noinline|crossinline)\s+|(?<=[(,\s])\w+\s*(?=:)"),
     "scala": lazily(r"(?<=[(,\s])\w+\s*(?=:)"),
     "swift": lazily(r"(?<=\w)\s+\w+\s*(?=:)"),
 }
@@ -129,6 +130,8 @@ _RETURNED = lazily(r"(?<=\))\s*:[^()]*\Z")
 #: What follows the parameters of a function: its body, or what a constructor initialises.
 _BODY = lazily(r"(?<=\))\s*(?:\{|:(?!:)\s*[\w:<>, ]+[({])")
 _ANGLED = lazily(r"<.*>")
+#: The interface that a member of C# belongs to alone.
+_INTERFACE = lazily(r"[\w.]+(?:<[^()]*>)?\.\s*$")
 _FILE_PRIVATE = lazily(r"\b(?:private|fileprivate|file)\b")
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: Traits of rows that do not count as definitions: the signatures of an overload and a property's setter are parts of
@@ -249,7 +252,7 @@ def _definition(site: Site) -> tuple[object, ...]:
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
-    if site.language in _CLAUSES and site.kind != "module":
+    if site.language in _CLAUSES and GROUPS[site.kind] == "callable":
         return site.file, site.parent, site.build_tag, _clause_word(site)
     return site.file, site.line
 
@@ -262,6 +265,8 @@ def passed_over(site: Site) -> bool:
         return True
     if site.language == "rust" and f"#{site.name}" in site.signature:
         return True  # a name that a macro marks, or makes another one of: `enum #anon`
+    if site.name == "extension" and site.kind == "constructor":
+        return True  # C#: a block of members for another type
     return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
 
 
@@ -388,12 +393,16 @@ def _twice(one: Site, other: Site) -> bool:
             return one.signature == other.signature and one.signature.startswith("defmodule")
         words = {_clause_word(one), _clause_word(other)}
         return one.parent == other.parent and len(words - {""}) == 2
-    if one.kind == "module" or "weak" in traits or language in _CLAUSES or "macro(" in f"{one.build_tag}":
+    if one.kind == "module" or "weak" in traits or "macro(" in f"{one.build_tag}":
+        return False
+    if language in _CLAUSES and (GROUPS[one.kind] != "type" or "instance" in one.signature + other.signature):
         return False
     if language == "go":
         return True
     if _is_value(one):
         return one.kind == other.kind and one.parent == other.parent and _once(one) and _once(other)
+    if one.name == "subscript" and "<" in one.signature:
+        return False  # Swift: the signature of a subscript leaves out the bounds that tell it apart
     if language == "cpp" and one.kind == "type":
         return False
     if language == "rust" or language in _OVERLOADING:
@@ -415,7 +424,9 @@ def _doubtful(one: Site, other: Site) -> bool:
     """Whether conditions, scopes or names may have been missed, because a file does not parse."""
     # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name; but a
     # `typedef` that does not parse may show another one.
-    sure = {"c": one.kind != "type", "cpp": GROUPS[one.kind] == "type" and one.kind != "type"}
+    is_type = GROUPS[one.kind] == "type" and one.kind != "type"
+    # A header that does not parse as C may be one of C++.
+    sure = {"c": one.kind != "type" and one.file[-2:] != ".h", "cpp": is_type, "haskell": is_type}
     return (one.broken or other.broken) and not sure.get(one.language, False)
 
 
@@ -430,10 +441,10 @@ def _once(site: Site) -> bool:
     inside = site.language == "php" or site.kind == "field"
     if site.language not in _DECLARED_ONCE or (inside and site.parent < 0):
         return False
-    head, found, rest = site.signature.partition(site.name)
-    if site.language == "rust" and not rest.lstrip().startswith(":"):
+    if site.language == "rust" and not site.signature.partition(site.name)[2].lstrip().startswith(":"):
         return False  # among the tokens of a macro, which may put it into a function
-    return bool(found) and not head.endswith(".") and site.name != "this"
+    *head, _ = re.split(rf"\b{re.escape(site.name)}\b", site.signature.partition("=")[0])
+    return bool(head) and not head[-1].endswith(".") and site.name != "this"
 
 
 def _clause_word(site: Site) -> str:
@@ -502,32 +513,43 @@ def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool | None:
     decided."""
     if one.language not in ("c", "cpp", "objc") or one.build_tag is None or other.build_tag is None:
         return False
-    first, second = (one, other) if (one.file, one.line) < (other.file, other.line) else (other, one)
-    tag, known = first.build_tag or "", []
-    for name in dict.fromkeys(_WORD.findall(f"{one.build_tag} {other.build_tag}")):
-        rows = macros(name)[:_MAX_DEFINES]
-        tags = [row["build_tag"] for row in rows]
-        inside = [row for row in rows if row["file"] == first.file == other.file and row["line"] < second.line]
-        if any(row["build_tag"] for row in inside):
-            # Each branch above the second definition may set the macro: what conditions up there say of it was true
-            # before.
-            tag = _before(name, tag)
-            for row in inside:
-                value = (row["signature"] or "").partition(name)[2].strip()
-                known.append(
-                    f"!({_before(name, row['build_tag'] or '1 == 1')}) || "
-                    + (f"{name} == {value}" if value.isdigit() else f"defined({name})")
-                )
-        elif rows and all(tags) and not any(name in _WORD.findall(each) for each in tags):
+    asked = dict.fromkeys(_WORD.findall(f"{one.build_tag} {other.build_tag}"))
+    rows = {name: macros(name) for name in asked}
+    inside = {
+        name: [row for row in found if row["file"] == one.file == other.file][:_MAX_DEFINES]
+        for name, found in rows.items()
+    }
+    known: list[str] = []
+    for name, found in inside.items():
+        for count, row in enumerate(found, 1):
+            # Each `#define` makes another macro of the name, numbered from 1: what is asked above it was asked of the
+            # one before, which it may leave as it was.
+            value = (row["signature"] or "").partition(name)[2].strip()
+            meant = f"{name}__{count} == {value}" if value.isdigit() else f"defined({name}__{count})"
+            before = f"{name}__{count - 1}" if count > 1 else name
+            known += [
+                f"!({_numbered(row['build_tag'] or '1 == 1', row['line'], inside)}) || {meant}",
+                f"!defined({before}) || defined({name}__{count})",
+                *([f"!{before} || {name}__{count}"] if value != "0" else ()),
+            ]
+        tags = [row["build_tag"] for row in rows[name][:_MAX_DEFINES]]
+        if not found and tags and all(tags) and not any(name in _WORD.findall(each) for each in tags):
             known.append(" || ".join([f"!defined({name})", *(f"({each})" for each in tags)]))
-    joined = " && ".join([f"({tag})", *(f"({part})" for part in known)])
-    possible = logic.together(joined, second.build_tag, one.language) if known else True
+    if not known:
+        return False
+    joined = " && ".join(f"({part})" for part in (_numbered(one.build_tag, one.line, inside), *known))
+    possible = logic.together(joined, _numbered(other.build_tag, other.line, inside), one.language)
     return None if possible is None else not possible
 
 
-def _before(name: str, tag: str) -> str:
-    """A condition with another name for what a macro was before the file set it."""
-    return re.sub(rf"\b{name}\b", f"{name}__before", tag)
+def _numbered(tag: str, line: int, defines: Mapping[str, Sequence[Any]]) -> str:
+    """The condition of a definition with each macro by the number of its `#define` above; those in its own branch come
+    after the question."""
+    own = conjuncts(tag)
+    for name, rows in defines.items():
+        count = sum(row["line"] < line and conjuncts(row["build_tag"] or "")[: len(own)] != own for row in rows)
+        tag = re.sub(rf"\b{name}\b", f"{name}__{count}", tag) if count else tag
+    return tag
 
 
 def _is_value(site: Site) -> bool:
@@ -641,8 +663,8 @@ def _parameters(name: str, signature: str, group: str, language: str) -> str:
         rest = _NOT_TYPES[language].sub("", rest)
     if language == "kotlin" and " where " not in rest:
         rest = _RETURNED.sub("", rest)
-    if head.rstrip().endswith("."):
-        rest = f"{head.split()[-1]} {rest}"  # C#: `void IDisposable.Dispose()` is not `void Dispose()`
+    if of := _INTERFACE.search(head):
+        rest = f"{of[0]} {rest}"  # C#: `void IDisposable.Dispose()` is not `void Dispose()`
     template = re.search(r"\btemplate\s*<.*>", head)
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":

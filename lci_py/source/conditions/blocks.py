@@ -198,7 +198,16 @@ def if_branches(node: Node, reader: Reader) -> list[Branch]:
         block = part.child_by_field_name("consequence") or part.child_by_field_name("body")
         if block is not None:
             branches.append(Branch(block.start_byte, block.end_byte, condition, [block]))
+            if part is node and (rest := _rest(node, block)) is not None:
+                branches.append(Branch(node.end_byte, rest.end_byte, reader.negate(own)))
     return branches
+
+
+def _rest(node: Node, block: Node) -> Node | None:
+    """What an `if` in it ends, unless its branch is passed over: a file of PHP, by a `return`."""
+    around, last = node.parent, block.named_children[-1:]
+    is_end = around is not None and around.type == "program" and [one.type for one in last] == ["return_statement"]
+    return around if is_end else None
 
 
 def try_branches(node: Node, reader: Reader) -> list[Branch]:

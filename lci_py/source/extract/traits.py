@@ -41,6 +41,11 @@ _APART = FUNCTION_KINDS | TYPE_KINDS
 _MAX_ATTRIBUTES = 2000  # characters of attributes that are read
 _DECORATOR = lazily(r"^\s*@\s*([\w.]+)", re.MULTILINE)
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
+#: Decorators of Python's library and of pytest that keep a definition nowhere else.
+_PLAIN = frozenset(
+    "property staticmethod classmethod dataclass cached_property cache lru_cache abstractmethod override final wraps"
+    " contextmanager total_ordering parametrize skip skipif xfail usefixtures".split()
+)
 _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = lazily(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
@@ -55,6 +60,8 @@ _COMMENTS = {
 }
 _C_COMMENT = lazily(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
+_LUA_BLOCKS = frozenset({"do_statement", "for_statement", "while_statement", "repeat_statement"})
+_MAX_AROUND = 64
 #: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})
 _BODILESS = frozenset({
@@ -88,6 +95,7 @@ def own_digests(
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
+    unnamed: set[tuple[int, str]] = set()
     for number, symbol in enumerate(symbols):
         around = symbol.parent
         inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
@@ -96,6 +104,11 @@ def own_digests(
             inside = 0 <= anonymous.at(start)[1] < start
         inside = inside or _in_local(captured.entities, spans[number])
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
+        if language == "go" and symbol.kind == "field" and symbols[around].kind not in _APART:
+            # In a struct without a name, of which one variable may have several.
+            inside = inside or (around, symbol.name) in unnamed
+            unnamed.add((around, symbol.name))
+        inside = inside or (language == "lua" and _in_block(spans[number].node))
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
@@ -149,6 +162,9 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
         latest[symbol.parent, symbol.name] = number
         if before is None or len(found) > _MAX_KEPT:
             continue
+        if language == "lua" and symbol.name.startswith("__"):
+            found.add(before)  # operators use it, which do not name it
+            continue
         objects = [spans[one].node.parent for one in (before, number)]
         if objects[0] != objects[1] and any(node is not None and node.type == "object" for node in objects):
             found.add(before)  # members of two objects of which only the outermost has a name
@@ -165,6 +181,17 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
         if re.search(used, text):
             found.add(before)
     return found
+
+
+def _in_block(node: Node) -> bool:
+    """Whether a definition of Lua stands in a block that is a scope of its own, not in a branch."""
+    for _ in range(_MAX_AROUND):
+        if node.type in _LUA_BLOCKS:
+            return True
+        if node.parent is None:
+            break
+        node = node.parent
+    return False
 
 
 def _in_local(entities: list[Entity], entity: Entity) -> bool:
@@ -225,7 +252,8 @@ def _python(_kind: str, _node: Node, name_node: Node, attributes: str) -> Iterat
             yield "overload"
         elif first == own:
             yield "accessor"  # `@size.validator` adds to the definition of `size` above
-        yield "decorated"
+        if last not in _PLAIN:
+            yield "decorated"
 
 
 def _c(_kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
@@ -237,7 +265,7 @@ def _c(_kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str
 
 def _modified(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
     """Modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
-    if node.type in _BODILESS:
+    if node.type in _BODILESS or node.type == "parameter":  # C#: a record's property, unless its body has another one
         yield "declaration"
     for child in node.children[:_HEAD_NODES]:
         if child.start_byte >= name_node.start_byte:
@@ -268,6 +296,14 @@ def _swift(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[
     yield from (word for word in _modified(kind, node, name_node, attributes) if word in ("static", "declaration"))
 
 
+def _haskell(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
+    members = node.parent
+    if members is not None and members.type == "instance_declarations" and members.parent is not None:
+        start = members.parent.start_byte
+        head = (members.parent.text or b"")[: min(members.start_byte - start, _MAX_ATTRIBUTES)]
+        yield f"impl:{blake2b(b' '.join(head.split()), digest_size=4).hexdigest()}"
+
+
 def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
     if node.type == "class_interface":
         # A class may be defined once per platform; a category or an extension adds to a class.
@@ -287,6 +323,7 @@ _READERS: dict[str, Callable[[str, Node, Node, str], Iterator[str]]] = {
     "python": _python,
     "c": _c,
     "cpp": _c,
+    "haskell": _haskell,
     "objc": _objc,
     **dict.fromkeys(("javascript", "typescript", "tsx", "csharp", "kotlin", "java", "php", "scala"), _modified),
     "ruby": _ruby,

@@ -33,6 +33,7 @@ _PHRASE = lazily(
     r"(?i:\bdefaults?(?:[ -]values?)?)\**(?:`|')?(?:\s*(?::|=|\bto\b|\bis\b|\bof\b)\**)?:?\s*"
     r"(?:(?:the\s+)?(?:value|number)\s+)?(?:of\s+)?"
 )
+_KIND = lazily(r"(?<=[\"'`])\s+(?!by\b|is\b)[a-z]+|\s+value\b")
 #: In brackets a path or an address needs no quotes: "(default: /var/lib)".
 _BARE = lazily(r"(?P<bare>[~/.]?[\w-]*[/:][\w./:-]{2,80}|[a-z][\w-]{2,40})(?=[)\]])")
 _BY_DEFAULT = lazily(r"\s+by\s+default\b")
@@ -84,6 +85,8 @@ def stated(text: str) -> list[Stated]:
     found = []
     for phrase in _PHRASE.finditer(text) if DEFAULT.search(text) else ():
         value = VALUE.match(text, phrase.end())
+        if value is not None and phrase.group()[-2:-1] == "t" and _KIND.match(text, value.end()):
+            continue  # the default "x" file, the default 0 value
         if value is None and phrase.group().rstrip()[-1:] in ":=" and text[phrase.start() - 1 : phrase.start()] in "([":
             value = _BARE.match(text, phrase.end())
         if value is not None:

@@ -189,6 +189,25 @@ CONFLICTS = {
         {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef B\nint F(void) {}\n#endif\n"},
         [("a.c", "defined(__linux__)", "overlap"), ("a.c", "defined(B)", "overlap")],
     ),
+    "c, a platform and what a script finds out": (
+        {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
+        [("a.c", "defined(__linux__)", "variant"), ("a.c", "defined(HAVE_B)", "variant")],
+    ),
+    "c, no condition and what a script finds out": (
+        {"a.c": "int F(void) {}\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
+        [("a.c", None, "overlap"), ("a.c", "defined(HAVE_B)", "overlap")],
+    ),
+    "php, a file that returns": (
+        {"a.php": "<?php\nif (PHP_VERSION_ID >= 80000) {\n  class F {}\n  return;\n}\nclass F {}\n"},
+        [("a.php", "PHP_VERSION_ID >= 80000", "variant"), ("a.php", "!(PHP_VERSION_ID >= 80000)", "variant")],
+    ),
+    "haskell types": (
+        {"a.hs": "data F = A\ndata F = B\n"}, [("a.hs", None, "duplicate"), ("a.hs", None, "duplicate")],
+    ),
+    "python, a decorator that keeps nothing": (
+        {"a.py": "@dataclass\nclass F: ...\nclass F: ...\n"},
+        [("a.py", None, "duplicate"), ("a.py", None, "duplicate")],
+    ),
     "c, no condition and a switch": (
         {"a.c": "int F(void) {}\n#ifdef B\nint F(void) {}\n#endif\n"},
         [("a.c", None, "overlap"), ("a.c", "defined(B)", "overlap")],
@@ -390,6 +409,24 @@ NO_CONFLICTS = {
     "c# overloads": {"a.cs": "namespace N { class A {\nvoid F(int a) {}\n#if X\nvoid F(int a, int b) {}\n#endif\n}}"},
     "c# generic and plain": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid F<T>() {}\n#endif\n}}"},
     "c# explicit interface": {"a.cs": "namespace N { class A {\nvoid F() {}\n#if X\nvoid I.F() {}\n#endif\n}}"},
+    "c# explicit interfaces of parameters": {
+        "a.cs": "namespace N { class A {\nbool I<string, int>.F(int a) {}\nbool J<string, int>.F(int a) {}\n}}",
+    },
+    "c# properties of interfaces": {"a.cs": "class A<T> {\nF F { get; }\nF IF<T>.F => F;\nF IG.F => F;\n}"},
+    "c# properties of a record": {"a.cs": "record struct A(int F) {\npublic int F { get; } = F;\n}"},
+    "go structs without names": {"a.go": "package p\nvar t = []any{struct{ F int }{1}, struct{ F int }{2}}\n"},
+    "c# blocks of members for another type": {
+        "a.cs": "static class extension {\nextension(string a) { int G() => 1; }\nextension(string b) { int H() => 1; }\n}",
+    },
+    "kotlin variable arguments": {"a.kt": "fun <T> F(vararg a: T) {}\nfun <T> F(a: T) {}\n"},
+    "lua blocks": {"a.lua": "do\n  local function F() end\nend\ndo\n  local function F() end\nend\n"},
+    "lua operators": {"a.lua": "t.__eq = function(a, b) end\nassert(t == u)\nt.__eq = function(a) end\n"},
+    "swift subscripts": {
+        "a.swift": "struct A {\n  subscript<T>(_ a: T) -> T\n  where T: B { get { a } }\n  subscript<T>(_ a: T) -> T\n  where T: C { get { a } }\n}\n",
+    },
+    "haskell instances": {
+        "a.hs": "module M where\ninstance C A where\n  f x = 1\n#if MIN_VERSION_b(1,2,3)\ninstance C B where\n  f x = 2\n#endif\n",
+    },
     "c# partial types": {
         "a.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
         "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
@@ -457,6 +494,10 @@ def test_no_conflicts(case: str) -> None:
         "elixir clauses": "f",
         "elixir callback": "f",
         "c, a macro around the parameters": "_F_OF",
+        "lua operators": "__eq",
+        "haskell instances": "f",
+        "swift subscripts": "subscript",
+        "c# blocks of members for another type": "extension",
     }.get(case, "F")
     count = sum(site.name == name for site in sites(NO_CONFLICTS[case]))
     assert [conflict(NO_CONFLICTS[case], name, at) for at in range(count)] == [[]] * count
@@ -563,12 +604,16 @@ def test_a_macro_that_each_branch_of_a_definition_sets_keeps_another_one_apart()
 def test_what_does_not_parse_is_not_grave() -> None:
     rows = [
         site
-        for site in sites({"a.h": "#if A\ntypedef int F;\n#endif\n#if HAVE_B\ntypedef long F;\n#endif\n"})
+        for site in sites({"a.h": "#if A\ntypedef int F;\n#endif\n#if __linux__\ntypedef long F;\n#endif\n"})
         if site.name == "F"
     ]
     assert [one.relation for one in definitions(rows, None, machine)] == ["overlap"] * 2
     assert definitions([row._replace(broken=True) for row in rows], None, machine) == ()
     assert definitions([row._replace(digest="same") for row in rows], None, machine) == ()
+    # It may be C++, which has overloads.
+    rows = [site._replace(broken=True) for site in sites({"a.h": "int F(int a) { return 1; }\nint F(long a) { return 2; }\n"})]
+    assert definitions(rows, None, machine) == ()
+    assert definitions([row._replace(file="a.c") for row in rows], None, machine) != ()
 
 
 def test_a_comment_is_no_part_of_a_macro() -> None:

@@ -24,12 +24,8 @@ PROGRAMS = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
 UPDATE = os.environ.get("LCI_UPDATE_GOLDEN") == "1"
 #: A machine for all: what is active must not depend on where the tests run.
 LINUX = Machine("linux", "x86_64", "posix", (3, 12, 0), 64, "little")
-_FENCES = {"csharp": "csharp", "cpp": "cpp", "tsx": "tsx"}
-_TITLES = {
-    "bash": "Bash", "c": "C", "cpp": "C++", "csharp": "C#", "elixir": "Elixir", "go": "Go", "haskell": "Haskell",
-    "java": "Java", "javascript": "JavaScript", "kotlin": "Kotlin", "lua": "Lua", "objc": "Objective-C", "php": "PHP", "python": "Python",
-    "ruby": "Ruby", "rust": "Rust", "scala": "Scala", "swift": "Swift", "typescript": "TypeScript", "zig": "Zig",
-}  # fmt: skip
+#: The languages whose programs the documentation shows.
+_TITLES = {"c": "C", "go": "Go", "kotlin": "Kotlin", "python": "Python", "rust": "Rust"}
 
 
 def listing(conflicts: tuple[Conflict, ...]) -> str:
@@ -68,8 +64,7 @@ def example(program: Path) -> str:
     """The worked example of a language: its sources, and what is said of them."""
     parts = [f"### {_TITLES[program.name]}\n"]
     for path in sorted(path for path in program.rglob("*") if path.is_file()):
-        fence = _FENCES.get(program.name, program.name)
-        parts.append(f"`{path.relative_to(program).as_posix()}`\n\n```{fence}\n{path.read_text().rstrip()}\n```\n")
+        parts.append(f"`{path.relative_to(program).as_posix()}`\n\n```{program.name}\n{path.read_text().rstrip()}\n```\n")
     parts.append(f"```text\n{program.with_suffix('.txt').read_text().rstrip()}\n```\n")
     return "\n".join(parts)
 
@@ -79,8 +74,8 @@ def test_golden_examples_of_the_documentation() -> None:
     start, end = "<!-- examples -->\n", "<!-- end of examples -->\n"
     head, _, rest = text.partition(start)
     _, _, tail = rest.partition(end)
-    wanted = f"{head}{start}\n" + "\n".join(map(example, PROGRAMS)) + f"\n{end}{tail}"
+    wanted = f"{head}{start}\n" + "\n".join(example(path) for path in PROGRAMS if path.name in _TITLES) + f"\n{end}{tail}"
     if UPDATE:
         PAGE.write_text(wanted)
     assert PAGE.read_text() == wanted, "LCI_UPDATE_GOLDEN=1 python -m pytest -k golden"
-    assert {path.name for path in PROGRAMS} == set(_TITLES)
+    assert set(_TITLES) <= {path.name for path in PROGRAMS}

@@ -115,10 +115,10 @@ def test_macros_of_the_repository_keep_conditions_apart(listed) -> None:  # type
         #ifdef HAVE_KQUEUE
         int F(void) { return 2; }
         #endif
-        #ifdef HAVE_POLL
+        #ifdef __unix__
         int G(void) { return 1; }
         #endif
-        #ifdef HAVE_SELECT
+        #ifdef __linux__
         int G(void) { return 2; }
         #endif
         #ifndef WIDE
@@ -128,9 +128,21 @@ def test_macros_of_the_repository_keep_conditions_apart(listed) -> None:  # type
         #if !WIDE
         int H(void) { return 2; }
         #endif
+        #if defined(OLD) && !defined(hpux)
+        #define hpux
+        #endif
+        #if defined(HAVE_PTS) && !defined(DONE) && !defined(hpux)
+        #define DONE
+        int K(void) { return 1; }
+        #endif
+        #ifndef DONE
+        int K(void) { return 2; }
+        #endif
         """
     found = named(listed({"config.h": header, "a.c": code}))
-    assert {name: found[name].relation for name in "FGH"} == {"F": "variant", "G": "overlap", "H": "variant"}
+    assert {name: found[name].relation for name in "FGHK"} == {
+        "F": "variant", "G": "overlap", "H": "variant", "K": "variant",
+    }  # fmt: skip
 
 
 def test_members_of_a_listed_type_and_definitions_of_one_text_are_counted(listed) -> None:  # type: ignore[no-untyped-def]

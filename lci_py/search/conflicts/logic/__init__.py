@@ -99,7 +99,8 @@ def alternatives(one: str | None, other: str | None, language: str) -> bool | No
     `USE_METAL`.
 
     A build mostly chooses one of such switches, so that the conditions may be alternatives, though nothing says so. A
-    switch counts if only one of the conditions mentions it. None if that is not decided.
+    switch counts if only one of the conditions mentions it. One that a script finds out is enough, unless a condition
+    implies the other. None if that is not decided.
     """
     return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
 
@@ -141,6 +142,9 @@ def _alternatives(one: str, other: str, language: str) -> bool | None:
     only = [sorted(filter(dialect.is_switch, names)) for names in (
         mine.variables - theirs.variables, theirs.variables - mine.variables,
     )]  # fmt: skip
+    if any(map(dialect.found_out, only[0] + only[1])):
+        implied = {_implies(one, other, language), _implies(other, one, language)}
+        return False if True in implied else None if None in implied else True
     pairs = list(product(*only))
     usual = [fact for fact in dialect.usual if (mine.variables | theirs.variables).issuperset(variables(fact))]
     if len(pairs) > _MAX_PAIRS:

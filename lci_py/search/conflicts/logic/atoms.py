@@ -41,7 +41,7 @@ ON = 1
 # begins with two blanks, that of a variable which several texts are about with ` @`.
 
 
-def _nothing(leaf: Leaf) -> Formula | None:
+def _nothing(leaf: object) -> None:
     return None
 
 
@@ -66,6 +66,7 @@ class Dialect(NamedTuple):
         within: What only asks for a part of Windows.
         suggested: What a platform that a path suggests stands for.
         is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
+        found_out: Whether a script may find out a switch, on some platforms only or where there is no other.
     """
 
     grammar: Grammar = Grammar()
@@ -81,6 +82,7 @@ class Dialect(NamedTuple):
     within: re.Pattern[str] | None = None
     suggested: Callable[[str], Formula] = platforms.suggested
     is_switch: Callable[[str], bool] = _is_switch
+    found_out: Callable[[str], object] = _nothing
 
 
 def read(tag: str, dialect: Dialect) -> tuple[Formula, tuple[str, ...]]:

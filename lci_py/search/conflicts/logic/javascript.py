@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, UNDEFINED, Dialect, scalar
 from lci_py.search.conflicts.logic.comparisons import Operand
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, opposite
-from lci_py.search.conflicts.logic.values import Values, compared, numeric, words
+from lci_py.search.conflicts.logic.values import Values, compared, words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,20 +55,9 @@ def _special(leaf: Leaf) -> Formula | None:
         name = _name(leaf.text)
         return _WORDS.get(name) or (None if scalar(name) is not None else Literal(name, ~JAVASCRIPT.falsy))
     left, operator, right = leaf
-    if scalar(left) is not None and scalar(right) is None and operator in ("==", "==="):
-        left, right = right, left
-    if operator not in ("==", "===") or (value := scalar(right)) is None:
-        return None
-    name = _name(left)
-    if name.startswith("typeof ") and value == '"undefined':
-        return Literal(_name(name[7:]), words(UNDEFINED))
-    if name == "Platform.OS" and isinstance(value, str) and value[1:] in _PLATFORMS:
-        return Literal(" @platform", _PLATFORMS[value[1:]])
-    if operator == "==" and value in (NULL, UNDEFINED):
-        return Literal(name, words(NULL, UNDEFINED))
-    if isinstance(value, str):
-        return Literal(name, words(value))
-    return Literal(name, numeric(compared("==", value)))
+    if operator == "==" and scalar(right) in (NULL, UNDEFINED):
+        return Literal(_name(left), words(NULL, UNDEFINED))
+    return None
 
 
 def _here(machine: Machine) -> Mapping[str, Allowed]:

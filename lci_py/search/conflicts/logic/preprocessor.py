@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import Dialect, compare, flag, ordered, scalar
+from lci_py.search.conflicts.logic.atoms import Dialect, compare, flag, scalar
 from lci_py.search.conflicts.logic.comparisons import Comparison, Operand
 from lci_py.search.conflicts.logic.platforms import MACROS, PROCESSOR, SYSTEM, VERSIONS, big_endian
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
@@ -20,14 +20,10 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-UNDEFINED, MODULE = "undefined", "module"
+UNDEFINED = "undefined"
 _DEFINED = lazily(r"defined\(([\w$]+)\)|defined ([\w$]+)")
-#: Linux' Kconfig: a tristate is built in, a module, or off. Source: include/linux/kconfig.h.
-_KCONFIG = lazily(r"(IS_ENABLED|IS_BUILTIN|IS_MODULE|IS_REACHABLE)\((CONFIG_\w+)\)")
 #: `MIN_VERSION_base(4,8,0)`, `__GNUC_PREREQ(4,8)`, `GLIB_CHECK_VERSION(2,4,0)`: at least that version of something.
 _AT_LEAST = lazily(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST|PREREQ)\w*)\((\d[\d,]*)\)")
-#: `LINUX_VERSION_CODE >= KERNEL_VERSION(4,12,0)`: a version as one number, which grows with it.
-_VERSION_CALL = lazily(r"\w*VERSION\w*\((\d[\d,]*)\)")
 _CALL = lazily(r"(\w+)(\(.*\))", re.DOTALL)
 _NAME = lazily(r"[A-Za-z_$][\w$]*")
 _OPERATORS = frozenset({"==", "<", "<=", ">", ">="})  # of C; a source may have others
@@ -47,10 +43,6 @@ def _defined(name: str) -> Formula:
         return FALSE
     if name in MACROS and not name.startswith("TARGET_OS_"):  # on other systems, these are defined as 0
         return MACROS[name]
-    if name.startswith("CONFIG_"):
-        if name.endswith("_MODULE"):
-            return Literal(name[:-7], Values(frozenset({MODULE})))
-        return Literal(name, Values(frozenset({UNDEFINED, MODULE}), True, ALL_NUMBERS))
     return Literal(name, Values(frozenset({UNDEFINED}), True, ALL_NUMBERS))
 
 
@@ -62,11 +54,6 @@ def _c(leaf: Leaf) -> Formula | None:
         return _defined(match[1] or match[2])
     if text in MACROS or text in _TOOLS:
         return MACROS.get(text, FALSE)
-    if match := _KCONFIG.fullmatch(text):
-        built_in, module = _defined(match[2]), _defined(f"{match[2]}_MODULE")
-        if match[1] == "IS_REACHABLE":
-            return either(built_in, both(module, flag("MODULE")))
-        return {"IS_ENABLED": either(built_in, module), "IS_BUILTIN": built_in, "IS_MODULE": module}[match[1]]
     if (match := _AT_LEAST.fullmatch(text)) and (numbers := _numbers(match[2])):
         return Literal(match[1], numeric(compared(">=", numbers)))
     return None
@@ -85,8 +72,6 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
     if operator == "==" and _BYTE_ORDER.fullmatch(left):
         big = next((big for word, big in _BYTE_ORDERS.items() if word in right), None)
         return big_endian(big) if big is not None else None
-    if (match := _VERSION_CALL.fullmatch(right)) and (numbers := _numbers(match[1])):
-        return ordered(left, operator, numbers, C)
     value = scalar(right)
     if left not in MACROS or value is None or isinstance(value, str):
         return None
@@ -136,40 +121,17 @@ def _swift(leaf: Leaf) -> Formula | None:
         return platforms.system(_SWIFT_MODULES[inside])
     if function == "canImport" and inside in _SWIFT_ONLY:
         return both(platforms.system(_SWIFT_ONLY[inside]), flag(leaf.text))
-    return _SWIFT_CALLS.get(leaf.text) or flag(leaf.text)
-
-
-_SWIFT_CALLS: dict[str, Formula] = {
-    "_runtime(_ObjC)": platforms.system(platforms.APPLE),
-    "targetEnvironment(simulator)": both(platforms.system("ios tvos watchos visionos"), flag(" @simulator")),
-    "targetEnvironment(macCatalyst)": both(platforms.system("ios"), flag(" @catalyst"), Literal(" @simulator", ~1)),
-}
+    return flag(leaf.text)
 
 
 #: C#: the target framework. Source: "Preprocessor directives" of Microsoft's C# reference.
 _FRAMEWORK = lazily(r"(NETFRAMEWORK|NETSTANDARD|NETCOREAPP|NET)(\d(?:_\d+|\d{0,2}))?(_OR_GREATER)?")
-_UNITY_VERSION = lazily(r"UNITY_(\d+)_(\d+)(?:_(\d+))?(_OR_NEWER)?")
-_UNITY = {
-    name: 1 << bit
-    for bit, name in enumerate(
-        "UNITY_STANDALONE_WIN UNITY_STANDALONE_OSX UNITY_STANDALONE_LINUX UNITY_IOS UNITY_ANDROID UNITY_WEBGL "
-        "UNITY_PS4 UNITY_PS5 UNITY_XBOXONE UNITY_SWITCH UNITY_TVOS UNITY_WSA".split()
-    )
-}
 
 
 def _csharp(leaf: Leaf) -> Formula | None:
     if not isinstance(leaf, Operand):
         return None
     name = leaf.text
-    if name in _UNITY:
-        return Literal(" @unity", _UNITY[name])
-    if name == "UNITY_STANDALONE":
-        return Literal(" @unity", 0b111)
-    if match := _UNITY_VERSION.fullmatch(name):
-        parts = tuple(int(part) for part in match.groups()[:3] if part)
-        cuts = compared(">=", parts) if match[4] else compared("==", (*parts[:-1], parts[-1]))
-        return Literal(" @unityVersion", numeric(cuts))
     if match := _FRAMEWORK.fullmatch(name):
         return _framework(match)
     return flag(name) if _NAME.fullmatch(name) and name not in ("true", "false") else None
@@ -192,16 +154,12 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
     return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
 
 
-def _is_switch(variable: str) -> bool:
-    # A configure script finds out what a system has, and it may well have several.
-    return not variable.startswith(" @") and not re.match(r" *(?:\w+_)?HAVE_", variable)
-
-
+_HAVE = re.compile(r" *(?:\w+_)?HAVE_")
 #: Macros that tell one kind of Windows from another.
 _WITHIN_WINDOWS = lazily(r"\b(?:_*WIN64(?:__)?|Q_OS_WIN64|__MINGW\w+|_UWP|WINAPI_FAMILY\w*)\b")
 C = Dialect(
     falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here, within=_WITHIN_WINDOWS,
-    is_switch=_is_switch,
+    found_out=_HAVE.match,
 )  # fmt: skip
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
 CSHARP = Dialect(special=_csharp)

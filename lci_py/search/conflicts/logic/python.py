@@ -113,8 +113,6 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
         return _os_name(value)
     if left in _SYSTEM and value in _SYSTEMS:
         return _starting(_SYSTEMS[value])
-    if left == "platform.system().lower()":
-        return next((_starting(name) for system, name in _SYSTEMS.items() if system.lower() == value), None)
     return None
 
 
@@ -125,10 +123,9 @@ def _os_name(value: str) -> Formula | None:
 
 
 def _inside(text: str, container: str) -> Formula | None:
-    """`"linux" in sys.platform`, `"posix" in sys.builtin_module_names`."""
-    if container in _PLATFORM and (allowed := sum(bit for name, bit in _BITS.items() if text in name)):
-        return Literal(" @platform", allowed)
-    return _os_name(text) if container.endswith("builtin_module_names") else None
+    """`"linux" in sys.platform`."""
+    allowed = sum(bit for name, bit in _BITS.items() if text in name) if container in _PLATFORM else 0
+    return Literal(" @platform", allowed) if allowed else None
 
 
 def _version_comparison(leaf: Comparison) -> Formula | None:
@@ -139,8 +136,6 @@ def _version_comparison(leaf: Comparison) -> Formula | None:
     value = scalar(right)
     if isinstance(value, str) or value is None or operator not in ("==", "<", "<=", ">", ">="):
         return None
-    if left in ("sys.hexversion", "hexversion"):
-        return Literal(" @hexversion", numeric(compared(operator, value)))
     match = _VERSION.fullmatch(left)
     return _version(match, operator, value) if match else None
 

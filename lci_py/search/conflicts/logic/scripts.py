@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag
-from lci_py.search.conflicts.logic.comparisons import Comparison, Operand, items
-from lci_py.search.conflicts.logic.platforms import APPLE, system
+from lci_py.search.conflicts.logic.comparisons import Operand
+from lci_py.search.conflicts.logic.platforms import system
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
-from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, version, words
+from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
 
@@ -45,9 +45,7 @@ def _sides(leaf: Leaf) -> tuple[str, str] | None:
 
 
 # Ruby
-_GEM_VERSION = lazily(r"Gem::Version\.(?:new|create)\((.*)\)")
 _RUBY_HOSTS = lazily(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
-_RUBY_MATCH = lazily(r'(.*)(?:\.match\?\(/(.*)/i?\)|\.include\?\("(.*)"\))')
 _JRUBY = Literal("RUBY_ENGINE", words('"jruby'))
 _RUBY_NAMES: dict[str, Formula] = {
     **dict.fromkeys(("Gem.win_platform?", "Gem.win_platform?()", "WINDOWS", "IS_WINDOWS", "windows?"), _WINDOWS),
@@ -57,11 +55,7 @@ _RUBY_NAMES: dict[str, Formula] = {
 
 def _ruby(leaf: Leaf) -> Formula | None:
     if isinstance(leaf, Operand):
-        if leaf.text in _RUBY_NAMES:
-            return _RUBY_NAMES[leaf.text]
-        if match := _RUBY_MATCH.fullmatch(leaf.text):
-            return _ruby_host(match[1], match[2] or match[3])
-        return None
+        return _RUBY_NAMES.get(leaf.text)
     left, operator, right = leaf
     if operator == "=~" and left[:1] == "/":
         left, right = right, left
@@ -69,13 +63,7 @@ def _ruby(leaf: Leaf) -> Formula | None:
         return _ruby_host(left, right.rstrip("imxo").strip("/"))
     if sides := _sides(leaf):
         return _JRUBY if sides == ("RUBY_PLATFORM", "java") else None
-    left = left.removesuffix(".to_f")
-    mine, theirs = _GEM_VERSION.fullmatch(left), _GEM_VERSION.fullmatch(right)
-    value = version(right.strip('"')) if not theirs else version(theirs[1].strip('"'))
-    name = mine[1] if mine else left
-    if name != "RUBY_VERSION" or value is None or operator not in ("<", "<=", ">", ">=", "=="):
-        return None
-    return Literal(name, numeric(compared(operator, value)))
+    return None
 
 
 def _ruby_host(name: str, pattern: str | None) -> Formula | None:
@@ -95,64 +83,8 @@ RUBY = Dialect(
 )
 
 # PHP
-_VERSION_COMPARE = lazily(r"version_compare\((.*)\)")
-_PHP_OPERATORS = {
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "<": "<", "<=": "<=", ">": ">", ">=": ">=", "==": "==",
-}  # fmt: skip
-_PHP_VERSION = lazily(r"(\d{1,3})(?:\.(\d{1,2}))?(?:\.(\d{1,2}))?(?:-?(?:dev|alpha|beta|RC|rc)\d*)?")
-_PHP_FAMILIES = {
-    "Windows": "windows",
-    "BSD": platforms.BSD,
-    "Darwin": APPLE,
-    "Solaris": "solaris",
-    "Linux": "linux android",
-}
-_PHP_PREFIXES = frozenset({"strtoupper(substr(PHP_OS,0,3))", "strtolower(substr(PHP_OS,0,3))"})
-
-
-def _php(leaf: Leaf) -> Formula | None:
-    if isinstance(leaf, Operand):
-        match = _VERSION_COMPARE.fullmatch(leaf.text)
-        return _php_version(items(f"({match[1]})") or []) if match else None
-    if sides := _sides(leaf):
-        name, value = sides
-        if name == "PHP_OS_FAMILY" and value in _PHP_FAMILIES:
-            return system(_PHP_FAMILIES[value])
-        if name == "PHP_OS":
-            return _system(value)
-        if name == "DIRECTORY_SEPARATOR":
-            return opposite(_WINDOWS) if value == "/" else _WINDOWS
-        return _WINDOWS if name in _PHP_PREFIXES and value.lower() == "win" else None
-    value_ = number(leaf.right)
-    if value_ is None or leaf.operator not in _PHP_OPERATORS:
-        return None
-    if leaf.left == "PHP_MAJOR_VERSION":
-        return Literal("PHP_VERSION_ID", numeric(_php_releases(leaf.operator, value_[0])))
-    return None
-
-
-def _php_version(arguments: list[str]) -> Formula | None:
-    """`version_compare(PHP_VERSION, '8.0', '>=')` in terms of PHP_VERSION_ID."""
-    if len(arguments) != 3 or arguments[0] not in ("PHP_VERSION", "phpversion()"):
-        return None
-    match, operator = _PHP_VERSION.fullmatch(arguments[1].strip('"')), _PHP_OPERATORS.get(arguments[2].strip('"'))
-    if match is None or operator is None:
-        return None
-    major, minor, patch = (int(part or 0) for part in match.groups())
-    return Literal("PHP_VERSION_ID", numeric(compared(operator, (major * 10_000 + minor * 100 + patch,))))
-
-
-def _php_releases(operator: str, major: float) -> tuple[tuple[Number, int], ...]:
-    first, after = (major * 10_000,), (major * 10_000 + 10_000,)
-    if operator == "==":
-        return ((first, 0), (after, 0))
-    return compared("<" if operator in ("<", "<=") else ">=", first if operator in ("<", ">=") else after)
-
-
 PHP = Dialect(
     falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=compared("==", (0,))),
-    special=_php,
-    facts=platforms.FACTS,
 )
 
 # Lua
@@ -181,25 +113,8 @@ LUA = Dialect(
 )
 
 # Elixir
-_ELIXIR_VERSION = lazily(r'Version\.match\?\(System\.version,"(>=|<=|>|<|==|~>) ?(\d[\d.]*)(?:-dev|-rc.*)?"\)')
-
-
-def _elixir(leaf: Leaf) -> Formula | None:
-    if isinstance(leaf, Comparison):
-        return None
-    match = _ELIXIR_VERSION.fullmatch(leaf.text)
-    value = version(match[2]) if match else None
-    if match is None or value is None:
-        return None
-    if match[1] != "~>":
-        return Literal("System.version", numeric(compared(match[1], value)))
-    # `~> 1.4` is 1.4 to below 2, `~> 1.4.2` is 1.4.2 to below 1.5.
-    upper = prefixed(value[:-1])[1] if len(value) > 1 else prefixed(value)[1]
-    return Literal("System.version", numeric(((value, 0), upper)))
-
-
 # `Mix.env()` and `Mix.env` are the same call.
-ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""), special=_elixir)
+ELIXIR = Dialect(falsy=words(NULL, NO), spell=lambda tag: tag.replace("()", ""))
 
 # Shells
 _UNAME = frozenset({"$(uname)", "$(uname-s)", "`uname`", "`uname-s`", "$OSTYPE", "${OSTYPE}", "${OSTYPE:-}"})

@@ -92,9 +92,6 @@ c | A <= B | A >= B | yes
 c | MODE == MODE_FAST | MODE == MODE_SMALL | no
 c | __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ | __BYTE_ORDER == __BIG_ENDIAN | no
 c | defined(__x86_64__) | BYTE_ORDER == BIG_ENDIAN | no
-c | IS_ENABLED(CONFIG_NET) | !defined(CONFIG_NET) && !defined(CONFIG_NET_MODULE) | no
-c | defined(CONFIG_NET) | defined(CONFIG_NET_MODULE) | no
-c | IS_ENABLED(CONFIG_NET) | !defined(CONFIG_NET) | yes
 c | __has_include(<x.h>) | !__has_include(<x.h>) | no
 c | __has_include(<x.h>) | __has_include(<y.h>) | yes
 c | defined(A) \|\| defined(B) | !defined(A) && !defined(B) | no
@@ -113,8 +110,6 @@ csharp | NET8_0 | NET6_0_OR_GREATER | yes
 csharp | NET472 | NET48_OR_GREATER | no
 csharp | NET472 | NETSTANDARD2_0 | no
 csharp | NETSTANDARD2_0 | NETSTANDARD2_1_OR_GREATER | no
-csharp | UNITY_IOS | UNITY_ANDROID | no
-csharp | UNITY_2019_1_OR_NEWER | !UNITY_2018_4_OR_NEWER | no
 swift | os(macOS) | os(iOS) | no
 swift | os(macOS) | !os(macOS) | no
 swift | os(Linux) | canImport(UIKit) | no
@@ -124,7 +119,6 @@ swift | canImport(Darwin) | os(Windows) | no
 swift | swift(>=5.5) | !swift(>=5.3) | no
 swift | swift(>=5.5) | compiler(<5.5) | yes
 swift | swift(>=5.5) | swift(<5.5) | no
-swift | targetEnvironment(simulator) | os(macOS) | no
 swift | DEBUG | !DEBUG | no
 haskell | defined(mingw32_HOST_OS) | defined(linux_HOST_OS) | no
 haskell | MIN_VERSION_base(4,8,0) | !MIN_VERSION_base(4,8,0) | no
@@ -173,7 +167,6 @@ python | sys.platform not in ("win32", "cygwin") | os.name == "nt" | no
 python | "linux" in sys.platform | sys.platform == "win32" | no
 python | platform.system() == "Windows" | sys.platform == "linux" | no
 python | platform.system() == "Windows" | platform.system() == "Linux" | no
-python | "posix" in sys.builtin_module_names | os.name == "nt" | no
 python | WINDOWS | sys.platform == "darwin" | no
 python | sys.platform[:3] == "win" | os.name == "posix" | no
 python | sys.platform not in {"darwin", "wasi"} | sys.platform == "darwin" | no
@@ -220,9 +213,6 @@ python | False | x | no
 python | x in (1, 2) | x == 3 | no
 python | x in (1, 2) | x == 2 | yes
 python | x in ALL | x not in ALL | no
-c | LINUX_VERSION_CODE >= KERNEL_VERSION(4, 12, 0) | LINUX_VERSION_CODE < KERNEL_VERSION(4,12,0) | no
-c | LINUX_VERSION_CODE >= KERNEL_VERSION(5,0,0) | LINUX_VERSION_CODE < KERNEL_VERSION(4,12,0) | no
-c | LINUX_VERSION_CODE >= KERNEL_VERSION(4,12,0) | LINUX_VERSION_CODE < KERNEL_VERSION(5,0,0) | yes
 c | __linux__ === 1 | __linux__ !== 1 | no
 c | __linux__ =~ 1 | !(__linux__ =~ 1) | no
 c | __GNUC__ in (4, 5) | !(__GNUC__ in (4, 5)) | no
@@ -235,7 +225,6 @@ javascript | process.env.NODE_ENV == "production" | !process.env.NODE_ENV | no
 javascript | __DEV__ | process.env.NODE_ENV === "production" | no
 javascript | import.meta.env.DEV | import.meta.env.PROD | no
 javascript | typeof window !== "undefined" | typeof window === "undefined" | no
-javascript | typeof window === "undefined" | window | no
 javascript | typeof globalThis.fetch === "function" | typeof fetch === "undefined" | yes
 javascript | !x | x | no
 javascript | x?.y | !x.y | no
@@ -248,9 +237,6 @@ typescript | ios | android | no
 typescript | ios | native | yes
 typescript | ios | web | no
 typescript | native | web | no
-typescript | Platform.OS === "ios" | android | no
-typescript | Platform.OS === "ios" | Platform.OS === 'android' | no
-typescript | Platform.OS === "ios" | native | yes
 typescript | server | client | no
 typescript | node | browser | no
 typescript | import.meta.client | server | no
@@ -261,14 +247,12 @@ tsx | flag("x") | flag("y") | yes
 ruby | RUBY_VERSION >= "2.7" | RUBY_VERSION < "2.7" | no
 ruby | RUBY_VERSION >= "2.10" | !(RUBY_VERSION >= "2.7") | no
 ruby | RUBY_VERSION >= "2.7" | !(RUBY_VERSION >= "2.10") | yes
-ruby | Gem::Version.new(RUBY_VERSION) >= Gem::Version.new("3.0") | RUBY_VERSION < '2.0' | no
 ruby | RUBY_PLATFORM =~ /mswin/ | !(RUBY_PLATFORM =~ /mswin/) | no
 ruby | RUBY_PLATFORM =~ /mswin\|mingw/ | RUBY_PLATFORM =~ /linux/ | no
 ruby | RUBY_PLATFORM =~ /mswin\|mingw/ | RbConfig::CONFIG['host_os'] =~ /darwin/i | no
 ruby | /mswin/ =~ RUBY_PLATFORM | RUBY_PLATFORM =~ /darwin/ | no
 ruby | /mswin/ !~ RUBY_PLATFORM | WINDOWS | no
 ruby | RUBY_PLATFORM =~ /(a\|b)c/ | RUBY_PLATFORM =~ /x/ | yes
-ruby | Gem.win_platform? | RUBY_PLATFORM.include?("linux") | no
 ruby | RUBY_ENGINE == "jruby" | RUBY_ENGINE == "ruby" | no
 ruby | RUBY_PLATFORM == "java" | RUBY_ENGINE != "jruby" | no
 ruby | defined?(Rails) | !(defined?(Rails)) | no
@@ -279,14 +263,9 @@ ruby | begin | rescue LoadError | no
 ruby | begin else | begin | yes
 php | PHP_VERSION_ID >= 80000 | PHP_VERSION_ID < 80000 | no
 php | PHP_VERSION_ID >= 80000 | !(PHP_VERSION_ID >= 70400) | no
-php | version_compare(PHP_VERSION, '8.0', '>=') | PHP_VERSION_ID < 80000 | no
-php | version_compare(PHP_VERSION, "8.0", "<") | PHP_VERSION_ID < 80000 | yes
-php | PHP_MAJOR_VERSION < 8 | PHP_VERSION_ID >= 80100 | no
-php | PHP_MAJOR_VERSION === 7 | PHP_VERSION_ID >= 70100 | yes
 php | !function_exists('f') | function_exists("f") | no
 php | !function_exists('f') | function_exists("g") | yes
 php | PHP_OS_FAMILY === 'Windows' | PHP_OS_FAMILY === 'Linux' | no
-php | PHP_OS_FAMILY === 'Windows' | DIRECTORY_SEPARATOR === '/' | no
 php | PHP_OS_FAMILY === 'Windows' | PHP_OS_FAMILY !== 'Windows' | no
 php | defined("X") && X | !X | no
 lua | jit | not (jit) | no
@@ -305,8 +284,6 @@ elixir | Mix.env() not in [:dev, :test] | Mix.env() == :test | no
 elixir | Mix.env() != :test | Mix.env() == :test | no
 elixir | Code.ensure_loaded?(Jason) | !Code.ensure_loaded?(Jason) | no
 elixir | Code.ensure_loaded?(Jason) | not Code.ensure_loaded?(Poison) | yes
-elixir | Version.match?(System.version(), ">= 1.5.0") | Version.match?(System.version, "< 1.5.0") | no
-elixir | Version.match?(System.version(), "~> 1.4") | Version.match?(System.version(), ">= 2.0.0") | no
 elixir | :os.type() == {:unix, :linux} | :os.type() == {:win32, :nt} | no
 bash | $(uname) == "Darwin" | $(uname) == "Linux" | no
 bash | $(uname -s) == "Darwin" | !($(uname) == "Darwin") | no
@@ -405,7 +382,6 @@ IMPLICATIONS = [
     ("c", "X > 1", "defined(X)"),
     ("c", "X >= 3", "X"),
     ("c", "!defined(X)", "X == 0"),
-    ("c", "defined(CONFIG_A_MODULE)", "IS_ENABLED(CONFIG_A)"),
     ("rust", 'target_os = "macos"', "unix"),
     ("rust", 'target_arch = "wasm32"', 'target_pointer_width = "32"'),
     ("python", 'sys.platform == "darwin"', 'os.name == "posix"'),
@@ -475,7 +451,6 @@ WINDOWS = Machine("win32", "AMD64", "nt", (3, 10, 1), 64, "little")
         ("javascript", 'process.platform === "darwin"', False, True, False),
         ("javascript", "ios", None, None, None),
         ("ruby", "RUBY_PLATFORM =~ /mswin|mingw/", False, False, True),
-        ("php", "PHP_OS_FAMILY === 'Windows'", False, False, True),
         ("lua", 'jit.os == "Linux"', True, False, False),
         ("bash", '$(uname) == "Darwin"', False, True, False),
         ("zig", "builtin.os.tag == .macos", False, True, False),
