@@ -120,6 +120,14 @@ STANDARD_MODULES = frozenset(
     warnings wave weakref webbrowser winreg winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib
     zoneinfo""".split()
 )
+#: Headers of C's standard library and of POSIX that libraries have, too, for themselves.
+STANDARD_HEADERS = frozenset(
+    """assert.h complex.h ctype.h dirent.h errno.h fcntl.h fenv.h float.h inttypes.h limits.h locale.h malloc.h math.h
+    poll.h pthread.h sched.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h stdio.h
+    stdlib.h string.h strings.h syslog.h termios.h threads.h time.h unistd.h wchar.h wctype.h""".split()
+)
+#: Macros of these that programs define for themselves as well.
+STANDARD_MACROS = {"assert": "assert.h"}
 #: Names under which constructors are defined.
 CONSTRUCTORS = {
     "python": ("__init__", "__new__"),

@@ -294,8 +294,18 @@ class _CallResolver:
             return macro
         if name in self.facts.bindings or self._language in language_rules.EXPLICIT_NAMES:
             return ()
+        if self._is_of_library(name):
+            return ()
         implicit = self._language in language_rules.IMPLICIT_SELF
         return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
+
+    def _is_of_library(self, name: str) -> bool:
+        """Whether a name is the macro of a standard header that the file includes, and none of a header of its own."""
+        header = language_rules.STANDARD_MACROS.get(name, "")
+        if not header or self._language not in EXPANDING:
+            return False
+        included = any(item.module == header and not targets for item, targets in self.imports)
+        return included and not any(self._look.top(target, name) for target in sorted(self._imported_files))
 
     def _constructed(self, value: Value) -> Value:
         """The class whose constructor an object calls as `this(...)` or `super(...)`."""
@@ -436,6 +446,8 @@ class _CallResolver:
         if mark and self._language in EXPANDING:
             renamed = [item for item in found if item.file in self._imported_files and self._is_other_name(item, name)]
             found = renamed or self._nearest(found)
-            mark = 0 if len(renamed) == 1 else mark
+            # Where a header with a macro is included, its name is that macro.
+            included = len(found) == 1 and found[0].kind == "macro" and found[0].file in self._imported_files
+            mark = 0 if len(renamed) == 1 or included else mark
         self.known |= {item.symbol: item for item in found}
         return tuple((item.symbol, PACKAGE | mark) for item in found)

@@ -8,19 +8,20 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.resolve.argument_types import (
+    ANY_POINTERS,
+    BOXED,
+    EXACT,
+    MAYBE,
+    NO,
+    OWN,
+    PERHAPS,
+    PROMOTED,
+    StaticType,
+)
 from lci_py.source.extract.cpp_arguments import DEDUCED, NOTHING, POINTER, UNKNOWN, ZERO
-
-if TYPE_CHECKING:
-    from lci_py.callgraph.resolve.static_types import StaticType
-
-#: How well an argument fits a parameter. `MAYBE`: that is not known; `CONVERTED`: at most by a conversion of its own;
-#: `OWN`: by one that is known to be there; `PERHAPS`: by one, if there is any.
-NO, EXACT, BOXED, MAYBE, CONVERTED, PROMOTED, OWN, PERHAPS = range(8)
-#: In place of the number of pointers: it is not known whether the type is one.
-ANY_POINTERS = -1
 
 _NUMBERS = {
     "bool": "boolean", "boolean": "boolean", "_Bool": "boolean", "char": "char", "signedchar": "schar",

@@ -191,10 +191,12 @@ class ImportResolver:
         if beside >= 0:
             return (beside,)
         stem = header.rpartition(".")[0] or header
+        # A library's own header of such a name is not seen elsewhere, unless the repository is the C library.
+        suffix = f"/include/{header}" if header in language_rules.STANDARD_HEADERS else f"/{header}"
         matches = {
             file
             for _, file in self._look.ending_in(stem.rpartition("/")[2])
-            if self._heads[file].path == header or self._heads[file].path.endswith("/" + header)
+            if self._heads[file].path == header or self._heads[file].path.endswith(suffix)
         }
         return tuple(matches) if len(matches) == 1 else ()
 

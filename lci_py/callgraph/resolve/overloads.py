@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE
-from lci_py.callgraph.resolve.cpp_types import BOXED, CONVERTED, EXACT, MAYBE, NO, OWN, PERHAPS, PROMOTED
-from lci_py.callgraph.resolve.static_types import StaticType, StaticTypes, TypesOfArguments
+from lci_py.callgraph.resolve.argument_types import (
+    BOXED,
+    CONVERTED,
+    EXACT,
+    MAYBE,
+    NO,
+    OWN,
+    PERHAPS,
+    PROMOTED,
+    StaticType,
+)
+from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
 from lci_py.source.extract.arguments import SEPARATOR, TAKEN
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.extract.stored_functions import DEFAULTS

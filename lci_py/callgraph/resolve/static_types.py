@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.resolve.cpp_types import (
+from lci_py.callgraph.resolve.argument_types import (
     ANY_POINTERS,
     BOXED,
     CONVERTED,
     EXACT,
     MAYBE,
     NO,
-    CppTypes,
-    parsed,
+    StaticType,
 )
+from lci_py.callgraph.resolve.cpp_types import CppTypes, parsed
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.expression_steps import steps_of, types_in
 from lci_py.callgraph.resolve.library_types import (
@@ -53,24 +52,6 @@ from lci_py.types.source import Typed
 _DEPTH = 8
 #: How many types it may have.
 _MOST = 6
-
-
-class StaticType(NamedTuple):
-    """A type. `null`, and functions (`->2`, `::`), have names that no type has.
-
-    Attributes:
-        name: Without what it is of.
-        arrays: How many times it is an array of that, or in C++ a pointer to it.
-        at: Its definition, if that is known.
-        file, place, written: Else where it is named, and how: most types are told apart by their names alone.
-    """
-
-    name: str
-    arrays: int = 0
-    at: Definition | None = None
-    file: int = -1
-    place: int = -1
-    written: str = ""
 
 
 _VARIABLE = re.compile(r"(?:[A-Z]\d?|T[A-Z]\w*)\Z")
