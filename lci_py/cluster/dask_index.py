@@ -240,11 +240,12 @@ def _indexed(
         made = _result(task)
         if isinstance(made, Failed):
             raise made.error()
+        task.release()  # else it is made again if its worker ends later
         part, said = made
         name, source = tasks[task].name, tasks[task].source
         found[name, source] += [part] if part is not None else []
         warnings += [f"{name}: {text}" for text in said]
-        progress("index", done, len(tasks))
+        progress("index", done, len(todo))
     warnings += [f"{name} has no files to index" for (name, _), own in found.items() if not own]
     for own in found.values():
         own.sort(key=lambda part: part.start)
