@@ -427,6 +427,7 @@ NO_CONFLICTS = {
     "haskell instances": {
         "a.hs": "module M where\ninstance C A where\n  f x = 1\n#if MIN_VERSION_b(1,2,3)\ninstance C B where\n  f x = 2\n#endif\n",
     },
+    "material of tests": {"p/testdir/input/a.py": "class F: ...\nclass F: ...\n"},
     "c# partial types": {
         "a.cs": "#if X\nnamespace N { partial class F {} }\n#endif\n",
         "b.cs": "#if Y\nnamespace N { partial class F {} }\n#endif\n",
@@ -611,7 +612,10 @@ def test_what_does_not_parse_is_not_grave() -> None:
     assert definitions([row._replace(broken=True) for row in rows], None, machine) == ()
     assert definitions([row._replace(digest="same") for row in rows], None, machine) == ()
     # It may be C++, which has overloads.
-    rows = [site._replace(broken=True) for site in sites({"a.h": "int F(int a) { return 1; }\nint F(long a) { return 2; }\n"})]
+    rows = [
+        site._replace(broken=True)
+        for site in sites({"a.h": "int F(int a) { return 1; }\nint F(long a) { return 2; }\n"})
+    ]
     assert definitions(rows, None, machine) == ()
     assert definitions([row._replace(file="a.c") for row in rows], None, machine) != ()
 

@@ -64,7 +64,9 @@ def example(program: Path) -> str:
     """The worked example of a language: its sources, and what is said of them."""
     parts = [f"### {_TITLES[program.name]}\n"]
     for path in sorted(path for path in program.rglob("*") if path.is_file()):
-        parts.append(f"`{path.relative_to(program).as_posix()}`\n\n```{program.name}\n{path.read_text().rstrip()}\n```\n")
+        parts.append(
+            f"`{path.relative_to(program).as_posix()}`\n\n```{program.name}\n{path.read_text().rstrip()}\n```\n"
+        )
     parts.append(f"```text\n{program.with_suffix('.txt').read_text().rstrip()}\n```\n")
     return "\n".join(parts)
 
@@ -74,7 +76,9 @@ def test_golden_examples_of_the_documentation() -> None:
     start, end = "<!-- examples -->\n", "<!-- end of examples -->\n"
     head, _, rest = text.partition(start)
     _, _, tail = rest.partition(end)
-    wanted = f"{head}{start}\n" + "\n".join(example(path) for path in PROGRAMS if path.name in _TITLES) + f"\n{end}{tail}"
+    wanted = (
+        f"{head}{start}\n" + "\n".join(example(path) for path in PROGRAMS if path.name in _TITLES) + f"\n{end}{tail}"
+    )
     if UPDATE:
         PAGE.write_text(wanted)
     assert PAGE.read_text() == wanted, "LCI_UPDATE_GOLDEN=1 python -m pytest -k golden"

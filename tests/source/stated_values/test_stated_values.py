@@ -176,6 +176,8 @@ COMMENTS = [
     ("python", "# At least 6 by default.\nPAGE_SIZE = 5", ""),
     ("python", "# Like `OTHER_SIZE`, which is 6 by default.\nPAGE_SIZE = 5", ""),
     ("python", "# It was 6 by default.\nPAGE_SIZE = 5", ""),
+    ("python", "# Starts above the default 6 value.\nPAGE_SIZE = 5", ""),
+    ("c", '/* Name of the default ":load" file. */\n#define LOAD_FILE "a"', ""),
     ("python", "# 6 by default, 7 by default on a server.\nPAGE_SIZE = 5", ""),
     ("python", "# 6 unless the file is large.\nPAGE_SIZE = 5", ""),
     ("python", "# 6 by default.\nPAGE_SIZE = size()", ""),
