@@ -23,3 +23,7 @@
   (generic_name) @base
   (qualified_name) @base
   (_ type: (_) @base)])
+; An element of a table of functions.
+(invocation_expression function: (element_access_expression expression: [
+  (identifier) @callee
+  (member_access_expression expression: _ @receiver name: (identifier) @callee)]) @element) @call

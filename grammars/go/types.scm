@@ -14,6 +14,11 @@
 (short_var_declaration left: (_ . (_) . (_) . (identifier) @typed.name)) @typed
 (var_spec name: (identifier) @typed.name type: (_) @typed.type) @typed
 (var_spec !type . name: (identifier) @typed.name value: (_ . (_) @typed.value)) @typed
+; A literal says of what it is.
+(short_var_declaration left: (_ . (identifier) @typed.name)
+  right: (_ . (composite_literal type: [(slice_type) (map_type) (array_type)] @typed.type) .)) @typed
+(var_spec !type . name: (identifier) @typed.name
+  value: (_ . (composite_literal type: [(slice_type) (map_type) (array_type)] @typed.type) .)) @typed
 (range_clause left: (_ . (identifier) @typed.name)) @typed
 (range_clause left: (_ . (_) . (identifier) @typed.name) right: (_) @typed.each) @typed
 (receive_statement left: (_ . (identifier) @typed.name) right: (_ operand: (_) @typed.each)) @typed

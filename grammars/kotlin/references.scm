@@ -13,3 +13,7 @@
   [(user_type) @base (constructor_invocation . (user_type) @base) (explicit_delegation . (user_type) @base)])))
 (companion_object name: (_) (delegation_specifiers (delegation_specifier
   [(user_type) @base (constructor_invocation . (user_type) @base) (explicit_delegation . (user_type) @base)])))
+; An element of a table of functions.
+(call_expression . [
+  (index_expression . [(identifier) @callee (navigation_expression . (_) @receiver (identifier) @callee .)]) @element
+  (unary_expression (index_expression . [(identifier) @callee (navigation_expression . (_) @receiver (identifier) @callee .)])) @element]) @call

@@ -12,3 +12,7 @@
   arguments: (arguments (table_constructor (field name: (identifier) @_index
     value: [(identifier) (dot_index_expression)] @base)))))
   (#eq? @_setmetatable "setmetatable") (#eq? @_index "__index"))
+; An element of a table of functions.
+(function_call name: (bracket_index_expression table: [
+  (identifier) @callee
+  (dot_index_expression table: (_) @receiver field: (identifier) @callee)]) @element) @call

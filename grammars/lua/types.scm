@@ -1,10 +1,13 @@
 (parameters name: (identifier) @typed.name) @typed
 (for_generic_clause (variable_list name: (identifier) @typed.name)) @typed
+((for_generic_clause (variable_list . name: (_) . name: (identifier) @typed.name)
+  (expression_list . (function_call name: (identifier) @_pairs arguments: (arguments . (_) @typed.each)))) @typed
+  (#any-of? @_pairs "pairs" "ipairs"))
 (for_numeric_clause name: (identifier) @typed.name) @typed
 
 ; Of several names the first has the first value.
 (assignment_statement (variable_list . name: (identifier) @typed.name)
-  (expression_list . value: [(function_call) (identifier) (dot_index_expression)] @typed.value)) @typed
+  (expression_list . value: [(function_call) (identifier) (dot_index_expression) (bracket_index_expression)] @typed.value)) @typed
 (assignment_statement (variable_list name: (identifier) @typed.name)) @typed
 (assignment_statement (variable_list . name: (_ table: (identifier) @_self field: (identifier) @typed.member))
   (expression_list . value: [(function_call) (identifier) (dot_index_expression)] @typed.value) (#eq? @_self "self")) @typed

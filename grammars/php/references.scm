@@ -28,3 +28,11 @@
 ((function_call_expression function: (name) @_caller arguments: (_ . (argument
   (member_access_expression object: (_) @receiver name: (name) @callee)))) @call
   (#any-of? @_caller "call_user_func" "call_user_func_array"))
+; $f($x), $this->h[$k]($x), $handlers[$k]($x)
+(function_call_expression function: [
+  (variable_name) @callee
+  (subscript_expression . [(variable_name) @callee (member_access_expression object: (_) @receiver name: (name) @callee)]) @element]) @call
+((function_call_expression function: (name) @_caller arguments: (_ . (argument [
+    (variable_name) @callee
+    (subscript_expression . [(variable_name) @callee (member_access_expression object: (_) @receiver name: (name) @callee)]) @element]))) @call
+  (#any-of? @_caller "call_user_func" "call_user_func_array"))

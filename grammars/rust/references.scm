@@ -29,4 +29,7 @@
 ; A function in a field, or an element of a table.
 (call_expression function: [
   (parenthesized_expression (field_expression value: (_) @receiver field: (field_identifier) @callee))
-  (index_expression . (identifier) @callee)]) @call
+  (index_expression . [(identifier) @callee (field_expression value: (_) @receiver field: (field_identifier) @callee)]) @element
+  (parenthesized_expression (index_expression . [
+    (identifier) @callee
+    (field_expression value: (_) @receiver field: (field_identifier) @callee)])) @element]) @call

@@ -25,3 +25,4 @@
   bounds: (_ [(type_identifier) (generic_type) (scoped_type_identifier)] @typed.type)) @typed
 (where_predicate left: (type_identifier) @typed.alias
   bounds: (_ [(type_identifier) (generic_type) (scoped_type_identifier)] @typed.type)) @typed
+(for_expression pattern: (tuple_pattern (identifier) @typed.name .) value: (_) @typed.each) @typed

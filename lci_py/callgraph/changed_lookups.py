@@ -99,10 +99,11 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))
     for place in facts.callables:
-        # Linking also asks for the language of what it finds: in another language it is another definition.
-        token = (ids[place], language)
-        yield ("takes", path, facts.names[place]), (ids[place], facts.arities[place])
         name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
+        # Linking also asks for the language of what it finds: in another language it is another definition. A method of
+        # an interface may become one of a type of the same name.
+        token = (ids[place], language, around, facts.owners[place])
+        yield ("takes", path, name), (ids[place], facts.arities[place])
         if around:
             parent = facts.parents[place]
             yield ("member", path, facts.names[parent], name), (ids[parent], *token)

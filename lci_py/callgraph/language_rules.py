@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lci_py.source.extract.stored_values import CALLING as CALLING
 from lci_py.source.syntax.languages import load_languages
 
 
@@ -54,6 +55,8 @@ MODULE_OBJECTS = _languages("module_objects")
 INSIDE_METHODS = _languages("inside_methods")
 #: Functions of one type may share a name and differ in their parameters.
 OVERLOADS = _languages("overloads")
+#: Functions of one package may do so, too.
+FREE_OVERLOADS = frozenset({"kotlin", "swift"})
 #: A type has the overloads of its bases besides its own.
 INHERITED_OVERLOADS = frozenset({"java", "csharp", "kotlin"})
 #: The number of arguments is a part of a function's name: definitions with the same number are clauses of one function.
@@ -147,14 +150,10 @@ OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "@This()"})
 STORING = _languages("storing")
 #: Functions are stored in tables, by name.
 TABLES = frozenset({"lua"})
-#: Methods that call a stored function.
-CALLING = {
-    "java": frozenset(
-        """accept apply run get call test compare applyAsInt applyAsLong applyAsDouble getAsInt getAsLong getAsDouble
-        getAsBoolean""".split()
-    ),
-    "ruby": frozenset({"call"}),
-}
+#: Names of methods that make an object, besides constructors.
+MAKING = frozenset({"initialize", "__construct", "constructor"})
+#: Parts of an entry of a table that are its value.
+PARTS = frozenset({"value", "Value", "second", "Item2", "1"})
 #: Wrappers: what is called on such a type is mostly a member of the type between its brackets.
 TRANSPARENT = frozenset(
     """Optional Awaitable Coroutine Final ClassVar Annotated Required NotRequired Type type Box Rc Arc Pin Ref RefMut
@@ -182,7 +181,7 @@ ELEMENT_GETTERS = frozenset(
     """get unwrap expect first last pop next peek remove getOrNull orElse orElseThrow orElseGet as_ref as_mut lock
     borrow borrow_mut read write iter iter_mut into_iter values items await clone cloned take unwrap_or
     unwrap_or_default to_owned front back top at find single firstOrNull poll element value
-    popleft stream""".split()
+    popleft stream fetch getValue getOrDefault GetValueOrDefault""".split()
 )
 
 

@@ -72,6 +72,7 @@ def encode(record: FileRecord) -> bytes:
             "bags": [len(ids) for ids, _ in record.bags],
         },
         separators=(",", ":"),
+        check_circular=False,
     ).encode("ascii")
     parts = [len(header).to_bytes(4, "little"), header, *record.digests]
     parts += [ids for ids, _ in record.bags]

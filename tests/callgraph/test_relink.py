@@ -513,6 +513,16 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"p/a.go": GO + "type I interface { f(); h() }\n"},
         {"p/b.go"},
     ),
+    "a method of a Go interface that becomes one of a type": (
+        {
+            "p/a.go": GO + "type B interface { h() }\n",
+            "p/b.go": GO + "type I interface { h() }\nfunc g(i I) { i.h() }\n",
+            "p/c.go": GO + "func k() {}\n",
+            "p/d.go": GO + "func l() { k() }\n",
+        },
+        {"p/a.go": GO + "type B struct{}\nfunc (b B) h() {}\n"},
+        {"p/b.go"},
+    ),
     "whether a method is a property": (
         {
             "a.py": "class A:\n    @property\n    def f(self): pass\n",

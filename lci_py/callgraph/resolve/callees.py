@@ -82,7 +82,14 @@ class Callees:
         if facts.head.language == "cpp" and at.kind in ("method", "constructor"):
             return self._of_cpp_type(at, facts.names[place], parent)
         if parent < 0:
-            return self._look.variants(at, facts.names[place])
+            if at.owner or at.kind != "function" or facts.head.language not in language_rules.FREE_OVERLOADS:
+                return self._look.variants(at, facts.names[place])
+            beside = self._look.in_folder(facts.head.family, facts.head.folder, facts.names[place])
+            packages = [self._look.files.heads[item.file].package for item in beside]
+            return [
+                item for item, package in zip(beside, packages, strict=True)
+                if item.kind == "function" and not item.owner and package == facts.head.package
+            ] or [at]  # fmt: skip
         found = self._look.all_inside(at.file, parent, facts.names[place])
         if len(found) < 2 or facts.head.language in language_rules.OVERLOADS:
             return found or [at]

@@ -26,6 +26,7 @@ from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredVal
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.extract.implicit_calls import ACCESSOR
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
+from lci_py.source.syntax.captures import ELEMENT
 from lci_py.source.syntax.languages import load_languages
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
 
@@ -200,6 +201,8 @@ class _CallResolver:
         return overloads.fitting(targets, arguments, self.known, self._by_types.arity)
 
     def _named(self, name: str, receiver: str, caller: int) -> Targets:
+        if name.endswith(ELEMENT):  # a table of this name, and never a function
+            return self._through_pointer(name.removesuffix(ELEMENT), receiver, caller)
         if receiver in language_rules.CONSTRUCTED:
             made = self._evaluate.types.named(self.file, caller, name)
             return self._run(value._replace(text="new") for value in made)
@@ -251,16 +254,12 @@ class _CallResolver:
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
         """The functions that a field, variable or parameter holds."""
-        local = not receiver and self._is_local(name, caller, of_file=False)
         if self._language not in EXPANDING:
-            return (
-                self._values.of_member(caller, receiver, name)
-                if receiver
-                else self._values.of_name(caller, name, local=local)
-            )
+            values = self._values
+            return values.of_member(caller, receiver, name) if receiver else values.of_name(caller, name)
         if receiver:
             return self._stored.of_member(caller, receiver, name)
-        return self._stored.of_name(caller, name, local=local)
+        return self._stored.of_name(caller, name, local=self._is_local(name, caller, of_file=False))
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is known to be something, though not what its members are."""

@@ -6,6 +6,7 @@ Texts are as `source.extract.type_hints` leaves them: without arguments of calls
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -37,6 +38,18 @@ def steps_of(text: str) -> tuple[Step, ...]:
     tokens: list[str] = _TOKEN.findall(_LABEL.sub(r"\1.this", text))
     found = _chain(tokens, 0)
     return tuple(found[0]) if found is not None and len(found[0]) <= _MOST_STEPS else ()
+
+
+def text_of(steps: Iterable[Step]) -> str:
+    """A text with these steps."""
+    parts = []
+    for step in steps:
+        kind, name = step
+        parts.append(
+            f".{name}" if kind == "attr" else "()" if kind == "call" else "[]" if kind == "item"
+            else f"(x as {name})" if kind == "cast" else '""' if kind == "text" else name
+        )  # fmt: skip
+    return "".join(parts)
 
 
 def _chain(tokens: list[str], at: int) -> tuple[list[Step], int] | None:

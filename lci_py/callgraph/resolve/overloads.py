@@ -20,7 +20,7 @@ from lci_py.callgraph.resolve.argument_types import (
     StaticType,
 )
 from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
-from lci_py.source.extract.arguments import SEPARATOR, TAKEN
+from lci_py.source.extract.arguments import NAMING, NO_LABEL, SEPARATOR, TAKEN
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.extract.stored_functions import DEFAULTS
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
@@ -38,6 +38,8 @@ _VARIABLE, _DEFAULTS = 5, 6
 _PARTS = (EXACT, PROMOTED, BOXED)
 #: Of more overloads than this, types are not compared: each is compared with each.
 _MOST = 64
+#: In the place of what a definition takes that does not take the arguments.
+_NONE = "!"
 #: (symbol, step) pairs.
 Targets = tuple[tuple[int, int], ...]
 
@@ -119,12 +121,13 @@ class Overloads:
         self._file = -1
         self._language = ""
         self._given: dict[tuple[int, str], StaticTypes] = {}
-        self._meant: dict[tuple[Targets, tuple[StaticTypes, ...]], Targets] = {}
+        self._meant: dict[tuple[Targets, tuple[StaticTypes, ...], tuple[str, ...]], Targets] = {}
         self._derived: dict[int, bool] = {}
         self._arities: dict[int, int] = {}
         self._templates: set[int] = set()
         self._taken: dict[int, list[str] | None] = {}
         self._named: dict[tuple[int, str], StaticType | None] = {}
+        self._names: tuple[str, ...] = ()  # of the arguments of the current call
 
     def start(self, file: int) -> None:
         """Begin with a file."""
@@ -215,10 +218,16 @@ class Overloads:
         inherited = self._language in language_rules.INHERITED_OVERLOADS
         if len(targets) == 1 and not (inherited and self._is_of_derived(targets[0][0])):
             return targets
-        given = tuple(self._argument(place, text) for text in passed.split(SEPARATOR))
-        asked = targets, given
+        texts = passed.split(SEPARATOR)
+        names: tuple[str, ...] = ()
+        if "=" in passed and self._language in NAMING:
+            names = tuple(text.rpartition("=")[0] for text in texts)
+            texts = [text.rpartition("=")[2] for text in texts]
+        given = tuple(self._argument(place, text) for text in texts)
+        asked = targets, given, names
         found = self._meant.get(asked)
         if found is None:
+            self._names = names
             found = self._meant[asked] = self._for_types(targets, given)
         return found
 
@@ -280,6 +289,10 @@ class Overloads:
         if len(group) > _MOST:
             return list(group)
         takes_all = [(target, self._parameters(target[0])) for target in group]
+        takes_all = [
+            (target, placed) for target, texts in takes_all for placed in (self._in_order(texts, len(given)),)
+            if placed is None or placed[:1] != [_NONE]
+        ]  # fmt: skip
         of_all = [_per_argument(texts, len(given)) for _, texts in takes_all]
         same = [
             len({texts[place] if texts is not None else None for texts in of_all}) == 1 for place in range(len(given))
@@ -307,6 +320,36 @@ class Overloads:
             self._templates.add(at.symbol)
             text = text[1:]
         return text.split(SEPARATOR) if text else [] if self._look.arity(at) == 0 else None
+
+    def _in_order(self, texts: list[str] | None, arguments: int) -> list[str] | None:
+        """What a definition takes, in the order of the arguments, those with names as well, and then the rest.
+
+        Returns:
+            `[_NONE]` if it has no parameter of a name that is given.
+        """
+        if texts is None or self._language not in NAMING:
+            return texts
+        names = [text.partition(":")[0] for text in texts]
+        types = [text.partition(":")[2] for text in texts]
+        if not self._names:
+            return types
+        if any(text.endswith("...") for text in types):
+            return None
+        left = list(range(len(types)))
+        order: list[int] = []
+        in_order = self._names[:1] == (NO_LABEL,) or NO_LABEL in self._names or self._language == "swift"
+        for number, name in enumerate(self._names):
+            if not left:
+                return [_NONE]
+            if not name:  # by place; a function behind the parentheses is the last one
+                place = left[-1] if number == arguments - 1 and number else left[0]
+            else:
+                place = next((one for one in left if names[one] == name), -1)
+            if place < 0:
+                return [_NONE]
+            order.append(place)
+            left = [one for one in left if one > place] if in_order else [one for one in left if one != place]
+        return [types[place] for place in order] + [types[place] for place in left]
 
     def _candidate(
         self, target: tuple[int, int], texts: list[str] | None, given: Sequence[StaticTypes], same: list[bool]

@@ -144,6 +144,8 @@ class TypesOfArguments:
         arrays = 0
         while text.endswith(("[]", "...")):
             text, arrays = text[: -2 if text.endswith("[]") else -3].removesuffix("?"), arrays + 1
+        if text == "dynamic":  # C#: any type, of which nothing is known
+            return None
         if text.startswith(LAMBDA) or text == "null":
             return StaticType(text, arrays)
         found = types_in(text)

@@ -15,10 +15,10 @@ from lci_py.callgraph.edges import AMBIGUOUS, FIELD
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.evaluate import Evaluator
-from lci_py.callgraph.resolve.expression_steps import Step, steps_of, types_in
+from lci_py.callgraph.resolve.expression_steps import Step, steps_of, text_of, types_in
 from lci_py.callgraph.resolve.overloads import Targets
-from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE
-from lci_py.types.search import FUNCTION_KINDS
+from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Stored
 
 #: How many slots are followed one after the other, and how many names one type may have.
@@ -40,78 +40,132 @@ _NOTHING = Held((), False)
 
 
 class StoredValues:
-    """The same for languages whose expressions an `Evaluator` understands."""
+    """The same for languages whose expressions an `Evaluator` understands.
+
+    A table is one slot: `handlers[k]` and `handlers.get(k)` may be every function that is stored in it.
+    """
 
     def __init__(self, look_ups: LookUps, evaluator: Evaluator, known: dict[int, Definition]) -> None:
         self._look = look_ups
         self._evaluate = evaluator
         self._known = known
         self._file = -1
+        self._language = ""
+        self._fields: dict[tuple[int, str, int], dict[int, Definition]] = {}
+        self._passed: dict[tuple[int, str, int], dict[int, Definition]] = {}
 
     def start(self, file: int) -> None:
         """Begin with a file."""
         self._file = file
+        self._language = self._look.files.heads[file].language
+        self._fields.clear()
+        self._passed.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
-        """The functions that a field of an object may hold, if the type of the object is known."""
-        language = self._look.files.heads[self._file].language
-        if language in language_rules.TABLES:
-            return self._of_entry(caller, receiver, name)
-        found: dict[int, Definition] = {}
-        if name in language_rules.CALLING.get(language, ()):  # `this.handler.accept(x)`: what the field holds
-            if (caller, "-", receiver) in self._look.tables.facts(self._file).of_locals:
-                return self.of_name(caller, receiver, local=True)
-            steps = steps_of(receiver)
-            if not steps or any(step.kind not in ("name", "attr") for step in steps):
-                return ()
-            name = steps[-1].name
-            own = "self" if name[:1] == "@" else "this"
-            receiver = receiver.removesuffix(name).rstrip(".") if len(steps) > 1 else own
-        for value in self._evaluate.expression(self._file, caller, receiver):
-            if value.kind == INSTANCE and value.at is not None:
-                found.update(self._of_field(value.at, name))
-        return self._targets(found)
+        """The functions that a field of an object may hold, or those in the receiver if `name` is how they are
+        called."""
+        if self._language in language_rules.TABLES:
+            return self._targets(self._of_entry(caller, receiver, name) or self._held(caller, steps_of(receiver)))
+        steps = steps_of(receiver)
+        if name in language_rules.CALLING.get(self._language, ()):  # `this.handler.accept(x)`: what the field holds
+            return self._targets(self._held(caller, steps))
+        return self._targets(self._of_attribute(caller, steps, name, _HOPS))
 
-    def _of_entry(self, caller: int, table: str, name: str) -> Targets:
+    def of_name(self, caller: int, name: str) -> Targets:
+        """The functions that a variable may hold, or the table that it is taken from."""
+        return self._targets(self._held(caller, (Step("name", name.lstrip("$")),)))
+
+    def _held(self, place: int, steps: tuple[Step, ...], hops: int = _HOPS) -> dict[int, Definition]:
+        """The functions that the value of an expression may be, or that are in it if it is a table."""
+        getters = language_rules.ELEMENT_GETTERS
+        while steps:
+            if steps[-1].kind == "item" or (steps[-1].kind == "attr" and steps[-1].name in language_rules.PARTS):
+                steps = steps[:-1]
+            elif len(steps) > 2 and steps[-1].kind == "call" and steps[-2].name in getters:
+                steps = steps[:-2]
+            else:
+                break
+        if not steps or hops <= 0:
+            return {}
+        if len(steps) == 1 and steps[0].kind == "name":
+            return self._of_plain(place, steps[0].name, hops)
+        if steps[-1].kind != "attr":
+            return {}
+        return self._of_attribute(place, steps[:-1], steps[-1].name, hops)
+
+    def _of_plain(self, place: int, name: str, hops: int) -> dict[int, Definition]:
+        """What a variable, a parameter or a field of the own object may hold."""
+        facts = self._look.tables.facts(self._file)
+        scope = place
+        while scope >= 0:
+            found: dict[int, Definition] = {}
+            for value in facts.of_locals.get((scope, "-", name), ()):
+                found.update(self._functions(self._file, scope, value, hops))
+            rows = self._look.typed(self._file, scope, name) if not found else ()
+            for row in rows:
+                steps = steps_of(row.text[1:]) if row.text[:1] == "=" else ()
+                if steps and steps[0].name != name:
+                    found.update(self._held(scope, steps, hops - 1))
+            if found or (rows and facts.kinds[scope] in FUNCTION_KINDS):
+                return found
+            if facts.kinds[scope] in TYPE_KINDS:
+                found.update(self._of_field(self._look.definition(self._file, scope), name.lstrip("@"), hops))
+                if name[:1] == "@":
+                    found.update(self._of_field(self._look.definition(self._file, scope), name, hops))
+                if found:
+                    return found
+            elif facts.owners[scope] and name[:1] == "@":
+                break
+            scope = facts.parents[scope]
+        return self._of_variable(self._file, name, hops)
+
+    def _of_attribute(self, place: int, steps: tuple[Step, ...], name: str, hops: int) -> dict[int, Definition]:
+        """What a field of an object may hold; a table of objects whose fields have no names may hold it as well."""
+        found: dict[int, Definition] = {}
+        text = text_of(steps)
+        if self._language in language_rules.TABLES:
+            return self._of_entry(place, text, name)
+        objects = [value for value in self._evaluate.expression(self._file, place, text) if value.at is not None]
+        for value in objects:
+            if value.at is not None and value.kind in (INSTANCE, CLASS):
+                found.update(self._of_field(value.at, name, hops))
+        if not found and objects and steps and steps[-1].kind == "name" and place >= 0:
+            for row in self._look.typed(self._file, place, steps[-1].name):
+                taken = steps_of(row.text[1:]) if row.text[:1] == "=" else ()
+                if taken and taken[-1].kind == "item" and taken[0].name != steps[-1].name:
+                    found.update(self._held(place, taken, hops - 1))
+        return found
+
+    def _of_entry(self, caller: int, table: str, name: str) -> dict[int, Definition]:
         """The function that an entry of a table holds: of one of the file, or of one that another file gives."""
-        found = dict(self._of_variable(self._file, f"{table}.{name}"))
+        found = self._of_variable(self._file, f"{table}.{name}", _HOPS)
         for value in self._evaluate.expression(self._file, caller, table) if not found else ():
             if value.at is not None and value.at.file != self._file:
                 facts = self._look.tables.facts(value.at.file)
-                found.update(self._of_variable(value.at.file, f"{facts.names[value.at.symbol - facts.first]}.{name}"))
-        return self._targets(found)
+                of = facts.names[value.at.symbol - facts.first]
+                found.update(self._of_variable(value.at.file, f"{of}.{name}", _HOPS))
+        return found
 
-    def _of_variable(self, of: int, name: str) -> Iterator[tuple[int, Definition]]:
-        head = self._look.files.heads[self._file]
-        for file, item in self._look.stored(head.family, name, "=", tests=head.test):
-            if file == of:
-                yield from self._functions(file, item.within, item.value)
-
-    def of_name(self, caller: int, name: str, *, local: bool) -> Targets:
-        """The functions that a variable may hold, or the table that it is taken from."""
-        facts = self._look.tables.facts(self._file)
+    def _of_variable(self, of: int, name: str, hops: int) -> dict[int, Definition]:
+        """What a variable of a file may hold; in Go, of its package."""
+        head = self._look.files.heads[of]
         found: dict[int, Definition] = {}
-        scope = caller
-        while local and scope >= 0 and not found:
-            for value in facts.of_locals.get((scope, "-", name), ()):
-                found.update(self._functions(self._file, scope, value))
-            for row in self._look.typed(self._file, scope, name):
-                steps = steps_of(row.text[1:]) if row.text[:1] == "=" else ()
-                if len(steps) > 1 and steps[-1].kind == "attr":
-                    prefix, _, field = row.text[1:].rpartition(".")
-                    return self.of_member(scope, prefix, field)
-                if len(steps) == 2 and steps[1].kind == "item" and steps[0].name != name:
-                    return self.of_name(caller, steps[0].name, local=(scope, "-", steps[0].name) in facts.of_locals)
-            scope = facts.parents[scope]
-        if not local:
-            head = self._look.files.heads[self._file]
-            for file, item in self._look.stored(head.family, name, "=", tests=head.test):
-                other = self._look.files.heads[file]
-                if file == self._file or (head.language == "go" and other.folder == head.folder):
-                    found.update(self._functions(file, item.within, item.value))
-        return self._targets(found)
+        for file, item in self._look.stored(head.family, name, "=", tests=self._look.files.heads[self._file].test):
+            if file == of or (head.language == "go" and self._look.files.heads[file].folder == head.folder):
+                found.update(self._functions(file, item.within, item.value, hops))
+        return found
 
-    def _of_field(self, owner: Definition, field: str) -> Iterator[tuple[int, Definition]]:
+    def _of_field(self, owner: Definition, field: str, hops: int) -> dict[int, Definition]:
+        """What is stored in a field of a type, or of a base of it."""
+        known = self._fields.get((owner.symbol, field, hops))
+        if known is None:
+            known = {}
+            for one in self._evaluate.members.lineage(owner):
+                known.update(self._of_own_field(one, field, hops))
+            self._fields[owner.symbol, field, hops] = known
+        return known
+
+    def _of_own_field(self, owner: Definition, field: str, hops: int) -> Iterator[tuple[int, Definition]]:
         head = self._look.files.heads[self._file]
         facts = self._look.tables.facts(owner.file)
         stored = self._look.stored
@@ -126,16 +180,73 @@ class StoredValues:
             else:
                 owners = self._evaluate.types.declared(file, item.within, of, _DEPTH)
             if any(one.at == owner for one in owners):
-                yield from self._functions(file, item.within, value)
+                yield from self._functions(file, item.within, value, hops)
 
-    def _functions(self, file: int, within: int, value: str) -> Iterator[tuple[int, Definition]]:
+    def _functions(self, file: int, within: int, value: str, hops: int) -> Iterator[tuple[int, Definition]]:
+        if value[:1] == "%":
+            yield from self._of_parameter(file, within, value, hops - 1).items()
+            return
         for found in self._evaluate.expression(file, within, value, _DEPTH):
             if found.kind == FUNCTION and found.at is not None and found.at.kind in FUNCTION_KINDS:
                 yield found.at.symbol, found.at
 
+    # --- parameters -----------------------------------------------------------------------------------------------
+
+    def _of_parameter(self, file: int, within: int, parameter: str, hops: int) -> dict[int, Definition]:
+        """The functions that are passed for a parameter (`%1:name/3`) of a function."""
+        if hops <= 0 or within < 0:
+            return {}
+        asked = self._look.tables.facts(file).first + within, parameter, hops
+        known = self._passed.get(asked)
+        if known is None:
+            known = self._passed[asked] = dict(self._of_argument(file, within, parameter, hops))
+        return known
+
+    def _of_argument(self, file: int, within: int, parameter: str, hops: int) -> Iterator[tuple[int, Definition]]:
+        facts = self._look.tables.facts(file)
+        place, _, rest = parameter[1:].partition(":")
+        name, _, count = rest.partition("/")
+        function = self._look.definition(file, within)
+        is_type = function.kind in TYPE_KINDS
+        around = facts.parents[within]
+        makes = is_type or function.kind == "constructor" or facts.names[within] in language_rules.MAKING
+        if makes and not is_type:
+            if around < 0:
+                return
+            asked = facts.names[around]
+        else:
+            asked = facts.names[within]
+        owner = self._look.definition(file, within if is_type else around) if is_type or around >= 0 else None
+        head = self._look.files.heads[self._file]
+        slots = [place, name]
+        if place.isdigit() and count.isdigit() and int(place) == int(count) - 1:
+            slots.append("last")
+        for slot in slots:
+            for other, item in self._look.stored(head.family, asked, f"%{slot}", tests=head.test):
+                of, _, value = item.value.partition("<")
+                called = self._evaluate.expression(other, item.within, of[1:], _DEPTH)
+                if any(self._is_called(one, function, facts.names[within], owner) for one in called):
+                    yield from self._functions(other, item.within, value, hops)
+
+    def _is_called(self, value: Value, function: Definition, name: str, owner: Definition | None) -> bool:
+        """Whether a value that is called is a function, an overload of it, or what it overrides."""
+        at = value.at
+        if at is None:
+            return False
+        if at == function or (value.kind == CLASS and at == owner):
+            return True
+        facts = self._look.tables.facts(at.file)
+        place = at.symbol - facts.first
+        if value.kind != FUNCTION or owner is None or facts.names[place] != name or facts.parents[place] < 0:
+            return False
+        around = self._look.definition(at.file, facts.parents[place])
+        return around in self._evaluate.members.lineage(owner)
+
     def _targets(self, found: dict[int, Definition]) -> Targets:
         test = self._look.files.heads[self._file].test
         kept = [found[s] for s in sorted(found) if test or not self._look.files.heads[found[s].file].test]
+        if len(kept) > _MOST:
+            return ()
         self._known.update((item.symbol, item) for item in kept)
         mark = AMBIGUOUS if len(kept) > 1 else 0
         return tuple((item.symbol, FIELD | mark) for item in kept)

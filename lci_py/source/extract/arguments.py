@@ -30,6 +30,12 @@ SEPARATOR = ";"
 #: nothing is known. Anything else is an expression, as `outline` leaves it.
 KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
 _LANGUAGES = frozenset({"java", "csharp", "kotlin", "cpp"})
+#: Languages in which an argument may say which parameter it is for, as `name=` before it, and in which what a function
+#: takes is written as `name:type`. In Swift these labels are a part of the function's name, and no types are compared.
+NAMING = frozenset({"csharp", "kotlin", "swift"})
+_LABELLED = "swift"
+#: Before an argument or a parameter of Swift without a label.
+NO_LABEL = "_"
 _MOST = 12
 _TOP = {"java": "Object", "csharp": "object", "kotlin": "Any"}
 #: Bytes of arguments that are read as text.
@@ -82,7 +88,8 @@ _EXPRESSIONS = frozenset({
 def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tuple[int, str]:
     """How many arguments a call has, as `source.syntax.arity` counts them, and which; "" if that is not known."""
     if language not in _LANGUAGES:
-        return arguments_of(language, call, callee), ""
+        count = arguments_of(language, call, callee)
+        return count, _labels(captured, call) if language == _LABELLED and count > 0 else ""
     group = _group(language, call)
     if group is not None:
         start, end = group.start_byte, group.end_byte
@@ -105,25 +112,42 @@ def _passed(language: str, captured: Captured, call: Node, group: Node | None) -
         if "comment" in kind:
             continue
         value: Node | None = child
+        name = ""
         if kind in ("argument", "value_argument"):
             # `out`, `ref` and `*` stand before the value; `name:` and `name =` say which parameter is meant.
             if any(part.type in (":", "=") for part in child.children):
-                return ""
+                name = f"{captured.text(child.named_children[0])}="
             value = child.named_children[-1] if child.named_child_count else None
             if value is not None and value.type == "declaration_expression":
                 declared = value.child_by_field_name("type")
                 plain = declared is not None and declared.type != "implicit_type"
-                found.append(KNOWN + _type(declared) if declared is not None and plain else UNKNOWN)
+                found.append(name + (KNOWN + _type(declared) if declared is not None and plain else UNKNOWN))
                 continue
         if language == "cpp":
             found.append(_cpp_argument(captured, child))
         else:
-            found.append(_argument(captured, value) if value is not None else UNKNOWN)
+            found.append(name + (_argument(captured, value) if value is not None else UNKNOWN))
     if language == "kotlin" and (around := _trailing(captured, call)) is not None:
         found.append(_function(around))
     if len(found) > _MOST or all(one == UNKNOWN for one in found):
         return ""
     return SEPARATOR.join(found)
+
+
+def _labels(captured: Captured, call: Node) -> str:
+    """The labels of the arguments of a call in Swift; "" if there are none."""
+    suffix = next((child for child in call.named_children if child.type.endswith("_suffix")), None)
+    group = suffix.named_children[0] if suffix is not None and suffix.named_child_count else None
+    if group is None or group.type != "value_arguments":
+        return ""
+    found: list[str] = []
+    for child in group.named_children:
+        if child.type == "value_argument":
+            label = child.child_by_field_name("name")
+            found.append(f"{captured.text(label) if label is not None else NO_LABEL}={UNKNOWN}")
+    closures = sum(child.type == "lambda_literal" for child in (suffix.named_children if suffix is not None else ()))
+    found += [UNKNOWN] * closures
+    return SEPARATOR.join(found) if len(found) <= _MOST else ""
 
 
 @lru_cache(maxsize=4096)
@@ -323,7 +347,7 @@ def taken(
         symbols: The file's.
         derived: Types with bases, as indices.
     """
-    if language not in _LANGUAGES:
+    if language not in _LANGUAGES and language != _LABELLED:
         return
     if language == "cpp":
         yield from _taken_in_cpp(nodes, symbols)
@@ -340,9 +364,12 @@ def taken(
             wanted = wanted or (kind == "constructor" and symbols[symbol.parent].arity > 0)
         else:  # its head lists the parameters of a constructor
             wanted = kind in TYPE_KINDS and place in constructors
-        text = (
-            SEPARATOR.join(_taken(nodes[place], _variables(language, place, symbols, nodes, known))) if wanted else ""
-        )
+        if language == _LABELLED:
+            text = SEPARATOR.join(_parameter_labels(nodes[place])) if wanted else ""
+        else:
+            variables = _variables(language, place, symbols, nodes, known) if wanted else {}
+            names = language in NAMING
+            text = SEPARATOR.join(_taken(nodes[place], variables, names=names)) if wanted else ""
         if text:
             yield Typed(place, TAKEN, text, place)
 
@@ -384,7 +411,16 @@ def _list(node: Node, *kinds: str) -> Node | None:
     return next((child for child in node.named_children if child.type in kinds), None)
 
 
-def _taken(node: Node, variables: dict[str, str]) -> Iterator[str]:
+def _parameter_labels(node: Node) -> Iterator[str]:
+    """What a function of Swift takes: labels, without types."""
+    for child in node.named_children:
+        if child.type == "parameter":
+            label = child.child_by_field_name("external_name") or child.child_by_field_name("name")
+            many = "..." if any(part.type == "..." for part in child.children) else ""
+            yield f"{_text(label) if label is not None else NO_LABEL}:{UNKNOWN}{many}"
+
+
+def _taken(node: Node, variables: dict[str, str], *, names: bool) -> Iterator[str]:
     group = node.child_by_field_name("parameters")
     if group is None:
         group = _list(node, "function_value_parameters", "parameter_list", "formal_parameters", "primary_constructor")
@@ -393,12 +429,16 @@ def _taken(node: Node, variables: dict[str, str]) -> Iterator[str]:
     many = False
     for child in group.children if group is not None else ():
         kind = child.type
+        name = ""
         if kind in ("formal_parameter", "parameter", "class_parameter"):
             type_ = child.child_by_field_name("type")
+            name_of = child.child_by_field_name("name") if names else None
             if type_ is None:  # Kotlin: the name and the type
                 parts = [part for part in child.named_children if "modifier" not in part.type]
                 type_ = parts[1] if len(parts) > 1 else None
-            yield _erased(type_, variables) + ("..." if many else _dimensions(child))
+                name_of = parts[0] if names and parts else None
+            name = f"{_text(name_of)}:" if name_of is not None else name
+            yield name + _erased(type_, variables) + ("..." if many else _dimensions(child))
             many = False
         elif kind == "spread_parameter":
             parts = [part for part in child.named_children if part.type not in ("modifiers", "variable_declarator")]
@@ -409,7 +449,7 @@ def _taken(node: Node, variables: dict[str, str]) -> Iterator[str]:
             many = True
         elif many and kind == "array_type":
             inner = child.child_by_field_name("type")
-            yield _erased(inner, variables) + "..."
+            yield (":" if names else "") + _erased(inner, variables) + "..."
             many = False
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cache, partial
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from lci_py.source.text.patterns import lazily
@@ -45,7 +46,8 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
         source: The file's bytes.
     """
     lines = source.decode("utf-8", "replace").split("\n")
-    owners = _paint(symbols, lines)
+    starts = _starts(lines)
+    owners = _paint(symbols, lines, starts)
     runs: dict[int, list[tuple[int, int]]] = {}
     blocks: list[tuple[int, int]] = []
     for owner, first, last in _runs(owners):
@@ -58,10 +60,10 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
     members = _members(symbols, runs)
     for owner, parts in runs.items():
         extra = _outline(symbols, members.get(owner, ())) if symbols[owner].kind in _OUTLINED else ""
-        chunks.extend(_pieces(owner, parts, lines, extra, partial(_break_depths, nodes[owner])))
+        chunks.extend(_pieces(owner, parts, lines, starts, extra, partial(_break_depths, nodes[owner])))
     root_depths = cache(lambda: _break_depths(root))
     for block in blocks:
-        chunks.extend(_pieces(_BLOCK, [block], lines, "", root_depths))
+        chunks.extend(_pieces(_BLOCK, [block], lines, starts, "", root_depths))
     chunks.sort(key=lambda chunk: (chunk.line, chunk.end_line, chunk.symbol))
     return tuple(chunks)
 
@@ -69,7 +71,7 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
 def chunk_text(source: bytes) -> tuple[Chunk, ...]:
     """Chunks of a file without a grammar: runs of lines, cut at blank lines where possible."""
     lines = source.decode("utf-8", "replace").split("\n")
-    return tuple(_pieces(_BLOCK, [(1, len(lines))], lines, "", dict))
+    return tuple(_pieces(_BLOCK, [(1, len(lines))], lines, _starts(lines), "", dict))
 
 
 def _owns_chunks(symbol: Symbol, symbols: list[Symbol], size: int) -> bool:
@@ -85,15 +87,22 @@ def _inside_function(symbol: Symbol, symbols: list[Symbol]) -> bool:
     return symbol.parent >= 0 and symbols[symbol.parent].kind in FUNCTION_KINDS
 
 
-def _paint(symbols: list[Symbol], lines: list[str]) -> list[int]:
+def _starts(lines: list[str]) -> list[int]:
+    """How many characters are before each line, and in all of them; breaks of lines do not count."""
+    return list(accumulate(map(len, lines), initial=0))
+
+
+def _size(starts: list[int], first: int, last: int) -> int:
+    """The characters of some lines, with their breaks."""
+    return starts[last] - starts[first - 1] + last - first + 1
+
+
+def _paint(symbols: list[Symbol], lines: list[str], starts: list[int]) -> list[int]:
     """The owner of each line (index 0 is line 1), `_BLOCK` for none."""
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
     owners = [_BLOCK] * len(lines)
     for index, symbol in enumerate(symbols):
         outer = symbols[symbol.parent] if symbol.parent >= 0 else None
-        size = starts[min(outer.end_line, len(lines))] - starts[outer.first_line - 1] if outer else 0
+        size = _size(starts, outer.first_line, min(outer.end_line, len(lines))) if outer else 0
         if _owns_chunks(symbol, symbols, size):
             first, last = symbol.first_line - 1, min(symbol.end_line, len(lines))
             around = owners[symbol.line - 1]
@@ -129,10 +138,10 @@ def _runs(owners: list[int]) -> list[tuple[int, int, int]]:
     """(owner, first line, last line) of each run of lines with one owner."""
     runs: list[tuple[int, int, int]] = []
     start = 0
-    for index in range(1, len(owners) + 1):
-        if index == len(owners) or owners[index] != owners[start]:
-            runs.append((owners[start], start + 1, index))
-            start = index
+    for owner, group in groupby(owners):
+        end = start + len(list(group))
+        runs.append((owner, start + 1, end))
+        start = end
     return runs
 
 
@@ -245,33 +254,37 @@ def _outline(symbols: list[Symbol], members: list[int] | tuple[()]) -> str:
 
 
 def _pieces(
-    owner: int, parts: list[tuple[int, int]], lines: list[str], extra: str, depths: Callable[[], dict[int, int]]
-) -> list[Chunk]:
+    owner: int, parts: list[tuple[int, int]], lines: list[str], starts: list[int], extra: str,
+    depths: Callable[[], dict[int, int]],
+) -> list[Chunk]:  # fmt: skip
     """Chunks of at most about `MAX_CHARS` over an owner's own lines; `depths` is asked only for large ones."""
     trimmed = [_trim(first, last, lines) for first, last in sorted(parts)]
-    numbers = [number for first, last in trimmed for number in range(first, last + 1)]
-    left = sum(len(lines[number - 1]) + 1 for number in numbers)
+    trimmed = [(first, last) for first, last in trimmed if first <= last]
+    left = sum(_size(starts, first, last) for first, last in trimmed)
     if left <= MAX_CHARS:
-        return _chunk(owner, numbers, lines, extra)
+        text = "\n".join(["\n".join(lines[first - 1 : last]) for first, last in trimmed])
+        return _chunk(owner, trimmed[0][0], trimmed[-1][1], text, extra) if trimmed else []
+    numbers = [number for first, last in trimmed for number in range(first, last + 1)]
     breaks = depths()
     chunks: list[Chunk] = []
     start = 0
     while start < len(numbers):
         end = _cut(numbers, start, lines, breaks, left)
         left -= sum(len(lines[number - 1]) + 1 for number in numbers[start:end])
-        chunks.extend(_chunk(owner, numbers[start:end], lines, extra if not start else ""))
+        last = end
+        while last > start and not lines[numbers[last - 1] - 1].strip():
+            last -= 1
+        text = "\n".join(lines[number - 1] for number in numbers[start:last])
+        if last > start:
+            chunks.extend(_chunk(owner, numbers[start], numbers[last - 1], text, extra if not start else ""))
         start = end
     return chunks
 
 
-def _chunk(owner: int, numbers: list[int], lines: list[str], extra: str) -> list[Chunk]:
-    end = len(numbers)
-    while end and not lines[numbers[end - 1] - 1].strip():
-        end -= 1
-    text = "\n".join(lines[number - 1] for number in numbers[:end])
-    if not end or (owner == _BLOCK and not _has_words(text)):
+def _chunk(owner: int, first: int, last: int, text: str, extra: str) -> list[Chunk]:
+    if owner == _BLOCK and not _has_words(text):
         return []
-    return [Chunk(owner, numbers[0], numbers[end - 1], f"{text}\n{extra}" if extra else text)]
+    return [Chunk(owner, first, last, f"{text}\n{extra}" if extra else text)]
 
 
 def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:

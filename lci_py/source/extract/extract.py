@@ -18,7 +18,8 @@ from lci_py.source.extract.manifests import package_of
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.npm import npm_package_of
 from lci_py.source.extract.roles import handed_on
-from lci_py.source.extract.stored_functions import captured_functions, stored_functions
+from lci_py.source.extract.stored_functions import stored_functions
+from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
 from lci_py.source.extract.type_hints import Narrowed, bound_names, outline, tests_of, types_of
@@ -75,7 +76,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     stored = (
         stored_functions(captured, finder, calls)
         if language in ("c", "cpp")
-        else captured_functions(captured, finder, symbols)
+        else stored_values(language, captured, finder, symbols, reader.nodes, calls, tree.root_node)
     )
     given = flow.given if flow is not None else None
     derived = list(_bases(captured, finder, symbols))

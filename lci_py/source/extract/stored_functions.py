@@ -17,10 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.extract.cpp_arguments import defaulted
 from lci_py.source.extract.macro_initialisers import MacroInitialisers
-from lci_py.source.extract.type_hints import outline
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS
-from lci_py.types.source import Call, Stored, Symbol
+from lci_py.types.source import Call, Stored
 
 if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured, Entity, Finder
@@ -36,7 +35,6 @@ _MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
 #: Arguments of a macro that are read, and words and signs of such an element of an initialiser.
 _MOST_PLACES, _MOST_TOKENS = 16, 64
 
-_LAST = lazily(r"(\w+)(?:[\[<{].*)?\Z")
 _NAME = lazily(rb"[A-Za-z_]\w*")
 _DIRECTIVE = lazily(rb"#[^\n\\]*(?:\\[\s\S][^\n\\]*)*")
 _CONSTANT = lazily(rb"[A-Z0-9_]+|PRI[a-zA-Z]\w*")
@@ -152,45 +150,6 @@ def stored_functions(captured: Captured, finder: Finder, calls: list[Call]) -> l
         calls: Its calls.
     """
     return list(dict.fromkeys(_Reader(captured, finder, calls).read()))
-
-
-def captured_functions(captured: Captured, finder: Finder, symbols: list[Symbol]) -> list[Stored]:
-    """The functions that a file of another language stores, as its query captures them (`@stored`).
-
-    Values are expressions, which may turn out to be no functions. Before them stands what the field belongs to: the
-    type as written, or `=` and an expression.
-    """
-    found: dict[Stored, None] = {}
-    for captures in captured.stored:
-        field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
-        method = captures.get("stored.method")
-        for node in captures.get("stored.value") or method or ():
-            within = finder.caller(node.start_byte, symbols, of_variables=False)
-            value = outline(captured, node)
-            if method:  # the name of a method, of an object or of one's own
-                value = f"{'self' if node is method[0] else value}.{captured.text(method[0]).lstrip(':')}"
-            if field and "stored.variable" in captures:  # an entry of a table
-                name = captured.text(captures["stored.variable"][0])
-                found[Stored(f"{name}.{captured.text(field[0])}", VARIABLE, value, within)] = None
-                continue
-            if not field:
-                name = captured.text(captures["stored.variable"][0])
-                whole = captures["stored"][0].type
-                if within >= 0 and symbols[within].kind in FUNCTION_KINDS:
-                    found[Stored(name, LOCAL, value, within)] = None
-                if within < 0 or "assignment" in whole:
-                    found[Stored(name, VARIABLE, value, within)] = None
-                continue
-            slot = f"{FIELD}{captured.text(field[0])}"
-            if owner:
-                type_ = outline(captured, owner[0])
-                last = _LAST.search(type_)
-                if last is not None:
-                    found[Stored(last.group(1), slot, f"{type_}<{value}", within)] = None
-            else:
-                own = outline(captured, of[0]) if of else "self" if slot[1:2] == "@" else "this"
-                found[Stored("", slot, f"={own}<{value}", within)] = None
-    return list(found)
 
 
 class _Reader:

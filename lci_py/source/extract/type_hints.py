@@ -230,12 +230,13 @@ def types_of(
         given: What the data flow has found; for its languages, nothing else counts.
         stored: The functions that the file stores.
     """
-    asked = {call.name for call in calls if not call.receiver}
+    asked = {call.name.removesuffix("[]") for call in calls if not call.receiver}
     asked.update(map(first_name, {call.receiver for call in calls if call.receiver}))
     asked.update(first_name(part.lstrip("=")) for item in stored for part in item.value.split("<"))
     if given is not None:
         return _types_given(captured, symbols, asked, given)
-    passed = {one for text in {call.passed for call in calls if call.passed} for one in text.split(";")}
+    texts = {call.passed for call in calls if call.passed}
+    passed = {one.rpartition("=")[2] for text in texts for one in text.split(";")}
     given_on = set(map(first_name, passed))
     found: dict[Typed, None] = {}
     reader = _Reader(captured, finder, symbols, with_stars=language == "cpp")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.macro_text import Use
     from lci_py.types.source import Symbol
 
+#: After the name of a table an element of which is called.
+ELEMENT = "[]"
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
 HASHES = re.compile(r"\s+#+$")
@@ -152,9 +154,11 @@ class Captured:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def called(self, captures: dict[str, list[Node]]) -> str:
-        """The name of the called function, or the selector of a message."""
+        """The name of the called function, or the selector of a message; `name[]` of an element of a table."""
         if "selector" in captures:
             return selector(captures["selector"][0])
+        if "element" in captures:
+            return f"{self.text(captures['callee'][0])}{ELEMENT}"
         return without_colon(self.text(captures["callee"][0]))
 
     def _entity(

@@ -44,5 +44,17 @@ def test_what_functions_take() -> None:
     assert found == ["Number;int[];java.util.List;U...", "Object;int[]"]
 
 
-def test_named_arguments_say_nothing() -> None:
-    assert passed("x: 1", "A.cs") == ""
+def test_arguments_with_names() -> None:
+    assert passed('x: 1, y: "a", z', "A.cs") == "x=#int;y=#String;z"
+    assert passed("x: a + b", "A.cs") == "x=?"
+    swift = extracted("a.swift", "func f() { g(to: 1, 2) { h($0) } }").calls
+    assert next(call.passed for call in swift if call.name == "g") == "to=?;_=?;?"
+
+
+def test_what_functions_take_by_name() -> None:
+    for path, text, taken in (
+        ("A.cs", "class A { void f(int a, params string[] b) {} void f(Foo c = null) {} }", ["a:int;:string...", "c:Foo"]),
+        ("a.kt", "class A { fun f(a: Int, vararg b: Foo) {}\n fun f(c: String = \"\") {} }", ["a:Int;b:Foo...", "c:String"]),
+        ("a.swift", "class A { func f(to x: Int, _ y: Int) {}\n func f(z: Int) {} }", ["to:?;_:?", "z:?"]),
+    ):  # fmt: skip
+        assert [item.text for item in extracted(path, text).types if item.name == TAKEN] == taken

@@ -1,0 +1,576 @@
+"""Which functions a file stores, in languages whose queries capture it (`@stored`): in fields, variables and tables,
+and as arguments.
+
+A table is one slot, whatever its keys are. A function without a name counts as the function that it calls, if it does
+nothing else: `x -> f(x)` stands for `f`.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lci_py.source.extract.stored_functions import FIELD, LOCAL, PARAMETER, VARIABLE
+from lci_py.source.extract.type_hints import outline
+from lci_py.source.text.patterns import lazily
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.source import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.types.source import Call, Symbol
+
+#: Of a table, so many nodes are read, and so deep.
+_MOST_NODES, _DEEPEST = 2_000, 6
+#: Bytes of a function in which its parameters stand.
+_HEAD = 300
+#: The last argument, if it stands behind the parentheses.
+LAST = "last"
+#: Between the place of a parameter and its name, and between those and how many there are.
+NAMED, OF = ":", "/"
+
+_LAST = lazily(r"(\w+)(?:[\[<{].*)?\Z")
+_PARTS = lazily(r"(.*?)(?:\?\.|!!\.|\.|->|::|:)?([@$]*\w+)\Z")
+_ITEMS = lazily(r"(?:\[\]|!!|!|\?)+\Z")
+_NAME = lazily(r"[@$]*[^\W\d]\w*")
+_CHAIN = lazily(r"(?:::|&)?[@$]*[^\W\d]\w*(?:(?:\.|::|->|:|\(\)|\[\]|\?)+[^\W\d]\w*)*")
+# A name alone as an argument, and one that a variable or field is given.
+_ARGUMENT = lazily(rb"[(,:]\s*([A-Za-z_](?:[\w.:]*\w)?)\s*(?=[,)])")
+_ASSIGNED = lazily(rb"=\s*([A-Za-z_](?:[\w.]*\w)?)\s*(?=[;,}])")
+_GIVEN = lazily(rb"\s*\+?=\s*([A-Za-z_]\w*)\s*(?=[;,}])")
+_METHOD = lazily(r":(\w+[?!=]?)")
+
+_LAMBDAS = frozenset({
+    "lambda_expression", "lambda_literal", "anonymous_function", "anonymous_method_expression", "func_literal",
+    "closure_expression", "arrow_function", "function_definition", "lambda",
+})  # fmt: skip
+_NAMES = frozenset({
+    "identifier", "simple_identifier", "selector_expression", "scoped_identifier", "member_access_expression",
+    "dot_index_expression", "method_reference", "callable_reference", "navigation_expression",
+})  # fmt: skip
+_CALLS = frozenset({
+    "call_expression", "method_invocation", "invocation_expression", "call", "function_call", "member_call_expression",
+    "function_call_expression", "scoped_call_expression", "object_creation_expression",
+    "implicit_object_creation_expression", "infix_expression",
+})  # fmt: skip
+#: Nodes whose parts are looked at: containers, what stands in them, and what stands around a value.
+_CONTAINERS = frozenset({
+    "array_initializer", "initializer_expression", "collection_expression", "expression_element", "literal_value",
+    "literal_element", "composite_literal", "array_expression", "tuple_expression", "reference_expression",
+    "array_creation_expression", "array", "hash", "table_constructor", "parenthesized_expression", "collection_literal",
+    "argument", "value_argument", "conditional_expression", "ternary_expression", "argument_list", "value_arguments",
+    "arguments", "array_element_initializer", "annotated_lambda", "unary_expression", "expression_list",
+    "implicit_array_creation_expression",
+})  # fmt: skip
+#: Those of which the last part is the value.
+_PAIRS = frozenset({"keyed_element", "pair", "field", "assignment_expression", "block_argument", "element_initializer"})
+#: What wraps a value that is its first part.
+_WRAPPERS = frozenset({"type_cast_expression", "as_expression", "await_expression"})
+#: Calls that make a container of their arguments, or that hand on the one they take.
+_MAKERS = frozenset(
+    """of ofEntries entry asList singletonList unmodifiableMap unmodifiableList mapOf listOf setOf mutableMapOf
+    mutableListOf arrayOf hashMapOf linkedMapOf arrayListOf to new from Some Arc Rc Box freeze tap""".split()
+)
+_BLOCKS = frozenset({
+    "block", "statement_block", "compound_statement", "body_statement", "block_body", "do_block", "statement_list",
+    "expression_statement", "return_statement", "expression_list", "statements", "function_body",
+    "parenthesized_expression",
+})  # fmt: skip
+_OWN = frozenset({"this", "self", "$this"})
+_PARAMETERS = (
+    "formal_parameters", "function_value_parameters", "class_parameters", "parameter_list", "parameters",
+    "method_parameters", "primary_constructor",
+)  # fmt: skip
+#: Languages in which a bare name may be a field of the object around.
+_IMPLICIT = frozenset({"java", "kotlin", "csharp"})
+#: Languages in which each name of a function is a value; in the others, a reference to a function is written as one.
+_VALUES = frozenset({"go", "rust", "lua", "csharp"})
+#: Methods that call the function they are called on.
+CALLING = {
+    "java": frozenset(
+        """accept apply run get call test compare applyAsInt applyAsLong applyAsDouble getAsInt getAsLong getAsDouble
+        getAsBoolean""".split()
+    ),
+    "ruby": frozenset({"call"}),
+    "kotlin": frozenset({"invoke"}),
+    "csharp": frozenset({"Invoke", "BeginInvoke", "DynamicInvoke"}),
+}
+#: Languages whose queries capture what is stored.
+_STORING = _IMPLICIT | _VALUES | {"php", "ruby"}
+#: How a constructor is called that has a name of its own.
+_NEW = {"ruby": "new"}
+
+
+def stored_values(
+    language: str, captured: Captured, finder: Finder, symbols: list[Symbol], nodes: Sequence[Node],
+    calls: Sequence[Call], root: Node,
+) -> list[Stored]:  # fmt: skip
+    """The functions that a file stores.
+
+    Values are expressions, which may turn out to be no functions, or `%1:name/3`, the second of three parameters of the
+    function around. Before the value of a field stands what the field belongs to: the type as written, or `=` and an
+    expression; before that of an argument, `=` and what is called.
+
+    Args:
+        language: Of the file.
+        captured: The query matches of the file.
+        finder: Over their entities.
+        symbols: The file's.
+        nodes: The node of each symbol.
+        calls: The file's.
+        root: Of the syntax tree.
+    """
+    if not captured.stored and language not in _STORING:
+        return []
+    return list(dict.fromkeys(_Reader(language, captured, finder, symbols, nodes, calls).read(root)))
+
+
+class _Reader:
+    def __init__(
+        self, language: str, captured: Captured, finder: Finder, symbols: list[Symbol], nodes: Sequence[Node],
+        calls: Sequence[Call],
+    ) -> None:  # fmt: skip
+        self._language = language
+        self._captured = captured
+        self._finder = finder
+        self._symbols = symbols
+        self._nodes = nodes
+        self._calls = calls
+        self._places: dict[int, dict[str, str]] = {}  # of functions: name of a parameter to its place
+        self._fields: dict[str, list[str]] = {}  # of structs
+
+    def read(self, root: Node) -> Iterator[Stored]:
+        calling = CALLING.get(self._language, frozenset())
+        called = {call.name.removesuffix("[]") for call in self._calls}
+        if self._language == "php":
+            called = {name.lstrip("$") for name in called}
+        called.update(_last(call.receiver) for call in self._calls if call.name in calling)
+        for captures in self._captured.stored:
+            if "stored.into" in captures:
+                yield from self._into(captures, called)
+            elif "stored.arguments" in captures:
+                yield from self._passed(captures)
+            elif "stored.record" in captures:
+                yield from self._by_place(captures)
+            elif "stored.promoted" in captures:
+                yield from self._promoted(captures["stored.promoted"][0], called)
+            else:
+                yield from self._captured_value(captures)
+        if self._language in _VALUES:
+            yield from self._named_arguments(root)
+        if self._language == "csharp":
+            yield from self._assigned(root, called)
+        yield from self._parameters()
+
+    def _named_arguments(self, root: Node) -> Iterator[Stored]:
+        """Arguments that are names of functions of the file. They are found in the text: most arguments are not."""
+        functions, source = self._of_file, self._captured.source
+        found = set(_ARGUMENT.findall(source)) if functions else set()
+        wanted = {name for name in found if name.rpartition(b".")[2].rpartition(b":")[2] in functions}
+        for match in _ARGUMENT.finditer(source) if wanted else ():
+            if match.group(1) not in wanted:
+                continue
+            node = root.named_descendant_for_byte_range(*match.span(1))
+            group = node.parent if node is not None and node.type in _NAMES else None
+            while group is not None and group.type == "argument":
+                group = group.parent
+            call = group.parent if group is not None and group.type in ("argument_list", "arguments") else None
+            callee = call.child_by_field_name("function") if call is not None else None
+            if call is not None and callee is None:
+                callee = call.child_by_field_name("name") or call.child_by_field_name("type")
+            if node is not None and group is not None and callee is not None:
+                yield from self._as_argument(node, group, outline(self._captured, callee))
+
+    def _assigned(self, root: Node, called: set[str]) -> Iterator[Stored]:
+        """What fields and variables of C# are given, if it is a function of the file, or a parameter that is called."""
+        functions, source = self._of_file, self._captured.source
+        spans: list[tuple[int, int]] = []
+        found = set(_ASSIGNED.findall(source)) if functions else set()
+        wanted = {name for name in found if name.rpartition(b".")[2] in functions}
+        if wanted:
+            spans += [match.span(1) for match in _ASSIGNED.finditer(source) if match.group(1) in wanted]
+        holders = {call.name.removesuffix("[]") for call in self._calls if not call.receiver}
+        holders |= {_last(call.receiver) for call in self._calls if call.receiver and call.name in CALLING["csharp"]}
+        for name in sorted(holders - {""}):
+            encoded = name.encode()
+            at = source.find(encoded) if encoded not in functions else -1
+            while at >= 0:
+                match = _GIVEN.match(source, at + len(encoded))
+                if match is not None:
+                    spans.append(match.span(1))
+                at = source.find(encoded, at + len(encoded))
+        for span in spans:
+            node = root.named_descendant_for_byte_range(*span)
+            around = node.parent if node is not None and node.type in _NAMES else None
+            into = around.child_by_field_name("left") if around is not None else None
+            declared = around is not None and around.type in ("variable_declarator", "property_declaration")
+            if around is not None and declared:
+                into = around.child_by_field_name("name")
+            if node is not None and into is not None:
+                yield from self._given(into, node, called, declared=declared)
+
+    def _within(self, node: Node) -> int:
+        return self._finder.caller(node.start_byte, self._symbols, of_variables=False)
+
+    # --- slots ----------------------------------------------------------------------------------------------------
+
+    def _captured_value(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
+        """A value whose slot the query tells."""
+        captured = self._captured
+        field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
+        method = captures.get("stored.method")
+        for node in captures.get("stored.value") or method or ():
+            within = self._within(node)
+            values = [text for _, text in self._values(node, within)]
+            if method:  # the name of a method, of an object or of one's own
+                text = "self" if node is method[0] else outline(captured, node)
+                values = [f"{text}.{captured.text(method[0]).lstrip(':')}"]
+            for value in values:
+                if field and "stored.variable" in captures:  # an entry of a table
+                    name = captured.text(captures["stored.variable"][0])
+                    yield Stored(f"{name}.{captured.text(field[0])}", VARIABLE, value, within)
+                elif field and owner:
+                    type_ = outline(captured, owner[0])
+                    last = _LAST.search(type_)
+                    if last is not None:
+                        yield Stored(last.group(1), f"{FIELD}{captured.text(field[0])}", f"{type_}<{value}", within)
+                elif field:
+                    own = outline(captured, of[0]) if of else "this"
+                    yield self._of_object(own, captured.text(field[0]), value, within)
+                else:
+                    name = captured.text(captures["stored.variable"][0])
+                    whole = captures["stored"][0].type
+                    yield from self._of_variable(name, value, within, assigned="assignment" in whole)
+
+    def _by_place(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
+        """Values in a struct of the file without the names of its fields."""
+        record = self._captured.text(captures["stored.record"][0])
+        place = next((i for i, one in enumerate(self._symbols) if one.name == record and one.kind == "struct"), -1)
+        if place < 0:
+            return
+        if record not in self._fields:
+            fields: list[str] = []
+            for node in _inside(self._nodes[place], "field_declaration"):
+                fields += [self._captured.text(name) for name in node.children_by_field_name("name")] or [""]
+            self._fields[record] = fields
+        for values in captures["stored.places"]:
+            within = self._within(values)
+            elements = [child for child in values.named_children if child.type == "literal_element"]
+            for name, element in zip(self._fields[record], elements, strict=False):
+                for _, value in self._values(element, within) if name else ():
+                    yield Stored(record, f"{FIELD}{name}", f"{record}<{value}", within)
+
+    def _promoted(self, node: Node, called: set[str]) -> Iterator[Stored]:
+        """A parameter of a constructor that is a field."""
+        name = self._captured.text(node).lstrip("$")
+        within = self._within(node)
+        value = self._parameter(name, within) if name in called else ""
+        if value:
+            yield self._of_object("this", name, value, within)
+
+    def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[Stored]:
+        """Values in what an expression is given."""
+        target, tree = captures["stored.into"][0], captures["stored.tree"][0]
+        yield from self._given(target, tree, called, declared="stored.declared" in captures)
+
+    def _given(self, target: Node, tree: Node, called: set[str], *, declared: bool) -> Iterator[Stored]:
+        within = self._within(target)
+        text = _ITEMS.sub("", outline(self._captured, target))
+        parts = _PARTS.fullmatch(text)
+        if parts is None:
+            return
+        before, name = parts.groups()
+        for field, value in self._values(tree, within):
+            if name.lstrip("@$") not in called and (
+                value[:1] == PARAMETER or (self._language == "csharp" and not self._is_local(value))
+            ):
+                continue
+            if before:
+                if self._language == "lua":
+                    yield Stored(f"{text}{field and '.'}{field}", VARIABLE, value, within)
+                    if field:
+                        yield Stored(text, VARIABLE, value, within)
+                    continue
+                yield self._of_object(before, name, value, within)
+                continue
+            if self._language == "lua" and field:
+                yield Stored(f"{name}.{field}", VARIABLE, value, within)
+            kind = self._symbols[within].kind if within >= 0 else ""
+            if name[:1] == "@" or (declared and kind in TYPE_KINDS):
+                yield self._of_object("this", name, value, within)
+                continue
+            yield from self._of_variable(name.lstrip("$"), value, within, assigned=not declared)
+            if not declared and self._language in _IMPLICIT:
+                yield self._of_object("this", name, value, within)
+
+    @cached_property
+    def _of_file(self) -> set[bytes]:
+        """The names of the functions of the file."""
+        return {symbol.name.encode() for symbol in self._symbols if symbol.kind in ("function", "method")}
+
+    def _is_local(self, value: str) -> bool:
+        """Whether a name may be that of a function of the file."""
+        return _last(value).encode() in self._of_file
+
+    def _of_object(self, of: str, name: str, value: str, within: int) -> Stored:
+        """A value in a field of an object. That of one's own class is found by the name of the class."""
+        owner = ""
+        if of in _OWN or (self._language == "go" and of == self._receiver(within)):
+            place = within
+            while place >= 0 and self._symbols[place].kind not in TYPE_KINDS:
+                if self._symbols[place].kind in ("method", "constructor") and self._symbols[place].parent < 0:
+                    owner = self._symbols[place].scope.rpartition(".")[2]
+                place = self._symbols[place].parent
+            owner = self._symbols[place].name if place >= 0 else owner
+            of = "self" if name[:1] == "@" else of
+        return Stored(owner, f"{FIELD}{name}", f"={of}<{value}", within)
+
+    def _receiver(self, within: int) -> str:
+        """The name of the object that a method of Go is called on."""
+        node = self._nodes[within].child_by_field_name("receiver") if within >= 0 else None
+        first = node.named_children[0].child_by_field_name("name") if node is not None and node.named_children else None
+        return self._captured.text(first) if first is not None else ""
+
+    def _of_variable(self, name: str, value: str, within: int, *, assigned: bool) -> Iterator[Stored]:
+        if within >= 0 and self._symbols[within].kind in FUNCTION_KINDS:
+            yield Stored(name, LOCAL, value, within)
+        elif within >= 0 and self._symbols[within].kind in TYPE_KINDS:
+            yield self._of_object("this", name, value, within)
+            return
+        if within < 0 or assigned or self._symbols[within].kind not in FUNCTION_KINDS:
+            yield Stored(name, VARIABLE, value, within)
+
+    # --- values ---------------------------------------------------------------------------------------------------
+
+    def _values(self, tree: Node, within: int) -> Iterator[tuple[str, str]]:
+        """The functions in an expression: the key in a table, if it is a name, and the value."""
+        pending: list[tuple[Node, int, str]] = [(tree, 0, "")]
+        for count, (node, depth, key) in enumerate(pending):
+            kind = node.type
+            if count > _MOST_NODES or depth > _DEEPEST:
+                return
+            if kind in _LAMBDAS:
+                found = self._called_in(node)
+                if found:
+                    yield key, found
+            elif kind == "variable_name":
+                found = self._parameter(self._captured.text(node).lstrip("$"), within)
+                if found:
+                    yield key, found
+            elif kind in _NAMES:
+                found = self._named(node, within)
+                if found:
+                    yield key, found
+            elif kind == "array_creation_expression" and (method := self._php_method(node)):
+                yield key, method
+            elif kind in _CALLS:
+                found = self._reference(node)
+                if found:
+                    yield key, found
+                else:
+                    pending += ((child, depth + 1, key) for child in self._made_of(node))
+            elif kind in _PAIRS:
+                children = node.named_children
+                if kind == "field" and len(children) == 2:
+                    key = self._captured.text(children[0]).strip("\"'[]")
+                if children:
+                    pending.append((children[-1], depth + 1, key))
+            elif kind in _WRAPPERS:
+                if node.named_children:
+                    pending.append((node.named_children[0], depth + 1, key))
+            elif kind in _CONTAINERS:
+                pending += ((child, depth + 1, key) for child in node.named_children if _may_hold(child))
+
+    def _named(self, node: Node, within: int) -> str:
+        """A name or a reference to a function, as a value."""
+        text = outline(self._captured, node)
+        reference = "::" in text if self._language != "rust" else True
+        if not _CHAIN.fullmatch(text):
+            return ""
+        if self._language == "kotlin" and text.startswith("::"):
+            return text[2:]
+        if _NAME.fullmatch(text):
+            place = self._parameter(text.lstrip("$"), within)
+            if place:
+                return place
+        if not reference and self._language not in _VALUES:
+            return ""
+        return text
+
+    def _php_method(self, node: Node) -> str:
+        """`[$this, 'm']`"""
+        children = [child.named_children[-1] for child in node.named_children if child.named_child_count == 1]
+        if len(children) != 2 or children[0].type not in ("variable_name", "class_constant_access_expression"):
+            return ""
+        if children[1].type != "string" or not children[1].named_child_count:
+            return ""
+        of = self._captured.text(children[0]).removesuffix("::class")
+        return f"{of}.{self._captured.text(children[1].named_children[0])}"
+
+    def _reference(self, node: Node) -> str:
+        """A call that gives a function: `method(:m)`, `$this->m(...)`, `lambda { }`."""
+        if self._language == "ruby":
+            name = node.child_by_field_name("method")
+            text = self._captured.text(name) if name is not None else ""
+            if text in ("lambda", "proc"):
+                block = node.child_by_field_name("block")
+                return self._called_in(block) if block is not None else ""
+            arguments = node.child_by_field_name("arguments")
+            of = node.child_by_field_name("receiver")
+            if text == "method" and arguments is not None:
+                method = _METHOD.match(self._captured.text(arguments).strip("()"))
+                if method is not None:
+                    return f"{outline(self._captured, of)}.{method.group(1)}" if of is not None else method.group(1)
+        elif self._language == "php":
+            arguments = node.child_by_field_name("arguments")
+            if arguments is not None and self._captured.text(arguments) == "(...)":
+                return outline(self._captured, node).removesuffix("()")
+        return ""
+
+    def _made_of(self, node: Node) -> list[Node]:
+        """The arguments of a call that makes a container."""
+        kind = node.type
+        if kind == "infix_expression":
+            children = node.named_children
+            return children[-1:] if len(children) == 3 and self._captured.text(children[1]) == "to" else []
+        if kind in ("object_creation_expression", "implicit_object_creation_expression"):
+            return node.named_children
+        name = node.child_by_field_name("method") or node.child_by_field_name("name")
+        name = name or node.child_by_field_name("function") or (node.named_children[0] if node.named_children else None)
+        if name is None or _last(self._captured.text(name)) not in _MAKERS:
+            return []
+        receiver = node.child_by_field_name("receiver") or node.child_by_field_name("object")
+        rest = [child for child in node.named_children if child.id != name.id]
+        return rest if self._language == "ruby" else [one for one in rest if receiver is None or one.id != receiver.id]
+
+    def _called_in(self, node: Node) -> str:
+        """What a function without a name calls, if it does nothing else."""
+        body: Node | None = node.child_by_field_name("body")
+        if body is None:
+            parts = [child for child in node.named_children if "parameter" not in child.type]
+            body = parts[0] if len(parts) == 1 else None
+        for _ in range(_DEEPEST):
+            if body is None or body.type not in _BLOCKS:
+                break
+            inside = [child for child in body.named_children if "comment" not in child.type]
+            body = inside[0] if len(inside) == 1 else None
+        if body is None or body.type not in _CALLS or body.type.endswith(("creation_expression", "infix_expression")):
+            return ""
+        text = outline(self._captured, body)
+        if not text.endswith("()"):
+            return ""
+        text = text[:-2]
+        return text if _CHAIN.fullmatch(text) and "()" not in text else ""
+
+    # --- parameters -----------------------------------------------------------------------------------------------
+
+    def _parameter(self, name: str, within: int) -> str:
+        """A parameter of a function, or of the class whose constructor lists it, as a value; "" if there is none."""
+        if within < 0:
+            return ""
+        known = self._places.get(within)
+        if known is None:
+            known = self._places[within] = self._placed(within)
+        return known.get(name, "")
+
+    def _placed(self, within: int) -> dict[str, str]:
+        symbol, node = self._symbols[within], self._nodes[within]
+        if symbol.kind not in FUNCTION_KINDS and symbol.kind not in TYPE_KINDS:
+            return {}
+        group = node.child_by_field_name("parameters")
+        if group is None:
+            group = next((child for child in node.named_children if child.type in _PARAMETERS), None)
+        if group is not None and group.type == "primary_constructor":
+            group = next((child for child in group.named_children if child.type in _PARAMETERS), None)
+        names: list[str] = []
+        for child in group.named_children if group is not None else ():
+            kind = child.type
+            if "comment" in kind or kind in ("self_parameter", "block_parameter", "modifiers"):
+                continue
+            if kind == "parameter_modifiers":
+                continue
+            given = child.children_by_field_name("name") or child.children_by_field_name("pattern")
+            if not given and kind == "identifier":
+                given = [child]
+            if not given:
+                given = [part for part in child.named_children if part.type == "identifier"][:1]
+            names += (self._captured.text(one).lstrip("$") for one in given) if given else ("",)
+        return {name: f"{PARAMETER}{place}{NAMED}{name}{OF}{len(names)}" for place, name in enumerate(names)}
+
+    def _parameters(self) -> Iterator[Stored]:
+        """The parameters that are called."""
+        calling = CALLING.get(self._language, frozenset())
+        only_receivers, source = self._language in ("java", "ruby"), self._captured.source
+        found = {
+            (call.receiver or call.name.removesuffix("[]"), call.caller) for call in self._calls
+            if call.caller >= 0 and (call.name in calling if call.receiver else not only_receivers)
+        }  # fmt: skip
+        for text, caller in sorted(found):
+            name = text.lstrip("$")
+            node = self._nodes[caller]
+            body = node.child_by_field_name("body")
+            end = body.start_byte if body is not None else node.start_byte + _HEAD
+            if source.find(name.encode(), node.start_byte, end) >= 0 and name.isidentifier():
+                place = self._parameter(name, caller)
+                if place:
+                    yield Stored(name, LOCAL, place, caller)
+
+    def _passed(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
+        """A function that is an argument."""
+        of, name = captures.get("stored.object"), self._captured.text(captures["stored.callee"][0])
+        callee = f"{outline(self._captured, of[0])}.{name}" if of else name
+        return self._as_argument(captures["stored.passed"][0], captures["stored.arguments"][0], callee)
+
+    def _as_argument(self, node: Node, group: Node, callee: str) -> Iterator[Stored]:
+        within = self._within(node)
+        name = _last(callee)
+        made = callee.removesuffix(f".{name}") if name == _NEW.get(self._language) else callee
+        for _, value in self._values(node, within):
+            if self._language not in _VALUES or value[:1] == PARAMETER or self._is_local(value):
+                yield Stored(_last(made), f"{PARAMETER}{self._place(node, group)}", f"={made}<{value}", within)
+
+    def _place(self, node: Node, group: Node) -> str:
+        """The place of an argument, or the name that is given to it."""
+        if node.start_byte >= group.end_byte or (group.end_byte == node.end_byte and group.type == "annotated_lambda"):
+            return LAST
+        place = 0
+        for child in group.named_children:
+            if "comment" in child.type:
+                continue
+            if child.start_byte <= node.start_byte < child.end_byte:
+                break
+            place += 1
+        if child.type == "pair":
+            return self._captured.text(child.named_children[0]).rstrip(":").lstrip(":")
+        first = child.named_children[0] if child.named_child_count > 1 else None
+        if first is not None and any(part.type in ("=", ":") for part in child.children):
+            return self._captured.text(first)
+        return str(place)
+
+
+def _inside(node: Node, kind: str) -> Iterator[Node]:
+    """The nodes of a kind at most four levels deep."""
+    pending = [(node, 0)]
+    for one, depth in pending:
+        if one.type == kind:
+            yield one
+        elif depth < 4:
+            pending += ((child, depth + 1) for child in one.named_children)
+
+
+def _may_hold(node: Node) -> bool:
+    return (
+        "literal" not in node.type
+        or node.type in _LAMBDAS
+        or node.type in _CONTAINERS
+        or node.type == "composite_literal"
+    )
+
+
+def _last(text: str) -> str:
+    match = _PARTS.fullmatch(_ITEMS.sub("", text.strip()))
+    return match.group(2).lstrip("@$") if match is not None else ""
