@@ -7,18 +7,21 @@ Source:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
+    import re
+
     from lci_py.source.syntax.captures import Captured
 
 #: How deep macros are followed, bytes of a macro and of what an initialiser may become, texts of one macro that count.
 _DEPTH, _TEXT, _MOST, _VARIANTS = 5, 4_000, 200_000, 2
 _NAME = lazily(rb"[A-Za-z_]\w*")
+_WORD = lazily(rb"(?<![\w.>])([A-Za-z_]\w*)")
 _PLAIN = lazily(rb"&?\s*([A-Za-z_]\w*)")
 _NOISE = lazily(
     rb"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\]){1,4}'|/\*[\s\S]*?\*/|//[^\n]*|\\\r?\n|\s+|(?<!#)#\s*[A-Za-z_]\w*"
@@ -45,34 +48,37 @@ class MacroInitialisers:
             arguments: Gives the parts between the commas of the first parenthesis of a text.
         """
         self._arguments = arguments
-        self._macros: dict[bytes, list[_Macro]] = {}
-        for node, start, end in captured.expansions:
-            name = node.child_by_field_name("name")
-            if name is None or not start < end <= start + _TEXT:
+        self._captured = captured
+
+    @cached_property
+    def _macros(self) -> dict[bytes, list[_Macro]]:
+        found: dict[bytes, list[_Macro]] = {}
+        for node, start, end in self._captured.expansions:
+            text = self._captured.source[start:end]
+            if not text or len(text) > _TEXT or not _INITIALISES.search(text):
                 continue
-            known = self._macros.setdefault(name.text or b"", [])
+            name = node.child_by_field_name("name")
+            known = found.setdefault((name.text or b"") if name is not None else b"", [])
             if len(known) < _VARIANTS:
-                known.append(_macro(captured.source[start:end]))
-        plain = [of for of, macros in self._macros.items() if not any(_INITIALISES.search(one.text) for one in macros)]
-        for of in plain:
-            del self._macros[of]
-        names = b"|".join(sorted(self._macros))
-        self._used = re.compile(rb"(?<![\w.>])(" + names + rb")\b") if names else None
+                known.append(_macro(text))
+        return found
+
+    def _uses(self, text: bytes) -> Iterator[re.Match[bytes]]:
+        return (match for match in _WORD.finditer(text) if match.group(1) in self._macros)
 
     def texts(self, initialiser: bytes) -> Iterator[bytes]:
         """What an initialiser may be with its macros replaced; nothing if it uses none."""
-        if self._used is None or not self._used.search(initialiser):
+        if not self._captured.expansions:
             return
-        several = any(len(self._macros[one.group(1)]) > 1 for one in self._used.finditer(initialiser))
-        for variant in range(_VARIANTS if several else 1):
+        texts = [len(self._macros[match.group(1)]) for match in self._uses(initialiser)]
+        for variant in range(max(texts, default=0)):
             yield b" ".join(self._replaced(initialiser, variant, frozenset(), [_MOST]).split())
 
     def _replaced(self, text: bytes, variant: int, inside: frozenset[bytes], left: list[int]) -> bytes:
-        assert self._used is not None
         parts: list[bytes] = []
         seen: set[bytes] = set()
         last = 0
-        for match in self._used.finditer(text):
+        for match in self._uses(text):
             name = match.group(1)
             if match.start() < last or name in inside or len(inside) >= _DEPTH or left[0] <= 0:
                 continue
