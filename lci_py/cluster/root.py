@@ -230,7 +230,10 @@ class Root:
         text, filters = read_fields(request.query, request.filters)
         self._check(filters)
 
+        most = -1
+
         def ask(limit: int) -> Answer:
+            nonlocal most
             wanted = replace(request, limit=limit)
             if request.mode == "symbolic" or not text.strip():
                 answer = self._structural(wanted)
@@ -239,6 +242,9 @@ class Root:
             else:
                 answer = self._single(wanted, text, filters)
             self._find_copies(answer.results)
+            if len(answer.results) <= most:  # parts that cannot show what they have counted
+                answer = replace(answer, has_more=False)
+            most = len(answer.results)
             return answer
 
         answer = Folding(Copies(cast(Any, _Contents(self))), {}).folded(self._shown(request), ask)
