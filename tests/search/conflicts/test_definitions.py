@@ -414,7 +414,7 @@ NO_CONFLICTS = {
     },
     "c# properties of interfaces": {"a.cs": "class A<T> {\nF F { get; }\nF IF<T>.F => F;\nF IG.F => F;\n}"},
     "c# properties of a record": {"a.cs": "record struct A(int F) {\npublic int F { get; } = F;\n}"},
-    "go structs without names": {"a.go": "package p\nvar t = []any{struct{ F int }{1}, struct{ F int }{2}}\n"},
+    "go structs without names": {"a.go": "package p\nvar t = []any{\n\tstruct{ F int }{1},\n\tstruct{ F int }{2},\n}\n"},
     "c# blocks of members for another type": {
         "a.cs": "static class extension {\nextension(string a) { int G() => 1; }\nextension(string b) { int H() => 1; }\n}",
     },
@@ -425,7 +425,7 @@ NO_CONFLICTS = {
         "a.swift": "struct A {\n  subscript<T>(_ a: T) -> T\n  where T: B { get { a } }\n  subscript<T>(_ a: T) -> T\n  where T: C { get { a } }\n}\n",
     },
     "haskell instances": {
-        "a.hs": "module M where\ninstance C A where\n  f x = 1\n#if MIN_VERSION_b(1,2,3)\ninstance C B where\n  f x = 2\n#endif\n",
+        "a.hs": "module M where\n\ninstance C (A -> Int) where\n  f = 1\n\n#if MIN_VERSION_b(1,2,3)\ninstance C (B -> Int) where\n  f = 2\n#endif\n",
     },
     "material of tests": {"p/testdir/input/a.py": "class F: ...\nclass F: ...\n"},
     "c# partial types": {
