@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.names import qualified_in
+from lci_py.index.shards.filters import qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
 from lci_py.types.source import Import, Lambda, Stored, Typed

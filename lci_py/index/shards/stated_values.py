@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import MAX_VALUES, marks
-from lci_py.index.shards.names import joined_name, spelled_in
+from lci_py.index.shards.filters import MAX_VALUES, joined_name, marks, spelled_in
 from lci_py.source.stated_values import COMPUTED, code_value
 from lci_py.source.stated_values.names import claimed
 from lci_py.types.search import VALUED_KINDS

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import MAX_VALUES, marks, path_test, where
-from lci_py.index.shards.names import joined_name, spelled_in
+from lci_py.index.shards.filters import MAX_VALUES, joined_name, marks, path_test, spelled_in, where
 from lci_py.source.text.words import joined
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT
 

@@ -16,8 +16,18 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import MAX_VALUES, marks, name_glob, path_test, where
-from lci_py.index.shards.names import ending_in, joined_name, named_in, qualified_in, spelled_in
+from lci_py.index.shards.filters import (
+    MAX_VALUES,
+    ending_in,
+    joined_name,
+    marks,
+    name_glob,
+    named_in,
+    path_test,
+    qualified_in,
+    spelled_in,
+    where,
+)
 from lci_py.index.shards.numbering import Numbering
 from lci_py.types.search import BLOCK_KIND, Filters
 

@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.shards.names import joined_name, spelling
+from lci_py.index.shards.filters import joined_name, spelling
 from lci_py.source.stated_values import claimed
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.names import qualified_in
+from lci_py.index.shards.filters import qualified_in
 from lci_py.source.conditions import conjuncts
 from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
 from lci_py.source.text.patterns import lazily
