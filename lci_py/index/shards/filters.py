@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from zlib import crc32
 
 from lci_py.errors import BadGlobError, UsageError
 from lci_py.source.text.words import joined
@@ -124,6 +123,8 @@ def joined_name(kind: str, name: str) -> str:
 
 def spelling(text: str) -> int:
     """The number of a spelling, below 2^31; some spellings share one."""
+    from zlib import crc32  # most commands look up no spelling
+
     return crc32(text.encode("utf-8", "surrogatepass")) >> 1
 
 
