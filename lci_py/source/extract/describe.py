@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.syntax.captures import SPACE, Captured, Entity
+from lci_py.source.syntax.captures import Captured, Entity
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
     if found is not None and found[0] < row:
         row = found[0]
         attributes.append(found[1])
-    while (found := captured.prefixes.get(row - 1) or _doc_block(captured, row)) is not None:
+    known = captured.prefixes
+    while (found := known.get(row - 1) or (_doc_block(captured, row) if row - 2 in known else None)) is not None:
         first, node, text = found
         line_start = captured.source.rfind(b"\n", 0, node.start_byte) + 1
         line_end = captured.source.find(b"\n", node.end_byte - 1)
@@ -54,9 +55,9 @@ def _is_code(rest: bytes) -> bool:
 
 
 def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | None:
-    """A `/** */` comment that one blank line separates from the definition at `row`."""
-    found = captured.prefixes.get(row - 2)
-    if found is None or not captured.source.startswith(b"/**", found[1].start_byte):
+    """The comment that ends two rows above a definition, if it is a `/** */` and a blank line stands between them."""
+    found = captured.prefixes[row - 2]
+    if not captured.source.startswith(b"/**", found[1].start_byte):
         return None
     gap = captured.source[found[1].end_byte : found[1].end_byte + 200].split(b"\n", 2)
     return found if len(gap) > 2 and not gap[0].strip() and not gap[1].strip() else None
@@ -75,7 +76,7 @@ def signature(captured: Captured, entity: Entity) -> str:
         while stop >= 0 and text.count(b"(", 0, stop) > text.count(b")", 0, stop):
             stop = text.find(b"\n", stop + 1)  # parameters go on over several lines
         text = text if stop < 0 else text[:stop]
-    signature = SPACE.sub(" ", text.decode("utf-8", "replace")).strip()
+    signature = " ".join(text.decode("utf-8", "replace").split())
     signature = signature.removesuffix("=>").rstrip("{:=; ") if body is not None else signature.rstrip("{,; ")
     return signature if len(signature) <= MAX_SIGNATURE else signature[: MAX_SIGNATURE - 1] + "…"
 

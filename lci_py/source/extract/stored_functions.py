@@ -506,12 +506,14 @@ class _Reader:
         source = self._captured.source
         assigned: dict[str, list[tuple[bytes, str, bytes]]] = {}
         for node, start, end in self._captured.expansions:
-            name = node.child_by_field_name("name")
-            close = source.find(b")", start, end)
-            if name is None or start == end:
+            close = source.find(b")", start, end) if source.startswith(b"(", start) else -1
+            fields = _ASSIGNED.findall(source, start, end) if source.find(b"=", start, end) >= 0 else []
+            if close < 0 and not fields:
                 continue
-            fields = _ASSIGNED.findall(source, start, end) if b"=" in source[start:end] else []
-            if source[start : start + 1] != b"(" or close < 0:
+            name = node.child_by_field_name("name")
+            if name is None:
+                continue
+            if close < 0:
                 assigned.setdefault((name.text or b"").decode("utf-8", "replace"), []).extend(
                     (of, field.decode(), given) for of, field, given in fields
                 )

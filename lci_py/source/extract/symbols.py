@@ -128,8 +128,9 @@ class SymbolReader:
     def _symbol(self, entity: Entity, name_node: Node, parent: int, scope: str, docstring: Node | None) -> Symbol:
         captured, spec, node, kind = self._captured, self._spec, entity.node, entity.kind
         outer = self.symbols[parent] if parent >= 0 else None
-        at, line = name_node.start_byte, name_node.start_point[0] + 1
-        row = node.start_point[0]
+        row = captured.row(entity.start)
+        at = name_node.start_byte
+        line = row + 1 + captured.source.count(b"\n", entity.start, at)
         # Comments above a line belong to the first definition on it, not to a member on the same line.
         shared = outer is not None and outer.line == row + 1
         first, comments, attributes = (row, [], []) if shared else prefix(captured, row)
@@ -138,7 +139,7 @@ class SymbolReader:
             if docstring is not None
             else "\n".join([captured.text(n).rstrip("\n") for n in comments])
         )
-        attribute_text = "\n".join([captured.text(n) for n in attributes])
+        attribute_text = "\n".join([captured.text(n) for n in attributes]) if attributes else ""
         name = _DOTS.sub(".", entity.name) if kind == "namespace" else entity.name
         traits = (
             traits_of(spec.name, kind, node, name_node, attribute_text),
@@ -152,7 +153,7 @@ class SymbolReader:
             parent=parent,
             scope=scope,
             signature=signature(captured, entity),
-            doc=clean_doc(doc, docstring is not None, spec.comment_marks),
+            doc=clean_doc(doc, docstring is not None, spec.comment_marks) if doc else "",
             exported=exported(spec, captured, entity, outer),
             line=line,
             end_line=line + captured.source.count(b"\n", at, max(entity.end - 1, at)),

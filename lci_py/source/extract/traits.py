@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from lci_py.source.text.digest import blake2b
 from lci_py.source.text.patterns import lazily
@@ -12,7 +13,7 @@ from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tree_sitter import Node
 
@@ -38,6 +39,7 @@ TRAITS = (
 )
 
 _APART = FUNCTION_KINDS | TYPE_KINDS
+_symbol: Callable[[Iterable[Any]], Symbol] = partial(tuple.__new__, Symbol)  # in half of the time of `Symbol(...)`
 _MAX_ATTRIBUTES = 2000  # characters of attributes that are read
 _DECORATOR = lazily(r"^\s*@\s*([\w.]+)", re.MULTILINE)
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
@@ -48,6 +50,7 @@ _PLAIN = frozenset(
 )
 _CHOOSING = frozenset({"overload", "register", "dispatch", "multimethod"})
 _WEAK = lazily(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
+_NEVER_WEAK = frozenset({"macro", "enum_member", "field"})
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are read
 #: Comments of the languages in which a later definition replaces an earlier one.
@@ -81,7 +84,8 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
         attributes: The text of the attributes and decorators above it.
     """
     read = _READERS.get(language)
-    return " ".join(dict.fromkeys(read(kind, node, name_node, attributes))) if read is not None else ""
+    words = list(read(kind, node, name_node, attributes)) if read is not None else ()
+    return " ".join(dict.fromkeys(words)) if words else ""
 
 
 def own_digests(
@@ -96,13 +100,14 @@ def own_digests(
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
     unnamed: set[tuple[int, str]] = set()
+    has_local = any(entity.role == "local" for entity in captured.entities)
     for number, symbol in enumerate(symbols):
         around = symbol.parent
         inside = 0 <= around < number and (local[around] or symbols[around].kind in FUNCTION_KINDS)
         if not inside and anonymous is not None:
             start = spans[number].start
             inside = 0 <= anonymous.at(start)[1] < start
-        inside = inside or _in_local(captured.entities, spans[number])
+        inside = inside or (has_local and _in_local(captured.entities, spans[number]))
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
         if language == "go" and symbol.kind == "field" and symbols[around].kind not in _APART:
             # In a struct without a name, of which one variable may have several.
@@ -114,36 +119,46 @@ def own_digests(
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
     kept = _kept(language, captured, symbols, spans)
     headers: dict[int, str] = {}
+    specialised: dict[int, str] = {}
     statics = sorted(captured.statics)
+    returns = b"\r\n" in captured.source
     made: list[Symbol] = []
     for number, symbol in enumerate(symbols):
         entity = spans[number]
-        digest = blake2b(digest_size=8)
+        parent = symbol.parent
         at = entity.start
+        before = b""
         if number in inner and symbol.kind not in FUNCTION_KINDS:
+            parts = []
             for start, end in sorted(inner[number]):
                 if at <= start and end <= entity.end:
-                    digest.update(captured.source[at:start])
+                    parts.append(captured.source[at:start])
                     at = end
-        text = captured.source[at : entity.end].replace(b"\r\n", b"\n")
-        # To a macro, a comment in it is a blank.
-        digest.update(_C_COMMENT.sub(b" ", text).rstrip() if symbol.kind == "macro" and b"/" in text else text)
+            before = b"".join(parts)
+        text = captured.source[at : entity.end]
+        if returns:
+            text = text.replace(b"\r\n", b"\n")
+        if symbol.kind == "macro" and b"/" in text:
+            text = _C_COMMENT.sub(b" ", text).rstrip()  # to a macro, a comment in it is a blank
         outer = entity.outer
         if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
+        if parent >= 0 and parent not in specialised:
+            specialised[parent] = _specialised(symbols[parent])
         # Kotlin: members of an `expect class` are expected, too, though no word says so.
-        above = made[symbol.parent].traits if 0 <= symbol.parent < number else ""
-        expected = "expect" in above and "expect" in above.split()
+        above = made[parent].traits if 0 <= parent < number else ""
+        traits = symbol.traits
         words = (
-            symbol.traits,
-            _static(statics, entity, spans.get(symbol.parent)) if statics else "",
-            headers.get(outer) or _specialised(symbols, symbol.parent),
+            _static(statics, entity, spans.get(parent)) if statics else "",
+            headers.get(outer) or specialised.get(parent, ""),
             "local" if local[number] else "",
-            "expect" if expected else "",
+            "expect" if "expect" in above and "expect" in above.split() else "",
             "kept" if number in kept else "",
         )
+        if any(words):
+            traits = " ".join([word for word in (traits, *words) if word])
         # The last two fields are these; `_replace` takes longer.
-        made.append(Symbol(*symbol[:-2], " ".join([word for word in words if word]), digest.hexdigest()))
+        made.append(_symbol((*symbol[:-2], traits, blake2b(before + text, digest_size=8).hexdigest())))
     return made
 
 
@@ -212,10 +227,9 @@ def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None
     return "static" if around is None or ranges[last][0] > around.start else ""
 
 
-def _specialised(symbols: list[Symbol], parent: int) -> str:
+def _specialised(around: Symbol) -> str:
     """The `impl` trait of a member of a specialisation, such as `template <> struct hash<int>`."""
-    around = symbols[parent] if parent >= 0 else None
-    if around is None or f"{around.name}<" not in around.signature:
+    if f"{around.name}<" not in around.signature:
         return ""
     return f"impl:{blake2b(around.signature.encode('utf-8', 'replace'), digest_size=4).hexdigest()}"
 
@@ -256,24 +270,27 @@ def _python(_kind: str, _node: Node, name_node: Node, attributes: str) -> Iterat
             yield "decorated"
 
 
-def _c(_kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
+def _c(kind: str, node: Node, name_node: Node, attributes: str) -> Iterable[str]:
+    if kind in _NEVER_WEAK:
+        return ()
     # The text of the head, since the grammar takes macros such as `WEAK` for types.
     head = (node.text or b"")[: max(0, name_node.end_byte - node.start_byte)][-400:].decode("utf-8", "replace")
-    if _WEAK.search(head) or (attributes and _WEAK.search(attributes[:_MAX_ATTRIBUTES])):
-        yield "weak"
+    return ("weak",) if _WEAK.search(head) or (attributes and _WEAK.search(attributes[:_MAX_ATTRIBUTES])) else ()
 
 
 def _modified(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
     """Modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
-    if node.type in _BODILESS or node.type == "parameter":  # C#: a record's property, unless its body has another one
+    own = node.type
+    if own in _BODILESS or own == "parameter":  # C#: a record's property, unless its body has another one
         yield "declaration"
+    name = name_node.start_byte
     for child in node.children[:_HEAD_NODES]:
-        if child.start_byte >= name_node.start_byte:
+        if child.start_byte >= name:
             break
-        words = [
-            child.type,
-            *((child.text or b"").decode("utf-8", "replace").split() if "modifier" in child.type else ()),
-        ]
+        kind = child.type
+        words = [kind]
+        if "modifier" in kind:
+            words += (child.text or b"").decode("utf-8", "replace").split()
         for word in words:
             if word in _MODIFIERS:
                 # A getter may be the only definition of a property; a setter belongs to the property of its getter.
@@ -319,7 +336,7 @@ def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[s
         yield "static"
 
 
-_READERS: dict[str, Callable[[str, Node, Node, str], Iterator[str]]] = {
+_READERS: dict[str, Callable[[str, Node, Node, str], Iterable[str]]] = {
     "python": _python,
     "c": _c,
     "cpp": _c,

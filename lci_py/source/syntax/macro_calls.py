@@ -26,6 +26,8 @@ _TOKEN = lazily(
     rb"\d[\w.]*|##|::|->|.",
     re.DOTALL,
 )
+#: A text without names, such as a number.
+_WORDLESS = lazily(rb"(?:[^\w'\"/\\]|\b0[xX][0-9a-fA-F]+[uUlL]*\b|\b\d+[uUlL]*\b)*")
 _LINE_END = lazily(rb"(?<!\\)(?<!\\\r)\n")
 #: Words before an opening parenthesis that are no calls.
 _KEYWORDS = frozenset(
@@ -88,6 +90,8 @@ def called_in(source: bytes, start: int, end: int) -> list[Called]:
     Parameters of the macro are not calls, nor are names that are pasted together (`f_##x`). A text that is just a name
     counts as a call of it with `arity.NAMED` arguments.
     """
+    if _WORDLESS.fullmatch(source, start, end):
+        return []
     tokens, parameters = _tokens(source, start, end)
     if parameters is None:
         inner = tokens
@@ -208,10 +212,11 @@ def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[by
     """The macros of a file that define functions."""
     found: dict[bytes, Template] = {}
     for node, start, end in expansions:
-        name = node.child_by_field_name("name")
-        text = source[start:end]
-        if name is not None and name.text is not None and b"##" in text and b"{" in text and text[:1] == b"(":
-            found.setdefault(name.text, Template(source, start, end))
+        text = source[start:end] if source.startswith(b"(", start) else b""
+        if b"##" in text and b"{" in text:
+            name = node.child_by_field_name("name")
+            if name is not None and name.text is not None:
+                found.setdefault(name.text, Template(source, start, end))
     return found
 
 
