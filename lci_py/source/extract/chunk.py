@@ -36,7 +36,9 @@ _BRACKETS = lazily(r"[\s\])};,]*")
 _CLOSING = lazily(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endif`, unlike comments
 
 
-def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: bytes) -> tuple[Chunk, ...]:
+def chunk_symbols(
+    symbols: list[Symbol], nodes: list[Node], root: Node, source: bytes, row: Callable[[int], int]
+) -> tuple[Chunk, ...]:
     """Chunks of a parsed file, ordered by first line.
 
     Args:
@@ -44,6 +46,7 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
         nodes: The tree node of each symbol.
         root: The tree's root.
         source: The file's bytes.
+        row: The row of a byte, from 0.
     """
     lines = source.decode("utf-8", "replace").split("\n")
     starts = _starts(lines)
@@ -60,8 +63,8 @@ def chunk_symbols(symbols: list[Symbol], nodes: list[Node], root: Node, source: 
     members = _members(symbols, runs)
     for owner, parts in runs.items():
         extra = _outline(symbols, members.get(owner, ())) if symbols[owner].kind in _OUTLINED else ""
-        chunks.extend(_pieces(owner, parts, lines, starts, extra, partial(_break_depths, nodes[owner])))
-    root_depths = cache(lambda: _break_depths(root))
+        chunks.extend(_pieces(owner, parts, lines, starts, extra, partial(_break_depths, nodes[owner], row)))
+    root_depths = cache(lambda: _break_depths(root, row))
     for block in blocks:
         chunks.extend(_pieces(_BLOCK, [block], lines, starts, "", root_depths))
     chunks.sort(key=lambda chunk: (chunk.line, chunk.end_line, chunk.symbol))
@@ -101,6 +104,8 @@ def _paint(symbols: list[Symbol], lines: list[str], starts: list[int]) -> list[i
     """The owner of each line (index 0 is line 1), `_BLOCK` for none."""
     owners = [_BLOCK] * len(lines)
     for index, symbol in enumerate(symbols):
+        if symbol.end_line - symbol.line < _MIN_LINES - 1 and (symbol.kind not in _ALWAYS or symbol.kind == "macro"):
+            continue  # most symbols: see `_owns_chunks`
         outer = symbols[symbol.parent] if symbol.parent >= 0 else None
         size = _size(starts, outer.first_line, min(outer.end_line, len(lines))) if outer else 0
         if _owns_chunks(symbol, symbols, size):
@@ -270,7 +275,10 @@ def _pieces(
     start = 0
     while start < len(numbers):
         end = _cut(numbers, start, lines, breaks, left)
-        left -= sum(len(lines[number - 1]) + 1 for number in numbers[start:end])
+        if numbers[end - 1] - numbers[start] == end - start - 1:
+            left -= _size(starts, numbers[start], numbers[end - 1])
+        else:
+            left -= sum(len(lines[number - 1]) + 1 for number in numbers[start:end])
         last = end
         while last > start and not lines[numbers[last - 1] - 1].strip():
             last -= 1
@@ -301,27 +309,30 @@ def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int
         end += 1
     if end == len(numbers):
         return end
-    best, best_rank = end, (1 << 30, 0)
-    for index in range(start + max(1, (end - start) // 2), end + 1):
+    best, least = end, 1 << 30
+    for index in range(end, start + max(1, (end - start) // 2) - 1, -1):
         number = numbers[index]
-        blank = not lines[number - 2].strip()
-        rank = (2 * depths.get(number, 1000) - blank, -index)
-        if rank < best_rank:
-            best, best_rank = index, rank
+        rank = 2 * depths.get(number, 1000)
+        if rank <= least:
+            rank -= not lines[number - 2].strip()
+            if rank < least:
+                best, least = index, rank
+                if rank < 0:
+                    break  # no boundary is better than a blank line of the outermost level
     return best
 
 
-def _break_depths(node: Node) -> dict[int, int]:
+def _break_depths(node: Node, row: Callable[[int], int]) -> dict[int, int]:
     """Line -> tree depth of the outermost statement that starts there; only large nodes are entered."""
     depths: dict[int, int] = {}
     stack = [(node, 0)]
     while stack:
         current, depth = stack.pop()
         for child in current.children:
-            row = child.start_point[0]
             if child.is_named:
-                known = depths.get(row + 1)
-                depths[row + 1] = depth if known is None else min(known, depth)
+                line = row(child.start_byte) + 1
+                known = depths.get(line)
+                depths[line] = depth if known is None else min(known, depth)
             if child.end_byte - child.start_byte > MAX_CHARS // 2:
                 stack.append((child, depth + 1))
     return depths

@@ -65,15 +65,15 @@ def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | 
 
 def signature(captured: Captured, entity: Entity) -> str:
     """The text of a definition up to its body, on one line, cut after `MAX_SIGNATURE` characters."""
-    body = entity.body or entity.node.child_by_field_name("body")
-    start = _with_attributes(captured, entity.node.start_byte)
+    body = entity.body or (entity.node.child_by_field_name("body") if entity.kind != "macro" else None)
+    start = entity.start if captured.parsed is captured.source else _with_attributes(captured, entity.start)
     if body is not None and body.start_byte > start:
         text = captured.source[start : body.start_byte]
     else:
         text = captured.source[start : min(entity.end, start + 4 * MAX_SIGNATURE)]
         name_end = entity.name_node.end_byte - start if entity.name_node is not None else 0
         stop = text.find(b"\n", name_end)
-        while stop >= 0 and text.count(b"(", 0, stop) > text.count(b")", 0, stop):
+        while stop >= 0 and b"(" in text and text.count(b"(", 0, stop) > text.count(b")", 0, stop):
             stop = text.find(b"\n", stop + 1)  # parameters go on over several lines
         text = text if stop < 0 else text[:stop]
     signature = " ".join(text.decode("utf-8", "replace").split())
@@ -83,8 +83,6 @@ def signature(captured: Captured, entity: Entity) -> str:
 
 def _with_attributes(captured: Captured, start: int) -> int:
     """Where a definition starts on its line, with attributes that were overwritten before parsing."""
-    if captured.parsed is captured.source:
-        return start
     line = captured.source.rfind(b"\n", 0, start) + 1
     lead = captured.source[line:start]
     return start if captured.parsed[line:start].strip() or not lead.strip() else start - len(lead.lstrip())

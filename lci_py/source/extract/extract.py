@@ -60,7 +60,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     flow = lower(language, tree.root_node, captured, imports)
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
     symbols = own_digests(language, captured, reader.symbols, anonymous)
-    chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source)
+    chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source, captured.row)
     marks = marks_of(captured) if load_languages()[language].marks_text else b""
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
@@ -244,12 +244,10 @@ def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
             yield Call(captured.text(entity.name_node), "", line, -1)
         if entity.symbol >= 0:
             yield from (Call(one.name, one.receiver, line, entity.symbol, one.arguments) for one in called)
-    for node, start, end in captured.expansions:
+    for _, start, end in captured.expansions:
         macro = finder.symbol(start - 1)
-        line, at = node.start_point[0] + 1, node.start_byte
         for one in called_in(captured.source, start, end) if macro >= 0 else ():
-            line, at = line + captured.source.count(b"\n", at, one.start), one.start
-            yield Call(one.name, one.receiver, line, macro, one.arguments)
+            yield Call(one.name, one.receiver, captured.row(one.start) + 1, macro, one.arguments)
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:

@@ -62,22 +62,25 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
     lines = text.split("\n")
     yield from _of_help(text, lines, defaults)
     members: dict[int, list[int]] = {}
-    for number, symbol in enumerate(symbols):
-        members.setdefault(symbol.parent, []).append(number)
     apart: dict[str, list[tuple[str, int]]] | None = None
     for number, symbol in enumerate(symbols):
         field = symbol.kind in VALUED_KINDS and "Field(" in symbol.signature
         described = _DESCRIBED.search(symbol.signature) if field else None
         if described is None:
+            if not symbol.doc:
+                continue
             last = symbol.end_line if language == "python" else symbol.line
             at = bisect_left(telling, symbol.first_line)
-            if not symbol.doc or at == len(telling) or telling[at] > last:
+            if at == len(telling) or telling[at] > last:
                 continue  # nearly all end here: what follows is slow
         comment = _comment(language, lines, symbol) if described is None else [(symbol.line, described[1])]
         known: Mapping[str, tuple[str, int]] = {}
         if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro":
             known = _parameters(language, lines, symbol)
         elif symbol.kind in TYPE_KINDS:
+            if not members:
+                for place, one in enumerate(symbols):
+                    members.setdefault(one.parent, []).append(place)
             known = _of_type(language, lines, symbols, members.get(number, ()))
         if known:
             yield from _entries(number, symbol, comment, known)

@@ -270,7 +270,10 @@ def _scala_parameters(node: Node, name: Node) -> int:
 
 
 def _c_parameters(node: Node, name: Node, *, may_be_empty: bool = True) -> int:
-    if node.type == "preproc_function_def":
+    kind = node.type
+    if kind == "preproc_def":
+        return UNKNOWN
+    if kind == "preproc_function_def":
         return _counted(node.child_by_field_name("parameters"), frozenset({"identifier"}), frozenset({"..."}))
     current: Node | None = node.named_children[-1] if node.type == "template_declaration" else node
     group = None

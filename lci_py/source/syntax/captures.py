@@ -33,6 +33,7 @@ def without_colon(text: str) -> str:
     return COLON.sub("", text) if ":" in text else text
 
 
+_BLANKS = frozenset(b" \t\r\n\f")
 #: Bytes within which breaks of lines are counted.
 _NEAR = 2_000
 #: Keywords of C that stand before a parenthesis.
@@ -137,18 +138,21 @@ class Captured:
             for _, node, text in self.prefixes.values()
             if text is not None
         }  # without the \r that some grammars leave at their end
+        source = self.source
         for entity in self.entities:
             if entity.kind == "section":
                 continue  # blank lines between two sections belong to the first
             end = entity.end
             while end > entity.start:
-                if self.source[end - 1] in b" \t\r\n\f":
+                if source[end - 1] in _BLANKS:
                     end -= 1
-                elif comments.get(end, 0) > entity.start:
+                elif end in comments and comments[end] > entity.start:
                     end = comments[end]
                 else:
+                    entity.end = end
                     break
-            entity.end = end
+            else:
+                entity.end = end
 
     def row(self, byte: int) -> int:
         """The row of a byte, from 0. Asked in the order of the file, it takes less time than a node's `start_point`."""
