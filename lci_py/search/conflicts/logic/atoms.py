@@ -64,7 +64,6 @@ class Dialect(NamedTuple):
         here: By variable, the values that are possible on a machine.
         unset: Whether switches are off unless somebody sets them for a build.
         within: What only asks for a part of Windows.
-        suggested: What a platform that a path suggests stands for.
         is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
         found_out: Whether a script may find out a switch, on some platforms only or where there is no other.
     """
@@ -80,7 +79,6 @@ class Dialect(NamedTuple):
     here: Callable[[Machine], Mapping[str, Allowed]] = platforms.here
     unset: bool = False
     within: re.Pattern[str] | None = None
-    suggested: Callable[[str], Formula] = platforms.suggested
     is_switch: Callable[[str], bool] = _is_switch
     found_out: Callable[[str], object] = _nothing
 
@@ -129,7 +127,7 @@ def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
     if leaf == _NEVER:
         return FALSE
     if isinstance(leaf, Operand) and (match := _PATH.fullmatch(leaf.text)):
-        return dialect.suggested(match[1])
+        return platforms.suggested(match[1])
     formula = dialect.special(leaf)
     if formula is not None:
         return formula

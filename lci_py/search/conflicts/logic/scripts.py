@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag
 from lci_py.search.conflicts.logic.comparisons import Operand
-from lci_py.search.conflicts.logic.platforms import system
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
@@ -17,23 +16,7 @@ from lci_py.source.text.patterns import lazily
 if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.comparisons import Leaf
 
-#: Names of systems in lower case, as `uname`, OSTYPE, PHP_OS and the second part of RUBY_PLATFORM have them.
-_SYSTEMS = {
-    "linux": "linux android", "linux-gnu": "linux", "linux-musl": "linux", "linux-android": "android",
-    "darwin": "macos ios", "macos": "macos", "osx": "macos", "freebsd": "freebsd", "openbsd": "openbsd",
-    "netbsd": "netbsd", "dragonfly": "dragonfly", "sunos": "solaris", "solaris": "solaris", "aix": "aix",
-    "hp-ux": "hpux", "hpux": "hpux", "haiku": "haiku", "cygwin": "cygwin", "mingw": "windows", "mswin": "windows",
-    "msys": "windows", "win32": "windows", "winnt": "windows", "windows": "windows", "windows_nt": "windows",
-    "bccwin": "windows", "bsd": platforms.BSD,
-}  # fmt: skip
-_WINDOWS = system("windows")
-_NUMBERED = lazily(r"(?:\d+|\.\d+)+$")
-
-
-def _system(text: str) -> Formula | None:
-    """A system by its name, which may end in a release."""
-    name = _NUMBERED.sub("", text.lower())
-    return system(_SYSTEMS[name]) if name in _SYSTEMS else None
+_WINDOWS = platforms.system("windows")
 
 
 def _sides(leaf: Leaf) -> tuple[str, str] | None:
@@ -71,7 +54,7 @@ def _ruby_host(name: str, pattern: str | None) -> Formula | None:
     if not pattern or not _RUBY_HOSTS.fullmatch(name):
         return None
     options = [option.strip("()^$\\bA-z") for option in pattern.split("|")]
-    found = [_JRUBY if option in ("java", "jruby") else _system(option) for option in options]
+    found = [_JRUBY if option in ("java", "jruby") else platforms.named(option) for option in options]
     return either(*(one for one in found if one is not None)) if all(found) else None
 
 
@@ -102,7 +85,7 @@ def _lua(leaf: Leaf) -> Formula | None:
         return None
     if _LUA_SEPARATOR.fullmatch(left):
         return opposite(_WINDOWS) if right == '"/"' else _WINDOWS
-    return _system(right[1:-1]) if left == "jit.os" else None
+    return platforms.named(right[1:-1]) if left == "jit.os" else None
 
 
 LUA = Dialect(
@@ -142,7 +125,7 @@ def _shell(leaf: Leaf) -> Formula | None:
     name, value = left.replace('"', ""), right.strip('"')
     if "$" in value or "`" in value or ("$" not in name and "`" not in name):
         return flag(f"{name} == {value}")
-    if name in _UNAME and (found := _system(value.strip("*").rstrip("-_"))):
+    if name in _UNAME and (found := platforms.named(value.strip("*").rstrip("-_"))):
         return found
     if re.search(r"[*?\[]", value):
         return flag(f"{name} == {value}")
