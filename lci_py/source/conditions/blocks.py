@@ -229,27 +229,23 @@ def _caught(clause: Node, reader: Reader) -> str:
 
 
 def switch_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The branches of a `switch`. A case without a jump at its end runs on into the next one."""
+    """The branches of a `switch`. Cases without statements share those of the next one that has some."""
     body = node.child_by_field_name("body")
     subject = reader.condition(node.child_by_field_name("value") or node.child_by_field_name("condition"))
     branches: list[Branch] = []
-    earlier: list[str] = []
     values: list[str] = []
     for case in body.named_children if body is not None else ():
         value = case.child_by_field_name("value")
         statements = [child for child in case.named_children if child != value]
         if value is not None:
             values.append(reader.raw(value))
-        if not statements:
-            continue
-        # A default that cases run into, or that runs on, is not told apart: it is rare.
-        is_default = value is None
-        condition = text.chain(earlier, "", reader.negate) if is_default else reader.one_of(subject, values[:MAX_CHAIN])
-        branches.append(Branch(statements, condition))
-        if _leaves(statements[-1]):
-            if condition and not is_default:
-                earlier.append(condition)
+        if statements and value is not None:
+            branches.append(Branch(statements, reader.one_of(subject, values[:MAX_CHAIN])))
             values = []
+        elif statements:
+            # A default that cases run into, or that runs on, is not told apart: it is rare.
+            earlier = [condition for _, condition in branches]
+            branches.append(Branch(statements, text.chain(earlier, "", reader.negate)))
     return branches
 
 
@@ -261,13 +257,6 @@ def short_circuit(node: Node, reader: Reader) -> list[Branch]:
         return []
     condition = reader.condition(left)
     return [Branch([right], reader.negate(condition) if operator in ("||", "or") else condition)]
-
-
-def _leaves(statement: Node) -> bool:
-    """Whether a case ends with a jump, alone or last in its block."""
-    while statement.type in ("statement_block", "compound_statement") and statement.named_children:
-        statement = statement.named_children[-1]
-    return statement.type.startswith(("break", "return", "throw", "continue", "exit"))
 
 
 def _gated(node: Node) -> Node | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, flag
-from lci_py.search.conflicts.logic.comparisons import Operand
+from lci_py.search.conflicts.logic.atoms import Dialect, Operand, flag
 from lci_py.search.conflicts.logic.solve import FALSE, Formula, Literal, Or, both, opposite
 from lci_py.search.conflicts.logic.values import compared, numeric
 from lci_py.source.conditions.golang import PORTS
@@ -14,7 +13,7 @@ from lci_py.source.text.patterns import lazily
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 

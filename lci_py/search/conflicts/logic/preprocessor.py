@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import Dialect, compare, flag, scalar
-from lci_py.search.conflicts.logic.comparisons import Comparison, Operand
+from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, compare, flag, scalar
 from lci_py.search.conflicts.logic.platforms import MACROS, VERSIONS, big_endian
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
@@ -16,7 +15,7 @@ from lci_py.source.text.patterns import lazily
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 

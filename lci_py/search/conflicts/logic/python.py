@@ -8,8 +8,7 @@ from string import digits
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag, scalar
-from lci_py.search.conflicts.logic.comparisons import Comparison, items
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Comparison, Dialect, flag, items, scalar
 from lci_py.search.conflicts.logic.solve import Formula, Literal, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, numeric, prefixed, words
 from lci_py.source.conditions.formula import Grammar
@@ -18,7 +17,7 @@ from lci_py.source.text.patterns import lazily
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 

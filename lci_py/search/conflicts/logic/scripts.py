@@ -6,15 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag
-from lci_py.search.conflicts.logic.comparisons import Operand
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, Operand, flag
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
 
 _WINDOWS = platforms.system("windows")
 

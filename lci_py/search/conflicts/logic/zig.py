@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect
-from lci_py.search.conflicts.logic.comparisons import Operand
+from lci_py.search.conflicts.logic.atoms import Dialect, Operand
 from lci_py.search.conflicts.logic.solve import Formula, Literal
 from lci_py.search.conflicts.logic.values import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
