@@ -5,8 +5,8 @@ where the macro is defined; both may be in other files. So declarations of modul
 which `search/conflicts/rust_modules.py` reads.
 
 Of a macro's arguments, the syntax tree has only tokens. `cfg_if!` and `cfg_select!` are built in; any other macro is
-read from its definition: if all it does is to put `#[cfg]` before the items it is given, as tokio's `cfg_net!` does, that
-is the condition of the items in its calls.
+read from its definition: if all it does is to put `#[cfg]` before the items it is given, as tokio's `cfg_net!` does,
+that is the condition of the items in its calls.
 """
 
 from __future__ import annotations
