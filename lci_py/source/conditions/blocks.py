@@ -27,7 +27,6 @@ _SPELLING = lazily(
     rf"({_STRING})|\s*(===|!==|==|!=(?!~)|=~|!~|~=|(?<!<)[<>]=(?!>)|&&|\|\|)\s*|,\s*(?=[^\s)\]}}])|(!)\s+|([(\[])\s+|\s+(?=[)\]])"
 )
 _PLAIN = lazily(r"""'([^"'\\$#]*)'""")
-_ATOM = lazily(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
 _UNEQUAL = lazily(
     rf"((?:typeof )?[\w.$@:\\]+[?!]?(?:\([^()]*\)|\[[^\[\]]*\])*) (!==?|~=|!~) ({_STRING}|[\w.$:]+|/[^/]*/\w*)"
 )
@@ -140,9 +139,7 @@ class Reader:
         if self.syntax.words:
             inner = condition[4:] if condition.startswith("not (") else ""
             return inner[1:-1] if inner and enclosed(inner) else f"not ({condition})"
-        if condition.startswith("!") and _ATOM.fullmatch(condition, 1):
-            return condition[1:]
-        return f"!{condition}" if _ATOM.fullmatch(condition) else text.negate(condition)
+        return text.negate(condition)
 
     def choice(self, options: Iterable[Branch]) -> list[Branch]:
         """Branches of which the first one that holds counts: each asks for the opposite of those before it as well."""

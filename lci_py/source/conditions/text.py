@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAME = lazily(r"[\w.]+")
-_PLAIN_ATOM = lazily(r"[\w.]+(?:\([^()]*\))?")
+_PLAIN_ATOM = lazily(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
 _LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
 _LOOSELY, _CHOICE, _OR = frozenset(("||", "?", "or", "if", "lambda", ":=")), frozenset("?"), frozenset(("||",))
 # Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.

@@ -1,4 +1,4 @@
-"""Ruby, PHP, Lua, Elixir and shells."""
+"""Ruby, PHP, Lua, Elixir, shells, JavaScript and TypeScript."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, Operand, flag
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, UNDEFINED, Dialect, Operand, flag, scalar
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lci_py.search.conflicts.logic.atoms import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
+    from lci_py.search.conflicts.logic.values import Allowed
 
 _WINDOWS = platforms.system("windows")
 
@@ -143,4 +147,60 @@ SHELL = Dialect(
     spell=_shell_text,
     special=_shell,
     facts=platforms.FACTS,
+)
+
+# JavaScript and TypeScript: environment variables, `typeof`, and what bundlers choose files by
+#: Where a React Native program runs, and the suffixes that choose its files. `native` is anywhere but on the web.
+#: Source: reactnative.dev, "Platform-specific code"; the ports for Windows and macOS.
+_REACT = {"ios": 1, "android": 2, "windows": 4, "win32": 8, "macos": 16, "web": 32}
+_NATIVE = 31
+_RUNTIMES = {"node": 1, "browser": 2, "deno": 4, "bun": 8, "edge": 16, "electron": 32}
+_SIDES = {"server": 1, "client": 2}
+_JS_MODE = "process.env.NODE_ENV"
+_PRODUCTION = Literal(_JS_MODE, words('"production'))
+_JS_WORDS: dict[str, Formula] = {
+    **{name: Literal(" @platform", bit) for name, bit in _REACT.items()},
+    "native": Literal(" @platform", _NATIVE),
+    **{name: Literal(" @runtime", bit) for name, bit in _RUNTIMES.items()},
+    **{name: Literal(" @side", bit) for name, bit in _SIDES.items()},
+    # Source: nuxt.com, "Import meta".
+    **{f"import.meta.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
+    **{f"process.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
+    # Sources: vite.dev, "Env variables and modes"; Metro and React Native set both from one option.
+    "import.meta.env.PROD": _PRODUCTION,
+    "import.meta.env.DEV": opposite(_PRODUCTION),
+    "__DEV__": opposite(_PRODUCTION),
+}
+_JS_FACTS: tuple[Formula, ...] = (Or((Literal(" @side", ~1), Literal(" @runtime", ~2)), 2),)
+#: Objects whose members are the globals.
+_GLOBALS = ("globalThis.", "global.", "window.", "self.")
+
+
+def _js_name(text: str) -> str:
+    text = text.replace("?.", ".")
+    for prefix in _GLOBALS:
+        if text.startswith(prefix):
+            return text[len(prefix) :]
+    return text
+
+
+def _javascript(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Operand):
+        name = _js_name(leaf.text)
+        return _JS_WORDS.get(name) or (None if scalar(name) is not None else Literal(name, ~JAVASCRIPT.falsy))
+    left, operator, right = leaf
+    if operator == "==" and scalar(right) in (NULL, UNDEFINED):
+        return Literal(_js_name(left), words(NULL, UNDEFINED))
+    return None
+
+
+def _js_here(machine: Machine) -> Mapping[str, Allowed]:
+    return {"process.platform": words(f'"{machine.platform}')}
+
+
+JAVASCRIPT = Dialect(
+    falsy=Values(frozenset({NULL, UNDEFINED, NO, EMPTY}), numbers=compared("==", (0,))),
+    special=_javascript,
+    facts=_JS_FACTS,
+    here=_js_here,
 )
