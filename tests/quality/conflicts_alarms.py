@@ -1,10 +1,10 @@
-"""Prints every conflict of a repository for a person to judge, and their number per 1,000 symbols.
+"""Prints every conflict of repositories for a person to judge, and the false alarms per repository and per 1,000 symbols.
 
-    python -m tests.quality.conflicts_alarms REPO [--relation overlap] [--language rust] [--lines 2] [--false FILE]
+    python -m tests.quality.conflicts_alarms REPO… [--relation overlap --relation duplicate] [--language rust] [--lines 2] [--false FILE]
 
 There is no truth to compare with: each conflict is printed with its places, conditions and first lines. --false names a
 file with the conflicts that were judged false alarms, one `language qualified_name` per line; they are counted as such.
-The index is temporary, and nothing is written into the repository.
+The indexes are temporary, and nothing is written into the repositories.
 """
 
 from __future__ import annotations
@@ -21,29 +21,38 @@ from lci_py.types.conflicts import Conflict, ConflictsRequest
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("repository", type=Path)
+    parser.add_argument("repository", type=Path, nargs="+")
     parser.add_argument("--relation", action="append", default=[], help="only these relations")
     parser.add_argument("--language", action="append", default=[], help="only these languages")
     parser.add_argument("--lines", type=int, default=1, help="lines of source per definition")
     parser.add_argument("--false", type=Path, help="the false alarms, one `language qualified_name` a line")
     arguments = parser.parse_args()
     false = set(arguments.false.read_text().splitlines()) if arguments.false else set()
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["LCI_INDEX_DIR"] = folder
-        root = str(arguments.repository)
-        app.build_index(root)
-        with app.open_engine(root) as session:
-            symbols: Counter[str] = Counter()
-            for language, count in session.snapshot.symbols.per_file(
-                "language, (SELECT count(*) FROM symbols s WHERE s.file = files.id)"
-            ):
-                symbols[language] += count
-            found = session.conflicts(ConflictsRequest(all=True)).results
-    report(arguments, found, symbols, false)
+    totals: Counter[str] = Counter()
+    for root in arguments.repository:
+        with tempfile.TemporaryDirectory() as folder:
+            os.environ["LCI_INDEX_DIR"] = folder
+            app.build_index(str(root))
+            with app.open_engine(str(root)) as session:
+                symbols: Counter[str] = Counter()
+                for language, count in session.snapshot.symbols.per_file(
+                    "language, (SELECT count(*) FROM symbols s WHERE s.file = files.id)"
+                ):
+                    symbols[language] += count
+                found = session.conflicts(ConflictsRequest(all=True)).results
+        print(f"== {root}")
+        totals += Counter(symbols=symbols.total(), **report(arguments, root, found, symbols, false))
+    many = len(arguments.repository)
+    print(
+        f"{many} repositories, {totals['symbols']:,} symbols: {totals['shown']} listed, {totals['alarms']} false, "
+        f"{totals['alarms'] / many:.2f} per repository, {1000 * totals['alarms'] / max(1, totals['symbols']):.4f} per 1,000 symbols"
+    )
 
 
-def report(arguments: argparse.Namespace, found: tuple[Conflict, ...], symbols: Counter[str], false: set[str]) -> None:
-    """Print the conflicts, relation by relation, then the counts by language and relation."""
+def report(
+    arguments: argparse.Namespace, root: Path, found: tuple[Conflict, ...], symbols: Counter[str], false: set[str]
+) -> dict[str, int]:
+    """Print the conflicts, relation by relation, then the counts by language and relation; how many, and how many false."""
     shown = [
         one
         for one in found
@@ -56,7 +65,7 @@ def report(arguments: argparse.Namespace, found: tuple[Conflict, ...], symbols: 
         for site in one.definitions:
             tag = f"  [{site.build_tag}]" if site.build_tag else ""
             print(f"    {site.file}:{site.line}  {site.relation}{tag}{'  <- active' if site.active else ''}")
-            for text in _lines(arguments.repository / site.file, site.line, arguments.lines):
+            for text in _lines(root / site.file, site.line, arguments.lines):
                 print(f"        | {text}")
     counts = Counter((one.language, one.relation) for one in shown)
     alarms = Counter(one.language for one in shown if f"{one.language} {one.qualified_name}" in false)
@@ -67,6 +76,7 @@ def report(arguments: argparse.Namespace, found: tuple[Conflict, ...], symbols: 
             f"{language}: {total} conflicts ({by}), {symbols[language]:,} symbols, {alarms[language]} false alarms, "
             f"{1000 * alarms[language] / max(1, symbols[language]):.2f} per 1,000 symbols"
         )
+    return {"shown": len(shown), "alarms": alarms.total()}
 
 
 def _lines(path: Path, line: int, count: int) -> list[str]:

@@ -3,11 +3,14 @@
     python -m tests.quality.conflicts_variants crate LIBC        # names of a Rust crate, and what is active, by rustc
     python -m tests.quality.conflicts_variants macros ABSEIL     # macros that two branches of one file define
     python -m tests.quality.conflicts_variants folders REPOSITORY src/unix src/win
+    python -m tests.quality.conflicts_variants files PSUTIL 'psutil/arch/*/*.c' 'psutil/_ps[!p]*.py'  # one per platform
 
 `crate` takes the definitions at the top of the files below `src` from the index: a name is complete if one conflict lists
 all of them. A definition counts as active if it is the only one whose condition holds under `rustc --print cfg`, whatever
 features and other names are set. `macros` finds `#define`s and the branches around them line by line. `folders` takes the
 functions of C that both folders define from Universal Ctags; a name is found if a conflict lists one of each folder.
+`files` takes the functions that several of the files with one glob define, without those that only their file sees; a
+name is complete if one conflict lists all of these files.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 
@@ -134,16 +138,36 @@ def folders(root: Path, one: str, other: str) -> None:
     print(f"found: {len(both) - len(missing)} of {len(both)} names; missing: {', '.join(missing[:20])}")
 
 
+def files(root: Path, *globs: str) -> None:
+    """Print how many functions that several files of a glob define have complete lists."""
+    conflicts = read_conflicts(root)[1]
+    for glob in globs:
+        listed: dict[str, list[set[str]]] = defaultdict(list)
+        for conflict in conflicts:
+            listed[conflict.symbol].append({site.file for site in conflict.definitions})
+        several = {name: files for name, files in _tagged(root, sorted(root.glob(glob))).items() if len(files) > 1}
+        missing = [name for name, files in several.items() if not any(files <= found for found in listed[name])]
+        complete = len(several) - len(missing)
+        print(f"{glob}: complete lists: {complete} of {len(several)} names; missing: {', '.join(missing[:20])}")
+
+
 def _functions(root: Path, folder: str) -> dict[str, set[str]]:
-    files = [str(path) for path in sorted((root / folder).rglob("*.c"))]
-    command = ["ctags", "--output-format=json", "--kinds-C=f", "-f", "-", *files]
+    return _tagged(root, sorted((root / folder).rglob("*.c")), "--extras=+F")
+
+
+def _tagged(root: Path, paths: list[Path], *options: str) -> dict[str, set[str]]:
+    """By name the files that define a function of it; without options, those that other files see."""
+    command = ["ctags", "--output-format=json", "--kinds-C=f", "--kinds-Python=f", "--fields=+f", *options, "-f", "-"]
     found: dict[str, set[str]] = defaultdict(set)
-    for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+    for line in subprocess.run([*command, *paths], capture_output=True, text=True, check=True).stdout.splitlines():
         tag = json.loads(line)
-        found[tag["name"]].add(Path(tag["path"]).relative_to(root).as_posix())
+        if options or not tag.get("file"):
+            found[tag["name"]].add(Path(tag["path"]).relative_to(root).as_posix())
     return found
 
 
+MODES: dict[str, Callable[..., None]] = {"crate": crate, "macros": macros, "folders": folders, "files": files}
+
 if __name__ == "__main__":
     what, where, *rest = sys.argv[1:]
-    {"crate": crate, "macros": macros, "folders": folders}[what](Path(where).resolve(), *rest)
+    MODES[what](Path(where).resolve(), *rest)

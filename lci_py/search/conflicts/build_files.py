@@ -12,6 +12,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.conditions.formula import Atom, Grammar, Not, Some, parse
 from lci_py.source.conditions.paths import platform_word
 from lci_py.source.conditions.text import any_of, join, negate
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lci_py.search.snapshot import Snapshot
+    from lci_py.source.conditions.formula import Condition
 
 _FILE = r"(?P<file>[\w./*${}-]{1,200}\.(?:cc|cpp|cxx|c|mm|m))\b(?![.(])"
 _CMAKE = re.compile(
@@ -36,15 +38,14 @@ _READ = {
 }  # fmt: skip
 _MAX_FILES, _MAX_LINES, _MAX_TEXT = 40, 5_000, 400_000
 _MAX_OPEN = 32  # branches in branches, and branches of one condition whose opposites are kept
-_TOKEN = re.compile(r"!=|==|&&|\|\||!|[A-Za-z_][\w.]*")
+_WORD = re.compile(r"!=|!|[a-z_][\w.]*")
+_GRAMMAR = Grammar(opaque=frozenset(), comparisons={})
 #: Parts of what only leads to the platform: names of variables, functions and operators.
 _NOISE = frozenset(
     "cmake_system_name cmake_host_system_name cmake_system_processor strequal matches equal host_machine target_machine"
     " build_machine system sys platform startswith os name target_os cargo_cfg_target_os cfg env var unwrap as_str"
     " contains target in uname_s host_os defined cpu_family cpu is_ok is ifeq if".split()
 )
-#: Operators before a bracket: what they mean for what is in it is not worked out.
-_NESTED = re.compile(r"(?:\b(?:not|and|or)|(?<!cfg)!|&&|\|\|)\s*\(", re.IGNORECASE)
 _FAMILIES = frozenset({"unix", "bsd", "apple", "kqueue"})  # of several systems
 
 
@@ -141,26 +142,32 @@ def _opened(before: tuple[str, ...], rest: str, *, word: str, indent: int) -> _B
 
 def _asked(text: str) -> tuple[str, bool]:
     """The platforms that a condition asks for, "" if none, and whether it asks nothing else."""
-    if _NESTED.search(text):
-        return "", False
-    options, is_whole = [], True
-    for option in re.split(r"\bor\b|\|\|", text, flags=re.IGNORECASE):
-        clauses = []
-        for clause in re.split(r"\band\b|&&", option, flags=re.IGNORECASE):
-            tokens = [token.lower().strip("_.") for token in _TOKEN.findall(clause.replace("cfg!", "cfg"))]
-            denied = sum(token in ("not", "!", "!=") for token in tokens) % 2 == 1
-            named = [
-                token
-                for token in tokens
-                if token[:1].isalpha() and token != "not" and not _NOISE.issuperset(token.split("."))
-            ]
-            words = [platform_word(re.sub(r"^(?:is|on|have|target|host|build)_|_nt$", "", name)) for name in named]
-            if words and all(words):
-                either = any_of(list(dict.fromkeys(word for word in words if word)))
-                clauses.append(negate(f"({either})" if len(words) > 1 else either) if denied else either)
-            else:
-                is_whole &= not named
-        if not clauses:
-            return "", False
-        options.append(join(clauses) or "")
-    return any_of(options), is_whole
+    text = text.lower().replace("cfg!", "cfg").rstrip()
+    if text.count(")") > text.count("("):
+        text = text.removesuffix(")")  # CMake's, of the `if (`
+    return _platforms_of(parse(text, _GRAMMAR))
+
+
+def _platforms_of(condition: Condition) -> tuple[str, bool]:
+    if isinstance(condition, Atom):
+        return _named(condition.source) if condition.is_whole else ("", False)
+    if isinstance(condition, Not):
+        text, is_exact = _platforms_of(condition.part)
+        return (negate(text), True) if text and is_exact else ("", False)
+    parts = [_platforms_of(part) for part in condition.parts]
+    texts, is_exact = [text for text, _ in parts if text], all(exact for _, exact in parts)
+    if isinstance(condition, Some):
+        return (any_of(texts), is_exact) if len(texts) == len(parts) else ("", False)
+    return join(texts) or "", is_exact
+
+
+def _named(text: str) -> tuple[str, bool]:
+    """As `_asked`, of a condition without operators: a name, a call or a comparison."""
+    tokens = [token.strip("_.") for token in _WORD.findall(text)]
+    denied = sum(token in ("not", "!", "!=") for token in tokens) % 2 == 1
+    named = [one for one in tokens if one[:1].isalpha() and one != "not" and not _NOISE.issuperset(one.split("."))]
+    words = [platform_word(re.sub(r"^(?:is|on|have|target|host|build)_|_nt$", "", name)) for name in named]
+    if not words or not all(words):
+        return "", not named
+    either = any_of(list(dict.fromkeys(word for word in words if word)))
+    return negate(either) if denied else either, True

@@ -96,6 +96,10 @@ _ONE_SPACE = frozenset({"go"})
 _CLASSES_CALLED = frozenset({"python", "javascript"})
 #: A function may be written as several clauses, which are one definition.
 _CLAUSES = frozenset({"elixir", "haskell"})
+#: Languages in which a definition may hide the one before, and a signature names what follows it.
+_SHADOWING = frozenset({"ocaml", "ocaml_interface"})
+#: What asks whether C is compiled as C++.
+_AS_CPP = lazily(r"cplusplus|CPP|CXX")
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
 #: Parts of a condition that decide at run time which definition counts.
 _RUN_TIME = lazily(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
@@ -108,7 +112,6 @@ _ENVIRONMENT = lazily(
 _WORD = lazily(r"[A-Za-z_]\w*")
 _MAX_DEFINES = 12  # definitions of a macro that are looked at
 _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
-#: Words that name nothing: a placeholder, and remains of JavaScript that does not parse.
 #: Folders of sources that are material for tests: broken, or one definition in many spellings, on purpose.
 _MATERIAL = lazily(
     r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui"
@@ -133,6 +136,7 @@ _ANGLED = lazily(r"<.*>")
 #: The interface that a member of C# belongs to alone.
 _INTERFACE = lazily(r"[\w.]+(?:<[^()]*>)?\.\s*$")
 _FILE_PRIVATE = lazily(r"\b(?:private|fileprivate|file)\b")
+#: Words that name nothing: a placeholder, and remains of JavaScript that does not parse.
 _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 #: Traits of rows that do not count as definitions: the signatures of an overload and a property's setter are parts of
 #: one.
@@ -261,6 +265,8 @@ def passed_over(site: Site) -> bool:
     """Whether a site is left out: it can be no second definition of anything."""
     if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
+    if site.language in _SHADOWING:
+        return True
     if site.build_tag is not None and not _counts(site.condition or "", site.language):
         return True
     if site.language == "rust" and f"#{site.name}" in site.signature:
@@ -349,9 +355,7 @@ def _one_program(one: Site, other: Site) -> bool:
         return False
     if one.language == "rust":
         return True
-    return _parameters(one.name, one.signature, GROUPS[one.kind], one.language) == _parameters(
-        other.name, other.signature, GROUPS[other.kind], other.language
-    )
+    return _parameters_of(one) == _parameters_of(other)
 
 
 def _sequence(one: Site, other: Site) -> str | None:
@@ -412,9 +416,11 @@ def _twice(one: Site, other: Site) -> bool:
         return one.kind == other.kind != "type" and one.parent == other.parent
     # In C, what has no type before its name is the use of a macro.
     typed = all(site.signature.partition(site.name)[0].split()[-1:] not in ([], ["static"]) for site in (one, other))
+    overloads = bool(_AS_CPP.search(one.build_tag or "")) and _parameters_of(one) != _parameters_of(other)
     return (
         GROUPS[one.kind] == "callable"
         and typed
+        and not overloads
         and not (_in_macro(one) or _in_macro(other))
         and one.parent == other.parent
     )
@@ -649,6 +655,10 @@ def _place(site: Site) -> str:
     is_linked = language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
     is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
     return "" if is_shared else shared_path(language, site.file)
+
+
+def _parameters_of(site: Site) -> str:
+    return _parameters(site.name, site.signature, GROUPS[site.kind], site.language)
 
 
 @lru_cache(maxsize=4096)

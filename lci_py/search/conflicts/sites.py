@@ -114,13 +114,10 @@ def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
     """What a condition says without the flags that variables hold, or a build script defines."""
     if tag is None or row["language"] not in ("python", "rust") or tag in ("try", "except ImportError"):
         return tag
-    if row["language"] == "rust":
-        from lci_py.search.conflicts.flag_variables import aliased
+    from lci_py.search.conflicts.flag_variables import aliased, spelled_out
 
-        return aliased(snapshot, row["file"], tag)
-    from lci_py.search.conflicts.flag_variables import spelled_out
-
-    return spelled_out(snapshot.symbols, row["file"], tag)
+    file = row["file"]
+    return aliased(snapshot, file, tag) if row["language"] == "rust" else spelled_out(snapshot.symbols, file, tag)
 
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:

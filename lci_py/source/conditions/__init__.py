@@ -23,16 +23,10 @@ __all__ = ["File", "Range", "Tags", "conjuncts", "join", "negate", "path_conditi
 #: By the value of `conditions` in a language.toml, the module and function that read a file's conditions. A module is
 #: imported with the first file of its family: a search reads no files, and needs only the functions over text.
 _FAMILIES = {
-    "elixir": "elixir.ranges",
+    **{name: f"scripts.{name}_ranges" for name in "elixir javascript lua php python ruby shell".split()},
     "go": "golang.ranges",
-    "javascript": "javascript.ranges",
-    "lua": "scripts.lua_ranges",
-    "php": "scripts.php_ranges",
     "preprocessor": "preprocessor.ranges",
-    "python": "python.ranges",
-    "ruby": "scripts.ruby_ranges",
     "rust": "rust.ranges",
-    "shell": "shell.ranges",
     "zig": "zig.ranges",
 }
 

@@ -27,7 +27,6 @@ _SPELLING = lazily(
     rf"({_STRING})|\s*(===|!==|==|!=(?!~)|=~|!~|~=|(?<!<)[<>]=(?!>)|&&|\|\|)\s*|,\s*(?=[^\s)\]}}])|(!)\s+|([(\[])\s+|\s+(?=[)\]])"
 )
 _PLAIN = lazily(r"""'([^"'\\$#]*)'""")
-_ATOM = lazily(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
 _UNEQUAL = lazily(
     rf"((?:typeof )?[\w.$@:\\]+[?!]?(?:\([^()]*\)|\[[^\[\]]*\])*) (!==?|~=|!~) ({_STRING}|[\w.$:]+|/[^/]*/\w*)"
 )
@@ -39,15 +38,12 @@ class Branch(NamedTuple):
     """One branch of a conditional.
 
     Attributes:
-        start, end: Its bytes, half-open.
+        nodes: What stands in it, in the order of the text; more conditionals may be among these nodes.
         condition: What must hold for it; "" if it is always there.
-        inside: Nodes in which more conditionals may stand.
     """
 
-    start: int
-    end: int
+    nodes: Sequence[Node]
     condition: str
-    inside: Sequence[Node] = ()
 
 
 @dataclass(frozen=True)
@@ -86,10 +82,10 @@ class Syntax:
             node = pending.pop()
             read = self.conditionals.get(node.type)
             if read is not None:
-                for branch in read(node, reader):
-                    if branch.condition:
-                        found.append(Range(branch.start, branch.end, branch.condition))
-                    pending.extend(branch.inside)
+                for nodes, condition in read(node, reader):
+                    if condition:
+                        found.append(Range(nodes[0].start_byte, nodes[-1].end_byte, condition))
+                    pending.extend(nodes)
             elif node.type in self.blocks:
                 pending.extend(node.named_children)
             elif node.type in _GATES and (flag := reader.gate(node)) and (gated := _gated(node)) is not None:
@@ -143,13 +139,17 @@ class Reader:
         if self.syntax.words:
             inner = condition[4:] if condition.startswith("not (") else ""
             return inner[1:-1] if inner and enclosed(inner) else f"not ({condition})"
-        if condition.startswith("!") and _ATOM.fullmatch(condition, 1):
-            return condition[1:]
-        return f"!{condition}" if _ATOM.fullmatch(condition) else text.negate(condition)
+        return text.negate(condition)
 
-    def later(self, earlier: Sequence[str], own: str) -> str:
-        """The condition of a later branch: none of the earlier ones, and its own."""
-        return text.chain(earlier, own, self.negate)
+    def choice(self, options: Iterable[Branch]) -> list[Branch]:
+        """Branches of which the first one that holds counts: each asks for the opposite of those before it as well."""
+        branches: list[Branch] = []
+        earlier: list[str] = []
+        for nodes, own in options:
+            if nodes:
+                branches.append(Branch(nodes, text.chain(earlier, own, self.negate) if earlier else own))
+            earlier.append(own)
+        return branches
 
     def one_of(self, subject: str, values: Iterable[str]) -> str:
         """The condition that a subject equals one of some values, or matches it where the value is a pattern."""
@@ -182,76 +182,67 @@ def if_branches(node: Node, reader: Reader) -> list[Branch]:
     asked = node.child_by_field_name("condition")
     if asked is None or asked.has_error or reader.is_entry(asked):
         return []
-    branches: list[Branch] = []
-    written: list[str] = []
+    options: list[Branch] = []
     for part in (node, *node.children_by_field_name("alternative")):
         # An `else` has no condition. Ruby's elsif has one, but is a conditional of its own that the walk comes to.
         asks = part is node or part.type not in reader.syntax.conditionals
         asked = part.child_by_field_name("condition") if asks else None
-        own = reader.condition(asked) if asked is not None else ""
-        condition = reader.later(written, own) if written else own
-        written.append(own)
         if part is not node and asked is None:
-            inside = part.named_children if asks else [part]
-            branches.append(Branch(part.start_byte, part.end_byte, condition, inside))
-            continue
-        block = part.child_by_field_name("consequence") or part.child_by_field_name("body")
-        if block is not None:
-            branches.append(Branch(block.start_byte, block.end_byte, condition, [block]))
-            if part is node and (rest := _rest(node, block)) is not None:
-                branches.append(Branch(node.end_byte, rest.end_byte, reader.negate(own)))
-    return branches
+            options.append(Branch(part.named_children if asks else [part], ""))
+        else:
+            block = part.child_by_field_name("consequence") or part.child_by_field_name("body")
+            options.append(Branch([block] if block is not None else (), reader.condition(asked)))
+    return [*reader.choice(options), *_passed_over(node, options[0], reader)]
 
 
-def _rest(node: Node, block: Node) -> Node | None:
-    """What an `if` in it ends, unless its branch is passed over: a file of PHP, by a `return`."""
-    around, last = node.parent, block.named_children[-1:]
-    is_end = around is not None and around.type == "program" and [one.type for one in last] == ["return_statement"]
-    return around if is_end else None
+def _passed_over(node: Node, first: Branch, reader: Reader) -> list[Branch]:
+    """What an `if` ends by a `return`, unless its branch is not taken: the rest of a file of PHP."""
+    around, after = node.parent, node.next_named_sibling
+    last = [one.type for block in first.nodes for one in block.named_children[-1:]]
+    if around is None or around.type != "program" or after is None or last != ["return_statement"]:
+        return []
+    return [Branch([after, around.named_children[-1]], reader.negate(first.condition))]
 
 
 def try_branches(node: Node, reader: Reader) -> list[Branch]:
     """The branches of a `try` with a block and clauses that begin with `catch` or `except`."""
     branches = []
-
-    def caught(clause: Node) -> str:
-        types = clause.child_by_field_name("type")
-        if types is None and clause.type.startswith("except"):
-            types = next((child for child in clause.named_children if child.type not in ("comment", "block")), None)
-            types = types.named_children[0] if types is not None and types.type == "as_pattern" else types
-        return reader.raw(types)
-
     for part in node.named_children:
         if part.type in reader.syntax.blocks:
-            branches.append(Branch(part.start_byte, part.end_byte, "try", [part]))
-        elif part.type.endswith("clause"):
+            branches.append(Branch([part], "try"))
+        elif part.type.endswith("clause") and part.named_children:
             kind = part.type.partition("_")[0]
-            condition = {"finally": "", "else": "try else"}.get(kind, clip(f"{kind} {caught(part)}".rstrip()))
-            branches.append(Branch(part.start_byte, part.end_byte, condition, part.named_children))
+            condition = {"finally": "", "else": "try else"}.get(kind, clip(f"{kind} {_caught(part, reader)}".rstrip()))
+            branches.append(Branch(part.named_children, condition))
     return branches
 
 
+def _caught(clause: Node, reader: Reader) -> str:
+    types = clause.child_by_field_name("type")
+    if types is None and clause.type.startswith("except"):
+        types = next((child for child in clause.named_children if child.type not in ("comment", "block")), None)
+        types = types.named_children[0] if types is not None and types.type == "as_pattern" else types
+    return reader.raw(types)
+
+
 def switch_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The branches of a `switch`. A case without a jump at its end runs on into the next one."""
+    """The branches of a `switch`. Cases without statements share those of the next one that has some."""
     body = node.child_by_field_name("body")
     subject = reader.condition(node.child_by_field_name("value") or node.child_by_field_name("condition"))
     branches: list[Branch] = []
-    earlier: list[str] = []
     values: list[str] = []
     for case in body.named_children if body is not None else ():
         value = case.child_by_field_name("value")
         statements = [child for child in case.named_children if child != value]
         if value is not None:
             values.append(reader.raw(value))
-        if not statements:
-            continue
-        # A default that cases run into, or that runs on, is not told apart: it is rare.
-        condition = reader.later(earlier, "") if value is None else reader.one_of(subject, values[:MAX_CHAIN])
-        branches.append(Branch(case.start_byte, case.end_byte, condition, statements))
-        if _leaves(statements[-1]):
-            if condition and value is not None:
-                earlier.append(condition)
+        if statements and value is not None:
+            branches.append(Branch(statements, reader.one_of(subject, values[:MAX_CHAIN])))
             values = []
+        elif statements:
+            # A default that cases run into, or that runs on, is not told apart: it is rare.
+            earlier = [condition for _, condition in branches]
+            branches.append(Branch(statements, text.chain(earlier, "", reader.negate)))
     return branches
 
 
@@ -262,16 +253,7 @@ def short_circuit(node: Node, reader: Reader) -> list[Branch]:
     if left is None or right is None or operator not in ("&&", "||", "and", "or"):
         return []
     condition = reader.condition(left)
-    if operator in ("||", "or"):
-        condition = reader.negate(condition)
-    return [Branch(right.start_byte, right.end_byte, condition)]
-
-
-def _leaves(statement: Node) -> bool:
-    """Whether a case ends with a jump, alone or last in its block."""
-    while statement.type in ("statement_block", "compound_statement") and statement.named_children:
-        statement = statement.named_children[-1]
-    return statement.type.startswith(("break", "return", "throw", "continue", "exit"))
+    return [Branch([right], reader.negate(condition) if operator in ("||", "or") else condition)]
 
 
 def _gated(node: Node) -> Node | None:

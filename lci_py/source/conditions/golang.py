@@ -8,18 +8,35 @@ from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range
 from lci_py.source.text.patterns import lazily
 
+#: The processors of each operating system, in any release of gc or gccgo. Sources: `go tool dist list`, the release
+#: notes of the ports that were removed (go.dev/doc/devel/release), gccgo's libgo/configure.ac.
+PORTS = {
+    "aix": "ppc64",
+    "android": "386 amd64 arm arm64 riscv64",
+    "darwin": "386 amd64 arm arm64",
+    "dragonfly": "386 amd64",
+    "freebsd": "386 amd64 arm arm64 riscv64",
+    "hurd": "386 amd64",
+    "illumos": "amd64",
+    "ios": "386 amd64 arm arm64",
+    "js": "wasm",
+    "linux": "386 alpha amd64 amd64p32 arm armbe arm64 arm64be ia64 loong64 m68k mips mipsle mips64 mips64le mips64p32 "
+    "mips64p32le nios2 ppc ppc64 ppc64le riscv riscv64 s390 s390x sh shbe sparc sparc64",
+    "nacl": "386 amd64p32 arm",
+    "netbsd": "386 amd64 arm arm64",
+    "openbsd": "386 amd64 arm arm64 mips64 ppc64 riscv64",
+    "plan9": "386 amd64 arm",
+    "solaris": "386 amd64 sparc sparc64",
+    "rumprun": "amd64",  # a fork's, which sets GOOS to it
+    "wasip1": "wasm",
+    "windows": "386 amd64 arm arm64",
+    "zos": "s390x",
+}
 # What go/build calls known in file names: Go 1.23's list. Names stay in it when their port is removed.
-_GOOS = frozenset((
-    "aix", "android", "darwin", "dragonfly", "freebsd", "hurd", "illumos", "ios", "js", "linux", "nacl", "netbsd",
-    "openbsd", "plan9", "solaris", "wasip1", "windows", "zos",
-))  # fmt: skip
-_GOARCH = frozenset((
-    "386", "amd64", "amd64p32", "arm", "armbe", "arm64", "arm64be", "loong64", "mips", "mipsle", "mips64", "mips64le",
-    "mips64p32", "mips64p32le", "ppc", "ppc64", "ppc64le", "riscv", "riscv64", "s390", "s390x", "sparc", "sparc64",
-    "wasm",
-))  # fmt: skip
+_GOOS = frozenset(PORTS) - {"rumprun"}
+_GOARCH = frozenset(" ".join(PORTS.values()).split()) - {"alpha", "ia64", "m68k", "nios2", "sh", "shbe"}
 _BUILD, _PLUS, _BOM = b"//go:build", b"+build", b"\xef\xbb\xbf"
-_NOT_BLANK = lazily(rb"[^ \t\r\n\f\v]")
+_COMMENT = lazily(rb"([ \t\r\n\f\v]*)(?:(?P<line>//[^\n]*)|/\*.*?(?:\*/|\Z)|)", re.DOTALL)
 _TAG = lazily(r"[\w.]+")
 _TOKEN = lazily(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\W\d]\w*|[^\s;]", re.DOTALL)
 
@@ -48,61 +65,29 @@ def _name_tags(path: str) -> list[str]:
 
 
 def _constraint(source: bytes) -> list[str]:
-    """The `//go:build` line, or the `// +build` lines if there is none."""
-    if _BUILD not in source and _PLUS not in source:
-        return []
-    build, end = _header(source)
-    if build:
-        return [normal_form(build.decode("utf-8", "replace").partition("//")[0], constants=False)]
-    lines = (line.strip() for line in source[:end].removeprefix(_BOM).split(b"\n"))
-    found = []
-    for line in lines:
-        text = line[2:].strip() if line.startswith(b"//") else b""
-        if text.startswith(_PLUS) and text[len(_PLUS) :][:1].strip() == b"":
-            found.append(_plus_build(text[len(_PLUS) :].decode("utf-8", "replace")))
-    return found
-
-
-def _header(source: bytes) -> tuple[bytes, int]:
-    """The expression of the `//go:build` line, b"" if there is none, and where the lines end that may hold `// +build`.
+    """The `//go:build` line, or the `// +build` lines if there is none.
 
     The former may stand on any line of its own before the package clause, the latter only above a blank line, and
     above any comment that is no `//`.
     """
-    build, end, at = b"", 0, len(_BOM) if source.startswith(_BOM) else 0
-    only_lines, in_comment = True, False
-    while at < len(source):
-        stop = source.find(b"\n", at) + 1 or len(source)
-        first = _NOT_BLANK.search(source, at, stop)
-        if first is None:
-            end = stop if only_lines else end
-        elif not in_comment and source.startswith(_BUILD, first.start()):
-            rest = source[first.start() + len(_BUILD) : stop]
-            if not build and not rest[:1].strip():
-                build = rest.strip()
-        if first is not None and not source.startswith(b"//", first.start()):
-            only_lines = False
-            in_comment, is_code = _after_comments(source, first.start(), stop, in_comment)
-            if is_code:
-                break
-        at = stop
-    return build, end
-
-
-def _after_comments(source: bytes, at: int, stop: int, in_comment: bool) -> tuple[bool, bool]:
-    """Whether a line ends in a `/*` comment, and whether there is anything but comments on it."""
-    while True:
-        if in_comment:
-            close = source.find(b"*/", at, stop)
-            if close < 0:
-                return True, False
-            at, in_comment = close + 2, False
-        found = _NOT_BLANK.search(source, at, stop)
-        if found is None or source.startswith(b"//", found.start()):
-            return False, False
-        if not source.startswith(b"/*", found.start()):
-            return False, True
-        at, in_comment = found.start() + 2, True
+    if _BUILD not in source and _PLUS not in source:
+        return []
+    found: list[str] = []
+    waiting: list[str] = []  # those that no blank line has followed yet
+    start = at = len(_BOM) if source.startswith(_BOM) else 0
+    only_lines = True
+    while (comment := _COMMENT.match(source, at)) and comment.end() > comment.end(1):
+        lines, line = comment[1].count(b"\n"), comment["line"]
+        if lines > 1:
+            found, waiting = found + waiting, []
+        if line is None:
+            only_lines, waiting = False, []
+        elif line.startswith(_BUILD) and not line[len(_BUILD) :][:1].strip() and (lines or at == start):
+            return [normal_form(line[len(_BUILD) :].decode("utf-8", "replace").partition("//")[0], constants=False)]
+        elif only_lines and (text := line[2:].strip()).startswith(_PLUS) and not text[len(_PLUS) :][:1].strip():
+            waiting.append(_plus_build(text[len(_PLUS) :].decode("utf-8", "replace")))
+        at = comment.end()
+    return found + waiting if comment and comment[1].count(b"\n") > 1 else found
 
 
 def _plus_build(text: str) -> str:

@@ -18,7 +18,7 @@ _SUFFIX = lazily(
 
 #: Languages whose files a build, or a program as it starts, mostly chooses by platform, without a word in the files.
 _CHOSEN = _JAVASCRIPT | {"c", "cpp", "objc", "csharp", "python", "ruby", "lua", "php", "swift"}
-#: What words in paths stand for, as `search/conflicts/logic/platforms.py` knows it.
+#: What words in paths, build files and conditions stand for, as `search/conflicts/logic/platforms.py` knows it.
 _SYSTEMS = {
     **dict.fromkeys("windows win win32 win64 mswindows winnt nt iocp".split(), "windows"),
     **dict.fromkeys("linux epoll inotify".split(), "linux"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from lci_py.source.conditions.normal_form import normal_form
-from lci_py.source.conditions.text import File, Range, conjuncts, join, negate
+from lci_py.source.conditions.text import File, Range, chain
 from lci_py.source.text.patterns import lazily
 
 # Comments and literals are matched so that a `#` in them is no directive. Each alternative starts with a fixed
@@ -40,7 +40,6 @@ _CONDITIONALS = frozenset(
 _IFS = lazily(rb"#[ \t]*if")
 _GUARD = lazily(r"!defined\((\w+)\)")
 _GUARD_NAME = lazily(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
-_MAX_NEGATED, _MAX_PARTS = 2_000, 64  # of the negations in the condition of a later branch; the nearest are kept
 _MAX_NAME = 200
 _MAX_GUARDS = 4  # include guards around each other
 
@@ -52,7 +51,7 @@ class _Open:
         self.begin = begin  # of the current branch
         self.condition = condition  # of the current branch
         self.own = condition  # the same without the negation of earlier branches
-        self.negated: list[str] = []  # the parts of these negations
+        self.earlier: list[str] = []  # the conditions of the branches before
         self.guards = ""  # the name that it may be an include guard for; what follows may still `#define` it
         self.is_first = False  # nothing stands above it
         self.is_named = False  # the guarded name is one of a file
@@ -60,15 +59,9 @@ class _Open:
 
     def next(self, begin: int, own: str) -> None:
         """Go to the next branch."""
-        self.negated += conjuncts(negate(self.own))
-        kept, size = len(self.negated), 0
-        while len(self.negated) - kept < _MAX_PARTS and kept and size + len(self.negated[kept - 1]) <= _MAX_NEGATED:
-            kept -= 1
-            size += len(self.negated[kept])
-        self.negated = (["…"] if kept else []) + self.negated[kept:]
+        self.earlier.append(self.own)
         self.begin, self.own = begin, own
-        parts = [*self.negated, own]
-        self.condition = "0" if "0" in parts else join(parts) or ""
+        self.condition = "0" if own == "0" or "" in self.earlier else chain(self.earlier, own)
         self.guards, self.guarded = "", -1
 
 

@@ -1,77 +1,124 @@
-"""Ruby, PHP and Lua: `if`, `case` and `begin` around definitions, as statements and as modifiers."""
+"""Scripting languages: what stands around their definitions, read by a `Syntax` for each.
+
+Also decorators and attributes that ask for a feature flag, which `blocks` reads in all of them.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import (
-    Branch,
-    Syntax,
-    if_branches,
-    short_circuit,
-    switch_branches,
-    try_branches,
-)
-from lci_py.source.conditions.text import MAX_CHAIN, clip
+from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, short_circuit, switch_branches, try_branches
+from lci_py.source.conditions.text import MAX_CHAIN, MAX_DEPTH, clip, join
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree_sitter import Node
 
     from lci_py.source.conditions.blocks import Reader
 
+# JavaScript and TypeScript, PHP
+_SWITCHING = {
+    "if_statement": if_branches,
+    "try_statement": try_branches,
+    "switch_statement": switch_branches,
+    "binary_expression": short_circuit,
+}
+_GLOBAL = lazily(r"(?<![\w\\])\\(?=\w+(?![\w\\]))")
+
+javascript_ranges = Syntax(
+    conditionals=_SWITCHING,
+    blocks=frozenset({"statement_block", "expression_statement"}),
+    comment=r"//[^\n]*|/\*.*?\*/",
+    entry=r"\brequire\.main\b|\bimport\.meta\.main\b",
+    equals="===",
+).ranges
+php_ranges = Syntax(
+    conditionals=_SWITCHING,
+    blocks=frozenset({"compound_statement", "colon_block", "expression_statement"}),
+    comment=r"//[^\n]*|#[^\n]*|/\*.*?\*/",
+    tidy=lambda shown: _GLOBAL.sub("", shown),
+).ranges
+
+# Python
+_VALUES = frozenset({"string", "integer", "float", "true", "false", "none", "concatenated_string", "dotted_name"})
+
+
+def _match_branches(node: Node, reader: Reader) -> list[Branch]:
+    subject = reader.condition(node.child_by_field_name("subject"))
+    body = node.child_by_field_name("body")
+    options: list[Branch] = []
+    for case in body.named_children if body is not None else ():
+        if block := case.child_by_field_name("consequence"):
+            patterns = [child for child in case.named_children if child.type == "case_pattern"]
+            guard = case.child_by_field_name("guard")
+            asked = reader.condition(guard.named_children[0]) if guard is not None and guard.named_children else ""
+            options.append(Branch([block], join([_pattern(subject, patterns, reader), asked]) or ""))
+    return reader.choice(options)
+
+
+def _pattern(subject: str, patterns: list[Node], reader: Reader) -> str:
+    """What must hold for a pattern to match; "" if it matches everything."""
+    inner = patterns[0].named_children if len(patterns) == 1 else []
+    if len(inner) == 1 and inner[0].type == "union_pattern":
+        inner = inner[0].named_children[:MAX_CHAIN]
+    shown = [reader.raw(child) for child in inner]
+    if inner and all(_is_value(child.type, shown) for child, shown in zip(inner, shown, strict=True)):
+        return reader.one_of(subject, shown)
+    whole = ", ".join(map(reader.raw, patterns))
+    return "" if whole.isidentifier() else clip(f"{subject} matches {whole}")
+
+
+def _is_value(kind: str, shown: str) -> bool:
+    # A dotted name is a value, a plain one is a variable that anything is bound to.
+    return kind in _VALUES and (kind != "dotted_name" or "." in shown)
+
+
+python_ranges = Syntax(
+    conditionals={"if_statement": if_branches, "try_statement": try_branches, "match_statement": _match_branches},
+    blocks=frozenset({"block", "with_statement"}),
+    comment=r"#[^\n]*",
+    entry=r"\b__name__\b",
+    words=True,
+).ranges
+
+# Ruby
 _RESCUE = frozenset({"rescue", "else", "ensure"})
 _DEFINED = lazily(r"\bdefined\? *([\w.:@$]+)")
-_GLOBAL = lazily(r"(?<![\w\\])\\(?=\w+(?![\w\\]))")
 
 
 def _unless_branches(node: Node, reader: Reader) -> list[Branch]:
     asked = reader.condition(node.child_by_field_name("condition"))
     opposite = reader.negate(asked)
-    branches = []
-    for name, condition in (("consequence", opposite), ("body", opposite), ("alternative", asked)):
-        if block := node.child_by_field_name(name):
-            branches.append(Branch(block.start_byte, block.end_byte, condition, [block]))
-    return branches
+    fields = (("consequence", opposite), ("body", opposite), ("alternative", asked))
+    return [Branch([block], held) for name, held in fields if (block := node.child_by_field_name(name))]
 
 
 def _begin_branches(node: Node, reader: Reader) -> list[Branch]:
     clauses = [child for child in node.named_children if child.type in _RESCUE]
     tried = [child for child in node.named_children if child.type not in _RESCUE]
     is_tried = any(clause.type == "rescue" for clause in clauses)
-    branches = []
-    if tried:
-        branches.append(Branch(tried[0].start_byte, tried[-1].end_byte, "begin" if is_tried else "", tried))
+    branches = [Branch(tried, "begin" if is_tried else "")]
     for clause in clauses:
         caught = clause.child_by_field_name("exceptions")
         condition = {"ensure": "", "else": "begin else"}.get(clause.type, clip(f"rescue {reader.raw(caught)}".rstrip()))
-        branches.append(Branch(clause.start_byte, clause.end_byte, condition, clause.named_children))
-    return branches
+        branches.append(Branch(clause.named_children, condition))
+    return [branch for branch in branches if branch.nodes]
 
 
-def _case_branches(node: Node, reader: Reader) -> list[Branch]:
+def _when_branches(node: Node, reader: Reader) -> list[Branch]:
     subject = reader.condition(node.child_by_field_name("value"))
-    branches: list[Branch] = []
-    written: list[str] = []
+    options: list[Branch] = []
     for part in node.named_children:
-        own = ""
         if part.type == "when":
             values = [reader.raw(value) for value in part.children_by_field_name("pattern")[:MAX_CHAIN]]
             own = reader.one_of(subject, values) if subject else " || ".join(map(reader.spell, values))
-        elif part.type != "else":
-            continue
-        branches.append(Branch(part.start_byte, part.end_byte, reader.later(written, own), part.named_children))
-        written.append(own)
-    return branches
-
-
-def _or_branches(node: Node, reader: Reader) -> list[Branch]:
-    """Lua's `M.f = M.f or function …` defines the function only if there is none yet."""
-    assigned = re.match(r"([\w.:]+) ?= ?(.*)", reader.raw(node))
-    if assigned is None or not assigned[2].startswith(f"{assigned[1]} or "):
-        return []
-    return [Branch(node.start_byte, node.end_byte, reader.negate(assigned[1]))]
+            options.append(Branch(part.named_children, own))
+        elif part.type == "else":
+            options.append(Branch(part.named_children, ""))
+    return reader.choice(options)
 
 
 ruby_ranges = Syntax(
@@ -79,27 +126,149 @@ ruby_ranges = Syntax(
         **dict.fromkeys(("if", "elsif", "if_modifier"), if_branches),
         **dict.fromkeys(("unless", "unless_modifier"), _unless_branches),
         "begin": _begin_branches,
-        "case": _case_branches,
+        "case": _when_branches,
     },
     blocks=frozenset({"then", "else"}),
     comment=r"#[^\n]*",
     tidy=lambda shown: _DEFINED.sub(r"defined?(\1)", shown),
     entry=r"\b__FILE__ ?==|== ?__FILE__\b|\$PROGRAM_NAME\b",
 ).ranges
-php_ranges = Syntax(
-    conditionals={
-        "if_statement": if_branches,
-        "try_statement": try_branches,
-        "switch_statement": switch_branches,
-        "binary_expression": short_circuit,
-    },
-    blocks=frozenset({"compound_statement", "colon_block", "expression_statement"}),
-    comment=r"//[^\n]*|#[^\n]*|/\*.*?\*/",
-    tidy=lambda shown: _GLOBAL.sub("", shown),
-).ranges
+
+
+# Lua
+def _or_branches(node: Node, reader: Reader) -> list[Branch]:
+    """`M.f = M.f or function …` defines the function only if there is none yet."""
+    assigned = re.match(r"([\w.:]+) ?= ?(.*)", reader.raw(node))
+    is_kept = assigned is not None and assigned[2].startswith(f"{assigned[1]} or ")
+    return [Branch(node.children, reader.negate(assigned[1]))] if assigned is not None and is_kept else []
+
+
 lua_ranges = Syntax(
     conditionals={"if_statement": if_branches, "assignment_statement": _or_branches},
     blocks=frozenset({"block", "do_statement"}),
     comment=r"--[^\n]*",
     words=True,
+).ranges
+
+
+# Elixir: all conditionals are calls with a block.
+def _call_branches(node: Node, reader: Reader) -> list[Branch]:
+    name = reader.raw(node.child_by_field_name("target"))
+    block = next((child for child in node.named_children if child.type == "do_block"), None)
+    given = [child for part in node.named_children if part.type == "arguments" for child in part.named_children]
+    condition = reader.condition(given[0]) if given else ""
+    if name in ("case", "cond"):
+        return reader.choice(_clauses(condition, block, reader)) if block is not None else []
+    if name not in ("if", "unless") or not given:
+        return []
+    opposite = reader.negate(condition)
+    if name == "unless":
+        condition, opposite = opposite, condition
+    if block is None:  # `if x, do: …, else: …`
+        pairs = given[-1].named_children if given[-1].type == "keywords" else []
+        values = {reader.raw(one.child_by_field_name("key")): one.child_by_field_name("value") for one in pairs}
+        both = ((values.get("do:"), condition), (values.get("else:"), opposite))
+        return [Branch([value], held) for value, held in both if value is not None]
+    held = [child for child in block.named_children if child.type != "else_block"]
+    others = [child for child in block.named_children if child.type == "else_block"]
+    branches = [Branch(held, condition), *(Branch(one.named_children, opposite) for one in others)]
+    return [branch for branch in branches if branch.nodes]
+
+
+def _clauses(subject: str, block: Node, reader: Reader) -> Iterator[Branch]:
+    for clause in block.named_children:
+        body = clause.child_by_field_name("right")
+        if clause.type == "stab_clause" and body is not None:
+            pattern = reader.raw(clause.child_by_field_name("left"))
+            asked = f"{subject} == {pattern}" if subject else pattern
+            yield Branch(body.named_children, "" if subject and pattern.isidentifier() else reader.spell(asked))
+
+
+elixir_ranges = Syntax(
+    conditionals={"call": _call_branches},
+    blocks=frozenset(),
+    comment=r"#[^\n]*",
+    single=False,  # 'x' is a list of characters
+).ranges
+
+# Shells
+_CLAUSES = frozenset({"elif_clause", "else_clause"})
+_REDIRECTION = lazily(r" ?(?:\d?|&)>{1,2}&? ?(?:/dev/null|\d)\b| 2>&1")
+_TEST = lazily(r"(!? ?)(?:\[\[? (?P<in>(?:(?!\]\]?(?: |$)).)*) \]\]?|test (?P<words>[^&|]*[^&| ]))")
+_EXPANSION = lazily(r'"(\$(?:\w+|\{[^{}"]*\}|\([^()"]*\)))"')
+_COMPARED = lazily(r"( == | != )([\w./*?-]+)(?= |$)")
+
+
+def _spelled(shown: str, reader: Reader) -> str:
+    """`[ "$(uname)" = Darwin ]`, `[[ $(uname) == "Darwin" ]]` and `test …` as `$(uname) == "Darwin"`."""
+
+    def plain(match: re.Match[str]) -> str:
+        inner = re.sub(r" ==? ", " == ", _EXPANSION.sub(r"\1", match["in"] or match["words"] or ""))
+        inner = _COMPARED.sub(r'\1"\2"', inner)
+        if inner.startswith("! "):
+            inner = f"!({inner[2:]})"
+        return f"!({inner})" if match[1].strip() else inner
+
+    shown = _TEST.sub(plain, _REDIRECTION.sub("", shown)).strip()
+    if shown.startswith("! ") and "&&" not in shown and "||" not in shown:
+        return reader.negate(reader.spell(shown[2:]))
+    return reader.spell(shown)
+
+
+def _then_branches(node: Node, reader: Reader) -> list[Branch]:
+    options: list[Branch] = []
+    for part in (node, *(child for child in node.named_children if child.type in _CLAUSES)):
+        words = [child.type for child in part.children]
+        own, first = "", 1
+        if part.type != "else_clause":
+            if "then" not in words:
+                continue
+            first = words.index("then") + 1
+            asked = [child for child in part.children[1 : first - 1] if child.type not in (";", "\n", "comment")]
+            if any(child.has_error for child in asked):
+                break
+            own = _spelled("; ".join(map(reader.raw, asked)), reader)
+            if part is node and "BASH_SOURCE" in own:
+                return []  # a script's entry point
+        held = [child for child in part.children[first:] if child.is_named and child.type not in _CLAUSES]
+        options.append(Branch(held, own))
+    return reader.choice(options)
+
+
+def _pattern_branches(node: Node, reader: Reader) -> list[Branch]:
+    subject = _EXPANSION.sub(r"\1", reader.raw(node.child_by_field_name("value")))
+    options: list[Branch] = []
+    for item in node.named_children:
+        if item.type == "case_item":
+            patterns = item.children_by_field_name("value")
+            held = [child for child in item.named_children if child not in patterns and child.type != "comment"]
+            shown = [reader.raw(pattern).strip("\"'") for pattern in patterns[:MAX_CHAIN]]
+            own = "" if "*" in shown else reader.one_of(subject, [f'"{pattern}"' for pattern in shown])
+            options.append(Branch(held, own))
+    return reader.choice(options)
+
+
+def _list_branches(node: Node, reader: Reader) -> list[Branch]:
+    """`a && b || c`: b under a, c under not a. In a longer list, the last one depends on all before it."""
+    branches = []
+    for _ in range(MAX_DEPTH):
+        if len(node.children) != 3:
+            break
+        left, operator, right = node.children
+        asked = left
+        if operator.type == "||" and left.type == "list" and left.children[1].type == "&&":
+            asked = left.children[0]
+        condition = _spelled(reader.raw(asked), reader)
+        branches.append(Branch([right], reader.negate(condition) if operator.type == "||" else condition))
+        if left.type != "list":
+            break
+        node = left
+    return branches
+
+
+shell_ranges = Syntax(
+    conditionals={"if_statement": _then_branches, "case_statement": _pattern_branches, "list": _list_branches},
+    blocks=frozenset({"compound_statement"}),
+    comment=r"(?<= )#[^\n]*",
+    shell=True,
 ).ranges

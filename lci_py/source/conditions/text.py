@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +14,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _NAME = lazily(r"[\w.]+")
-_PLAIN_ATOM = lazily(r"[\w.]+(?:\([^()]*\))?")
+_PLAIN_ATOM = lazily(r"[$@\\]{0,3}[\w.:]+[?!]?(?:\([^()]*\))?")
 _LOOSE = lazily(r"\|\||\?.*:|\b(?:or|if|lambda)\b|:=")
+_LOOSELY, _CHOICE, _OR = frozenset(("||", "?", "or", "if", "lambda", ":=")), frozenset("?"), frozenset(("||",))
 # Sources are untrusted: a chain of thousands of #elif, or #if nested as deep, must not make conditions of its length.
 MAX_CONDITION = 200  # characters of one condition
 MAX_DEPTH = 16  # conditions around one definition; the innermost are kept
@@ -60,9 +60,9 @@ def conjuncts(condition: str) -> list[str]:
     """What must all hold for `condition` to hold, as it is written."""
     if "&&" not in condition:
         return [condition]
-    tokens = _tokens(condition)
-    if "||" in condition and any(tokens.texts[at] == "||" for at in tokens.top(0, len(tokens))):
+    if _has_top(condition, _OR):
         return [condition]  # `a && b || c` is a disjunction
+    tokens = _tokens(condition)
     return [tokens.source(*side) for side in tokens.split("&&", 0, len(tokens))]
 
 
@@ -78,7 +78,7 @@ def join(conditions: Iterable[str]) -> str | None:
     """All of `conditions`, each part once; None if there are none."""
     parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition) if part))
     if len(parts) > 1:
-        parts = list(dict.fromkeys(f"({part})" if _binds_loosely(part) else part for part in parts))
+        parts = list(dict.fromkeys(f"({part})" if _has_top(part, _LOOSELY) else part for part in parts))
         if len(parts) == 1:  # the same part, with its brackets and without
             parts = [bare(parts[0])]
     return " && ".join(parts) if parts else None
@@ -103,15 +103,6 @@ def _is_atom(text: str) -> bool:
     return name is not None and enclosed(text[name.end() :])
 
 
-def _binds_loosely(text: str) -> bool:
-    """Whether `text && x` would mean something else than `(text) && x`."""
-    if not _LOOSE.search(text):
-        return False
-    while (rest := re.sub(r"\([^()]*\)", "", text)) != text:  # what stands outside all brackets
-        text = rest
-    return bool(_LOOSE.search(text))
-
-
 def bare(condition: str) -> str:
     """A condition without the brackets around all of it."""
     if not condition.startswith("("):
@@ -130,16 +121,16 @@ def any_of(options: list[str]) -> str:
     if len(options) < 2:
         return "".join(options)
     return " || ".join(
-        f"({option})" if len(conjuncts(option)) > 1 or _chooses(option) else option for option in options
+        f"({option})" if len(conjuncts(option)) > 1 or _has_top(option, _CHOICE) else option for option in options
     )
 
 
-def _chooses(text: str) -> bool:
-    """Whether a text is `a ? b : c`, which an `||` beside it would cut."""
-    if "?" not in text:
+def _has_top(text: str, operators: frozenset[str]) -> bool:
+    """Whether one of some operators, all of which bind more loosely than `&&`, stands outside all brackets."""
+    if not _LOOSE.search(text):
         return False
     tokens = _tokens(text)
-    return any(tokens.texts[at] == "?" for at in tokens.top(0, len(tokens)))
+    return any(tokens.texts[at] in operators for at in tokens.top(0, len(tokens)))
 
 
 def clip(text: str, most: int = MAX_CONDITION) -> str:

@@ -4,85 +4,63 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.text import MAX_CHAIN, File, Range, any_of, bare, clip, negate, node_text
+from lci_py.source.conditions.blocks import Branch, Syntax
+from lci_py.source.conditions.text import MAX_CHAIN, any_of, clip
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node
 
-_TYPES = frozenset({
-    "struct_declaration", "union_declaration", "enum_declaration", "opaque_declaration", "error_set_declaration"
-})  # fmt: skip
-_CHOICES = frozenset({"if_expression", "switch_expression", "parenthesized_expression"})
+    from lci_py.source.conditions.blocks import Reader
+
 _WORD = lazily(r'"(?:\\.|[^"\\])*"|\b(?:and|or)\b')
 _OPERATORS = {"and": "&&", "or": "||"}
 
 
-def ranges(file: File) -> list[Range]:
-    """The branches of a declaration's value that are types or choose between types."""
-    found: list[Range] = []
-    for holder in file.nodes:
-        pending = [child for child in holder.children if child.type in _CHOICES]
-        while pending:
-            node = pending.pop()
-            if node.type == "parenthesized_expression":
-                pending += [child for child in node.children if child.type in _CHOICES]
-                continue
-            for branch, condition in _of_if(node) if node.type == "if_expression" else _of_switch(node):
-                if condition and branch.type in _TYPES | _CHOICES:
-                    found.append(Range(branch.start_byte, branch.end_byte, condition))
-                if branch.type in _CHOICES:
-                    pending.append(branch)
-    return found
-
-
-def _of_if(node: Node) -> Iterator[tuple[Node, str]]:
-    condition = _text(node.child_by_field_name("condition"))
+def _if_branches(node: Node, reader: Reader) -> list[Branch]:
+    condition = reader.condition(node.child_by_field_name("condition"))
+    branches: list[Branch] = []
     after = ""
     for child in node.children:
         if child.type in (")", "else"):
             after = child.type
         elif child.is_named and after and child.type != "payload":
-            yield child, condition if after == ")" else negate(condition)
+            branches.append(Branch([child], condition if after == ")" else reader.negate(condition)))
             after = ""
+    return branches
 
 
-def _of_switch(node: Node) -> Iterator[tuple[Node, str]]:
+def _switch_branches(node: Node, reader: Reader) -> list[Branch]:
     subject = ""
-    cases: list[tuple[Node, str]] = []
-    for child in node.children:
+    cases: list[Branch] = []
+    for child in node.named_children:
         if child.type == "switch_case":
-            named = child.named_children
-            if named:
-                cases.append((named[-1], _case(child, subject)))
-        elif child.is_named and not subject:
-            subject = _text(child)
+            cases.append(Branch(child.named_children[-1:], _case(child, subject, reader)))
+        elif not subject:
+            subject = reader.condition(child)
     known = [condition for _, condition in cases if condition]
-    rest = negate(any_of(known[-MAX_CHAIN:]))
-    if len(known) > MAX_CHAIN:
-        rest = f"… && {rest}"
-    for body, condition in cases:
-        yield body, condition or rest
+    rest = ("… && " if len(known) > MAX_CHAIN else "") + reader.negate(any_of(known[-MAX_CHAIN:]))
+    return [Branch(nodes, condition or rest) for nodes, condition in cases if nodes]
 
 
-def _case(node: Node, subject: str) -> str:
+def _case(node: Node, subject: str, reader: Reader) -> str:
     """The condition of one case; "" for `else`."""
     values = [""]
     for child in node.children:
         if child.type in ("=>", "else"):
             break
-        if child.type == "comment":
-            continue
         if child.type == ",":
             values.append("")
-        else:
-            values[-1] += _text(child)
-    truths = {"true": subject, "false": negate(subject)}
+        elif child.type != "comment":
+            values[-1] += reader.raw(child)
+    truths = {"true": subject, "false": reader.negate(subject)}
     return clip(any_of([truths.get(value, f"{subject} == {value}") for value in values if value]))
 
 
-def _text(node: Node | None) -> str:
-    text = _WORD.sub(lambda match: _OPERATORS.get(match.group(), match.group()), node_text(node))
-    return clip(bare(text))
+ranges = Syntax(
+    conditionals={"if_expression": _if_branches, "switch_expression": _switch_branches},
+    blocks=frozenset({"variable_declaration", "using_namespace_declaration", "parenthesized_expression"}),
+    comment=r"//[^\n]*",
+    tidy=lambda shown: _WORD.sub(lambda match: _OPERATORS.get(match.group(), match.group()), shown),
+    single=False,  # 'x' is a number
+).ranges

@@ -56,14 +56,10 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
             *code_defaults.parameters(language, symbols),
             *comments.contradicted(language, source, symbols, found),
         ]
-    elif kind == PROSE:
-        from lci_py.source.stated_values.documents import statements
-
-        found += statements(source)
     else:
-        from lci_py.source.stated_values.config_files import settings
+        from lci_py.source.stated_values.documents import settings, statements
 
-        found += settings(path, source)
+        found += statements(source) if kind == PROSE else settings(path, source)
     found.sort(key=lambda claim: claim.line)
     seen = set()
     for claim in found:

@@ -6,6 +6,7 @@ The patterns end where the value starts: one pattern for literals serves all of 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.literals import code_value, literal_at
@@ -100,31 +101,26 @@ def _alternatives(text: str) -> Iterator[_Given]:
             yield found.start(), before[1], literal_at(text, found.end())[0]
 
 
+#: `getattr(settings, "NAME", 60)`, as Django applications read their settings.
 _GETATTR = lazily(r"getattr\(\s*[\w.]*(?:settings|conf\w*)\s*,\s*[\"'](\w{4,100})[\"']\s*,\s*")
-
-
-def _attributes(text: str) -> Iterator[_Given]:
-    """`getattr(settings, "NAME", 60)`, as Django applications read their settings."""
-    for found in _GETATTR.finditer(text):
-        yield found.start(), found[1], literal_at(text, found.end())[0]
-
-
 _RUST_ENV = lazily(
     r"env::var\(\"(\w{4,100})\"\)(?:\s*\.\w+\([^()\n]{0,60}\)){0,3}?\s*\.unwrap_or(?:_else)?\(\s*(?:\|\w*\|\s*)?"
     r"(?:String::from\()?"
 )
+_SPRING = lazily(r"@Value\(\"\$\{([\w.-]{4,100}):([^}\"]{1,100})\}\"\)")
+#: `${NAME:-60}`
+_SHELL = lazily(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
 
 
-def _rust_variables(text: str) -> Iterator[_Given]:
-    for found in _RUST_ENV.finditer(text):
+def _after(pattern: re.Pattern[str], text: str) -> Iterator[_Given]:
+    """The literals that follow what a pattern finds; its first group is the name."""
+    for found in pattern.finditer(text):
         yield found.start(), found[1], literal_at(text, found.end())[0]
 
 
-_SPRING = lazily(r"@Value\(\"\$\{([\w.-]{4,100}):([^}\"]{1,100})\}\"\)")
-
-
-def _spring(text: str) -> Iterator[_Given]:
-    for found in _SPRING.finditer(text):
+def _inside(pattern: re.Pattern[str], text: str) -> Iterator[_Given]:
+    """The values without quotes in what a pattern finds: its second group."""
+    for found in pattern.finditer(text):
         yield found.start(), found[1], word(found[2])
 
 
@@ -244,37 +240,27 @@ def prefixed(text: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
             yield Claim(number, (prefixes[0][1] + symbol.name).upper(), form, symbol.line, "default")
 
 
-_SHELL = lazily(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
-
-
-def shell_defaults(text: str) -> Iterator[_Given]:
-    """`${NAME:-60}`, in shell scripts and in files with the same syntax."""
-    for found in _SHELL.finditer(text):
-        yield found.start(), found[1], word(found[2])
-
-
 _Reader = tuple[tuple[bytes, ...], "Callable[[str], Iterator[_Given]]"]
 _CALLS: _Reader = ((b"env", b"ENV", b"Env", b"getProperty", b"config("), _calls)
 _OR_READER: _Reader = ((b"process.env", b"import.meta.env", b"ENV[", b"environ", b"_ENV["), _alternatives)
 _TABLES: _Reader = ((b"efault", b"DEFAULT"), tables)
+_SPRING_READER: _Reader = ((b"@Value",), partial(_inside, _SPRING))
+_OPTIONS: _Reader = ((b".option(",), _arguments)
 _READERS: dict[str, tuple[_Reader, ...]] = {
     "python": (
         _OR_READER,
         _TABLES,
-        ((b"getattr(",), _attributes),
+        ((b"getattr(",), partial(_after, _GETATTR)),
         ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments),
     ),
-    "javascript": (_OR_READER, ((b".option(",), _arguments)),
-    "typescript": (_OR_READER, ((b".option(",), _arguments)),
+    "javascript": (_OR_READER, _OPTIONS),
+    "typescript": (_OR_READER, _OPTIONS),
     "tsx": (_OR_READER,),
     "ruby": (_OR_READER, _TABLES),
     "php": (_OR_READER,),
-    "go": (
-        _TABLES,
-        ((b"flag", b"Flags()"), _go_flags),
-    ),
-    "rust": (_TABLES, ((b"env::var",), _rust_variables), ((b"default_value",), _clap)),
-    "java": (((b"@Value",), _spring),),
-    "kotlin": (((b"@Value",), _spring),),
-    "bash": (((b"${",), shell_defaults),),
+    "go": (_TABLES, ((b"flag", b"Flags()"), _go_flags)),
+    "rust": (_TABLES, ((b"env::var",), partial(_after, _RUST_ENV)), ((b"default_value",), _clap)),
+    "java": (_SPRING_READER,),
+    "kotlin": (_SPRING_READER,),
+    "bash": (((b"${",), partial(_inside, _SHELL)),),
 }

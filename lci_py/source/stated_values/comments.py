@@ -20,7 +20,7 @@ from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, VALUED_KINDS
 from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from lci_py.types.source import Symbol
 
@@ -164,30 +164,35 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
 
 
 def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str, tuple[str, int]]) -> Iterator[Claim]:
-    """What the entries of a comment, each about one parameter or member, say of its default."""
+    """What the entries of a comment, each about one parameter or member, say of its default. The first one counts."""
+    done: set[str] = set()
+    for name, said in _said(comment, known):
+        if name not in done:
+            done.add(name)
+            yield from _pair(number, f"{symbol.qualified_name}.{name}", said, known[name])
+
+
+def _said(comment: _Numbered, known: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
+    """Names among `known`, each with a default that a comment states of it, and the line."""
     entry: _Numbered = []
-    name, indent, done = "", 0, set()
+    name, indent = "", 0
     for place, line in [*comment, (0, "")]:
         found = _ENTRY.match(line) if line.strip() else None
         subject = found[found.lastgroup or "name"] if found and found.lastgroup != "value" else ""
         if found and found["value"]:
             subject = found["optional"]
             form = literal_at(found["value"].strip(), 0)[0] or word(found["value"].strip())
-            if subject in known and subject not in done and form:
-                done.add(subject)
-                yield from _pair(number, f"{symbol.qualified_name}.{subject}", (form, place), known[subject])
+            if subject in known and form:
+                yield subject, (form, place)
         deeper = len(line) - len(line.lstrip()) > indent
-        if found and subject and (subject in known or not name or not deeper):
-            if name and name not in done and (said := _value_in(entry, name)):
-                done.add(name)
-                yield from _pair(number, f"{symbol.qualified_name}.{name}", said, known[name])
+        is_next = found is not None and subject and (subject in known or not name or not deeper)
+        if name and (is_next or not line.strip() or _OTHER.match(line)):
+            if said := _value_in(entry, name):
+                yield name, said
+            name, entry = "", []
+        if found is not None and is_next:
             name, indent = (subject if subject in known else ""), len(found["indent"])
             entry = [(place, line[found.end() :])]
-        elif not line.strip() or _OTHER.match(line):
-            if name and name not in done and (said := _value_in(entry, name)):
-                done.add(name)
-                yield from _pair(number, f"{symbol.qualified_name}.{name}", said, known[name])
-            name, entry = "", []
         elif name:
             entry.append((place, line))
 

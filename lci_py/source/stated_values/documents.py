@@ -1,4 +1,5 @@
 """Defaults in documents: `MAX_SIZE` (default: 60), "defaults to 60", a column "Default", "Default: 60" below a name.
+And those that configuration files give.
 
 `wording` says which sentences state a default; this module says whose. A sentence that leaves it open does not count.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.source.stated_values.file_roles import is_template
 from lci_py.source.stated_values.literals import literal_at
 from lci_py.source.stated_values.names import is_capital, is_flag, is_specific, last_part
 from lci_py.source.stated_values.values import string, word
@@ -353,3 +355,25 @@ def _fenced(line: str, number_: int, fence: str) -> Iterator[Claim]:
         return
     if line.lstrip().startswith("-"):
         yield from _sentence(line, number_, _Term("", -_REACH, 0, heading=False))
+
+
+# --- configuration files ------------------------------------------------------------------------------------------
+
+#: A larger file is data.
+_MAX_BYTES = 200_000
+_ASSIGNED = lazily(
+    r"(?P<off>[#;]\s?)?(?:export\s+)?(?P<name>[A-Za-z_][\w-]{2,99})\s*[=:]\s*(?!//)(?P<value>\S.{0,150})$"
+)
+_REMARKED = lazily(rb"(?m)^[ \t]*(?:[#;]+[ \t]?(.*)|.*)$")
+
+
+def settings(path: str, source: bytes) -> Iterator[Claim]:
+    """The values in a template of a configuration, also those that are commented out, and the defaults in comments."""
+    if len(source) > _MAX_BYTES:
+        return
+    yield from statements(_REMARKED.sub(lambda found: found[1] or b"", source))
+    if is_template(path):
+        for number, line in enumerate(source.decode("utf-8", "replace").split("\n"), 1):
+            found = _ASSIGNED.match(line.rstrip())
+            if found is not None and (form := value_of(found["value"])):
+                yield Claim(-1, found["name"], form, number, "commented" if found["off"] else "config")

@@ -19,7 +19,7 @@ ASKED = [
     ("WIN32 AND NOT BUILD_TESTS)", ("windows", False)),
     ("BUILD_TESTS)", ("", False)),
     ("WIN32 OR BUILD_TESTS)", ("", False)),
-    ("NOT (WIN32 OR CYGWIN))", ("", False)),  # brackets are not worked out
+    ("NOT (WIN32 OR CYGWIN))", ("!(windows || cygwin)", True)),
     (" host_machine.system() == 'windows'", ("windows", True)),
     ("sys.platform != 'win32'", ("!windows", True)),
     ('sys.platform.startswith("linux")', ("linux", True)),

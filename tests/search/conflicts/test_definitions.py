@@ -16,7 +16,7 @@ from lci_py.types.search import DefinitionSite
 LANGUAGES = {
     "py": "python", "go": "go", "c": "c", "h": "c", "rs": "rust", "cs": "csharp", "cpp": "cpp", "js": "javascript",
     "ts": "typescript", "rb": "ruby", "lua": "lua", "sh": "bash", "swift": "swift", "kt": "kotlin", "kts": "kotlin", "java": "java",
-    "php": "php", "hs": "haskell", "ex": "elixir", "zig": "zig", "scala": "scala",
+    "php": "php", "hs": "haskell", "ex": "elixir", "zig": "zig", "scala": "scala", "ml": "ocaml",
 }  # fmt: skip
 
 
@@ -399,6 +399,12 @@ NO_CONFLICTS = {
     "c entry points": {
         "a.c": "#ifdef A\nint main(void) {}\n#endif\n", "b.c": "#ifdef B\nint main(void) {}\n#endif\n",
     },
+    "ocaml, a definition that hides the one before": {
+        "a.ml": "module type S = sig\n  val f : int -> int\nend\nlet f x = x\nlet f x = f (f x)\n",
+    },
+    "c, overloads of c++": {
+        "a.c": "#if E_CPP\ninline int F(char v) { return 1; }\ninline int F(long v) { return 2; }\n#endif\n",
+    },
     "dead c": {"a.c": "#if 0\nint F(void) {}\n#elif A\nint F(void) {}\n#endif\n"},
     "c macro around a function": {"a.c": "static int F(int x) {}\n#ifdef A\n#define F(x) G(x)\n#endif\n"},
     "c typedef and its struct": {"a.h": "#ifdef A\ntypedef struct F { int a; } F;\n#endif\n"},
@@ -493,6 +499,7 @@ def test_no_conflicts(case: str) -> None:
         "go init": "init",
         "c entry points": "main",
         "elixir clauses": "f",
+        "ocaml, a definition that hides the one before": "f",
         "elixir callback": "f",
         "c, a macro around the parameters": "_F_OF",
         "lua operators": "__eq",

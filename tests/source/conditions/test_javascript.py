@@ -36,7 +36,6 @@ JAVASCRIPT = [
      " case 'linux': { function f() {}; break }\n default: function f() {}\n}\n",
      ['process.platform === "win32" || process.platform === "cygwin"', 'process.platform === "linux"',
       '!(process.platform === "win32" || process.platform === "cygwin") && !(process.platform === "linux")']),
-    ("switch (a) {\n case 1: function f() {}\n case 2: function g() {}\n}\n", ["a === 1", "a === 1 || a === 2"]),
     ("A && (exports.f = function () {})\nB || (exports.g = function () {})\n", ["A", "!B"]),
     ("class A {\n static { if (B) { A.f = function () {} } }\n}\n", [None, "B"]),
     ("@featureEnabled('x') class A {\n @isEnabled('y') m() {}\n @other('z') n() {}\n}\n",

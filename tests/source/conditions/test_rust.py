@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.source.conditions import File, Tags
+from lci_py.source.conditions.rust import scan, wrapped
 from lci_py.source.conditions.rust_cfg import predicate, quote, unquote
-from lci_py.source.conditions.rust_macros import scan, wrapped
 from lci_py.source.extract.extract import extract
 
 

@@ -4,45 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, flag
-from lci_py.search.conflicts.logic.comparisons import Operand
+from lci_py.search.conflicts.logic.atoms import Dialect, Operand, flag
 from lci_py.search.conflicts.logic.solve import FALSE, Formula, Literal, Or, both, opposite
 from lci_py.search.conflicts.logic.values import compared, numeric
+from lci_py.source.conditions.golang import PORTS
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-#: The processors of each operating system, in any release of gc or gccgo. Sources: `go tool dist list`, the release
-#: notes of the ports that were removed (go.dev/doc/devel/release), gccgo's libgo/configure.ac.
-_PORTS = {
-    "aix": "ppc64",
-    "android": "386 amd64 arm arm64 riscv64",
-    "darwin": "386 amd64 arm arm64",
-    "dragonfly": "386 amd64",
-    "freebsd": "386 amd64 arm arm64 riscv64",
-    "hurd": "386 amd64",
-    "illumos": "amd64",
-    "ios": "386 amd64 arm arm64",
-    "js": "wasm",
-    "linux": "386 alpha amd64 amd64p32 arm armbe arm64 arm64be ia64 loong64 m68k mips mipsle mips64 mips64le mips64p32 "
-    "mips64p32le nios2 ppc ppc64 ppc64le riscv riscv64 s390 s390x sh shbe sparc sparc64",
-    "nacl": "386 amd64p32 arm",
-    "netbsd": "386 amd64 arm arm64",
-    "openbsd": "386 amd64 arm arm64 mips64 ppc64 riscv64",
-    "plan9": "386 amd64 arm",
-    "solaris": "386 amd64 sparc sparc64",
-    "rumprun": "amd64",  # a fork's, which sets GOOS to it
-    "wasip1": "wasm",
-    "windows": "386 amd64 arm arm64",
-    "zos": "s390x",
-}
-_OS = {name: 1 << bit for bit, name in enumerate(_PORTS)}
-_ARCH = {name: 1 << bit for bit, name in enumerate(dict.fromkeys(" ".join(_PORTS.values()).split()))}
+_OS = {name: 1 << bit for bit, name in enumerate(PORTS)}
+_ARCH = {name: 1 << bit for bit, name in enumerate(dict.fromkeys(" ".join(PORTS.values()).split()))}
 #: A constraint that holds on several. Source: go/build, `matchTag` and `unixOS` of internal/syslist.
 _ALSO = {"linux": ("android",), "darwin": ("ios",), "solaris": ("illumos",)}
 _UNIX = "aix android darwin dragonfly freebsd hurd illumos ios linux netbsd openbsd solaris".split()
@@ -75,7 +51,7 @@ def _words() -> dict[str, Literal]:
 
 def _facts() -> tuple[Formula, ...]:
     found: list[Formula] = [Literal(" @os", sum(_OS.values())), Literal(" @arch", sum(_ARCH.values()))]
-    for name, ports in _PORTS.items():
+    for name, ports in PORTS.items():
         processors = sum(_ARCH[arch] for arch in ports.split())
         found.append(Or((Literal(" @os", ~_OS[name]), Literal(" @arch", processors)), 2))
     return tuple(found)

@@ -1,10 +1,13 @@
-"""Operating systems, processors and compilers as variables that C's macros, Haskell's and Swift's conditions share."""
+"""Operating systems, processors and compilers as variables that the conditions of most languages share. Go, Rust and
+Zig have tables of their own: of their ports, and of the words of their compilers."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, both, opposite
+from lci_py.source.conditions.paths import platform_word
 
 if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.machine import Machine
@@ -13,7 +16,7 @@ if TYPE_CHECKING:
 _SYSTEMS = (
     "windows cygwin linux android macos ios tvos watchos visionos freebsd openbsd netbsd dragonfly solaris aix haiku "
     "qnx emscripten wasi hpux hurd fuchsia amiga dos vms os400 mvs beos irix osf os2 minix riscos vxworks symbian "
-    "interix"
+    "interix java"
 )
 #: A bit for each; a target has one of them. The endless bits above stand for all other systems, so that "none of these"
 #: can hold.
@@ -145,10 +148,37 @@ _NO_UNIX = f"windows {APPLE} wasi fuchsia amiga dos vms os400 mvs os2 riscos sym
 _LITTLE = "__LITTLE_ENDIAN__ __ARMEL__ __AARCH64EL__ __MIPSEL__ _MIPSEL"
 _BIG = "__BIG_ENDIAN__ __ARMEB__ __AARCH64EB__ __MIPSEB__ _MIPSEB WORDS_BIGENDIAN"
 #: GHC's CPP. Source: the GHC user's guide, "Standard CPP macros".
-_HASKELL = {
-    "mingw32": "windows", "linux": "linux", "darwin": APPLE, "freebsd": "freebsd", "openbsd": "openbsd",
-    "netbsd": "netbsd", "dragonfly": "dragonfly", "solaris2": "solaris", "aix": "aix",
+_HASKELL = "mingw32 linux darwin freebsd openbsd netbsd dragonfly solaris2 aix"
+_FAMILIES = {
+    "x86": "x86 x86_64", "ppc": "ppc ppc64", "mips": "mips mips64", "riscv": "riscv32 riscv64", "s390": "s390 s390x",
+    "sparc": "sparc sparc64",
 }  # fmt: skip
+_SUGGESTED = {"apple": APPLE, "bsd": BSD, "kqueue": f"{APPLE} {BSD}"}
+#: What programs call a system, and no path does: in `uname`, OSTYPE, `sys.platform`, RUBY_PLATFORM.
+_SPELLED = {
+    **dict.fromkeys("mingw mswin msys bccwin windows_nt ms_windows".split(), "windows"),
+    "linux-gnu": "linux", "linux-musl": "linux", "linux-android": "android", "hp-ux": "hpux", "java": "java",
+}  # fmt: skip
+_RELEASE = re.compile(r"[\d.]+$")
+
+
+def suggested(word: str) -> Literal:
+    """What a word of `source.conditions.paths.inferred_condition` stands for."""
+    if word in PROCESSOR or word in _FAMILIES:
+        return processor(_FAMILIES.get(word, word))
+    if word == "unix":
+        return Literal(" @system", ~bits(SYSTEM, "windows dos os2 amiga vms os400 riscos symbian"))
+    return system(_SUGGESTED.get(word, word))
+
+
+def named(name: str) -> Literal | None:
+    """The system that programs call so, in any case and maybe with its release: `Darwin`, `SunOS`, `freebsd14.1`. None
+    if it is not known."""
+    for word in (name.lower(), _RELEASE.sub("", name.lower())):
+        meaning = _SPELLED.get(word) or platform_word(word) or word
+        if meaning in SYSTEM or meaning in _SUGGESTED or meaning == "unix":
+            return suggested(meaning)
+    return None
 
 
 def _macros() -> dict[str, Formula]:
@@ -160,7 +190,7 @@ def _macros() -> dict[str, Formula]:
     for names, values in _COMPILER_MACROS:
         found |= dict.fromkeys(names.split(), compiler(values))
     found |= dict.fromkeys(_LITTLE.split(), big_endian(False)) | dict.fromkeys(_BIG.split(), big_endian(True))
-    found |= {f"{name}_HOST_OS": system(values) for name, values in _HASKELL.items()}
+    found |= {f"{name}_HOST_OS": meant for name in _HASKELL.split() if (meant := named(name))}
     found |= dict.fromkeys(("__unix__", "__unix", "unix"), Literal(" @system", ~bits(SYSTEM, _NO_UNIX)))
     windows, wide, gnu = system("windows"), processor(WIDE), compiler("gcc clang")
     found |= dict.fromkeys(("_WIN64", "WIN64", "__WIN64__", "Q_OS_WIN64"), both(windows, wide))
@@ -184,19 +214,3 @@ def here(machine: Machine) -> dict[str, Allowed]:
     if machine.processor in PROCESSOR:
         known[" @processor"] = PROCESSOR[machine.processor]
     return known
-
-
-def suggested(word: str) -> Literal:
-    """What a word of `source.conditions.paths.inferred_condition` stands for."""
-    if word in PROCESSOR or word in _FAMILIES:
-        return processor(_FAMILIES.get(word, word))
-    if word == "unix":
-        return Literal(" @system", ~bits(SYSTEM, "windows dos os2 amiga vms os400 riscos symbian"))
-    return system(_SUGGESTED.get(word, word))
-
-
-_FAMILIES = {
-    "x86": "x86 x86_64", "ppc": "ppc ppc64", "mips": "mips mips64", "riscv": "riscv32 riscv64", "s390": "s390 s390x",
-    "sparc": "sparc sparc64",
-}  # fmt: skip
-_SUGGESTED = {"apple": APPLE, "bsd": BSD, "kqueue": f"{APPLE} {BSD}"}

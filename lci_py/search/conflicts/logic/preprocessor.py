@@ -6,9 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import Dialect, compare, flag, scalar
-from lci_py.search.conflicts.logic.comparisons import Comparison, Operand
-from lci_py.search.conflicts.logic.platforms import MACROS, PROCESSOR, SYSTEM, VERSIONS, big_endian
+from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, compare, flag, scalar
+from lci_py.search.conflicts.logic.platforms import MACROS, VERSIONS, big_endian
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
 from lci_py.source.text.patterns import lazily
@@ -16,7 +15,7 @@ from lci_py.source.text.patterns import lazily
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
@@ -84,12 +83,7 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
     return either(both(MACROS[left], defined), both(opposite(MACROS[left]), TRUE if undefined else FALSE))
 
 
-#: Swift's `os()` and `arch()`. Source: The Swift Programming Language, "Conditional Compilation Block".
-_SWIFT_OS = {
-    "macOS": "macos", "OSX": "macos", "iOS": "ios", "tvOS": "tvos", "watchOS": "watchos", "visionOS": "visionos",
-    "Linux": "linux", "Windows": "windows", "Android": "android", "FreeBSD": "freebsd", "OpenBSD": "openbsd",
-    "WASI": "wasi", "Cygwin": "cygwin", "Haiku": "haiku",
-}  # fmt: skip
+#: Swift's `arch()`. Source: The Swift Programming Language, "Conditional Compilation Block".
 _SWIFT_ARCH = {
     "x86_64": "x86_64", "i386": "x86", "arm64": "aarch64", "arm": "arm", "powerpc64": "ppc64", "powerpc64le": "ppc64",
     "s390x": "s390x", "wasm32": "wasm32", "riscv64": "riscv64",
@@ -110,10 +104,10 @@ def _swift(leaf: Leaf) -> Formula | None:
     if match is None:
         return flag(leaf.text) if _NAME.fullmatch(leaf.text) and leaf.text not in ("true", "false") else None
     function, inside = match[1], match[2][1:-1]
-    if function in ("os", "arch"):
-        table, known = (_SWIFT_OS, SYSTEM) if function == "os" else (_SWIFT_ARCH, PROCESSOR)
-        name = " @system" if function == "os" else " @processor"
-        return Literal(name, known[table[inside]]) if inside in table else flag(leaf.text)
+    if function == "os":
+        return platforms.named(inside) or flag(leaf.text)
+    if function == "arch":
+        return platforms.processor(_SWIFT_ARCH[inside]) if inside in _SWIFT_ARCH else flag(leaf.text)
     if function in ("swift", "compiler") and (version := re.fullmatch(r"(>=|<)(\d{1,4}(?:\.\d{1,4}){0,3})", inside)):
         parts = tuple(int(part) for part in version[2].split("."))
         return Literal(function, numeric(compared(version[1], parts)))

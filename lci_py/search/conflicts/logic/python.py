@@ -3,44 +3,35 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import partial
+from string import digits
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag, scalar
-from lci_py.search.conflicts.logic.comparisons import Comparison, items
-from lci_py.search.conflicts.logic.solve import Formula, Literal, either
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Comparison, Dialect, flag, items, scalar
+from lci_py.search.conflicts.logic.solve import Formula, Literal, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, numeric, prefixed, words
 from lci_py.source.conditions.formula import Grammar
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-#: Beginnings of `sys.platform`. Sources: its documentation, and the release notes of Pythons that dropped a platform.
-_FAMILIES = "linux freebsd openbsd netbsd dragonfly sunos aix gnukfreebsd gnu hp-ux irix unixware haiku".split()
-_PLATFORMS = [
-    "win32", "cygwin", "msys", "darwin", "emscripten", "wasi", "ios", "android", "os2", "riscos", "atheos", "cli",
-    "java", "hurd", "qnx", "vxworks", *(f"{name}{digit}" for name in _FAMILIES for digit in ("", *range(21))),
-]  # fmt: skip
-_BITS = {name: 1 << bit for bit, name in enumerate(_PLATFORMS)}
+#: The values of `sys.platform`, some of which may have a number at their end. Sources: its documentation, and the
+#: release notes of Pythons that dropped a platform.
+_PLATFORMS = (
+    "win32 cygwin darwin emscripten wasi ios android os2 riscos java qnx vxworks linux freebsd openbsd netbsd "
+    "dragonfly sunos aix gnu hp-ux irix haiku"
+).split()
+_CALLED = {"darwin": "macos", "gnu": "hurd"}  # others are called as everywhere
 #: Platforms by their `os.name`. On all others, also on new ones, it is "posix".
-_OS_NAMES = {"nt": ("win32",), "java": ("java",), "os2": ("os2",), "riscos": ("riscos",)}
-_SYSTEMS = {
-    "Windows": "win32", "Linux": "linux", "Darwin": "darwin", "Java": "java", "FreeBSD": "freebsd", "AIX": "aix",
-    "OpenBSD": "openbsd", "NetBSD": "netbsd", "SunOS": "sunos", "Emscripten": "emscripten", "Android": "android",
-    "iOS": "ios",
-}  # fmt: skip
+_OS_NAMES = {"nt": "windows", "java": "java", "os2": "os2", "riscos": "riscos"}
 #: Names of variables in which projects keep the answer, in any case and with underscores or `is_` around them.
-_OWN_NAMES = {
-    "windows": "win32", "win32": "win32", "win": "win32", "mswindows": "win32", "linux": "linux", "macos": "darwin",
-    "darwin": "darwin", "osx": "darwin", "mac": "darwin", "cygwin": "cygwin", "freebsd": "freebsd",
-    "ms_windows": "win32", "aix": "aix", "android": "android", "wasi": "wasi", "emscripten": "emscripten",
-}  # fmt: skip
+_NO_SYSTEMS = frozenset({"epoll", "inotify", "iocp", "kqueue", "nt", "java"})
 _OWN = lazily(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
 _PLATFORM = frozenset({"sys.platform", "platform", "_sys.platform", "sys.platform.lower()"})
 _SLICE = lazily(r"(.*)\[:(\d{1,2})\]")
@@ -63,19 +54,19 @@ def _special(leaf: Leaf) -> Formula | None:
         return Literal(" @python", numeric(prefixed((int(match[1]),))))
     own = _OWN.fullmatch(text)
     # A plain word in small letters may mean anything.
-    if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() in _OWN_NAMES:
-        return _starting(_OWN_NAMES[own[2].lower()])
+    if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() not in _NO_SYSTEMS:
+        return platforms.named(_CALLED.get(own[2].lower(), own[2]))
     return None
 
 
+def _systems(fits: Callable[[str], bool]) -> Formula | None:
+    """One of the systems whose `sys.platform` fits; None if there are none."""
+    found = [platforms.named(_CALLED.get(name, name)) for name in _PLATFORMS if fits(name)]
+    return either(*filter(None, found)) if found else None
+
+
 def _starting(prefix: str) -> Formula | None:
-    allowed = _beginning(prefix)
-    return Literal(" @platform", allowed) if allowed else None
-
-
-@lru_cache(maxsize=256)
-def _beginning(prefix: str) -> int:
-    return sum(bit for name, bit in _BITS.items() if name.startswith(prefix))
+    return _systems(lambda name: name.startswith(prefix) or name == prefix.rstrip(digits))
 
 
 def _affix(name: str, method: str, arguments: str) -> Formula | None:
@@ -85,11 +76,13 @@ def _affix(name: str, method: str, arguments: str) -> Formula | None:
     texts = [value[1:] for item in given if isinstance(value := scalar(item), str) and value[:1] == '"']
     if name not in _PLATFORM or len(texts) != len(given) or not texts:
         return None
-    allowed = 0
-    for text in texts:
-        test = str.startswith if method == "startswith" else str.endswith
-        allowed |= sum(bit for platform, bit in _BITS.items() if test(platform, text))
-    return Literal(" @platform", allowed) if allowed else None
+    starts = [_starting(text) if method == "startswith" else _systems(partial(_ends, text)) for text in texts]
+    found = [one for one in starts if one is not None]
+    return either(*found) if found else None
+
+
+def _ends(end: str, name: str) -> bool:
+    return name.endswith(end)
 
 
 def _platform_comparison(leaf: Comparison) -> Formula | None:
@@ -105,27 +98,24 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
     if operator != "==" or right[:1] != '"':
         return None
     value = right[1:-1]
-    if left in _PLATFORM and value in _BITS:
-        return Literal(" @platform", _BITS[value])
+    if left in _PLATFORM:
+        return _systems(lambda name: name in (value, value.rstrip(digits)))
     if (part := _SLICE.fullmatch(left)) and part[1] in _PLATFORM and len(value) == int(part[2]):
         return _starting(value)
     if left in ("os.name", "_os.name"):
         return _os_name(value)
-    if left in _SYSTEM and value in _SYSTEMS:
-        return _starting(_SYSTEMS[value])
-    return None
+    return platforms.named(_CALLED.get(value.lower(), value)) if left in _SYSTEM else None
 
 
 def _os_name(value: str) -> Formula | None:
     if value == "posix":
-        return Literal(" @platform", ~sum(_BITS[name] for names in _OS_NAMES.values() for name in names))
-    return Literal(" @platform", _BITS[_OS_NAMES[value][0]]) if value in _OS_NAMES else None
+        return opposite(platforms.system(" ".join(_OS_NAMES.values())))
+    return platforms.system(_OS_NAMES[value]) if value in _OS_NAMES else None
 
 
 def _inside(text: str, container: str) -> Formula | None:
     """`"linux" in sys.platform`."""
-    allowed = sum(bit for name, bit in _BITS.items() if text in name) if container in _PLATFORM else 0
-    return Literal(" @platform", allowed) if allowed else None
+    return _systems(lambda name: text in name) if container in _PLATFORM else None
 
 
 def _version_comparison(leaf: Comparison) -> Formula | None:
@@ -174,30 +164,12 @@ def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, in
     return compared("<" if operator in ("<", "<=") else ">=", value if operator in ("<", ">=") else after)
 
 
-#: The platforms that words in paths stand for, where they are not the beginning of a `sys.platform`.
-_SUGGESTED = {
-    "windows": ("win32",), "macos": ("darwin",), "apple": ("darwin", "ios"), "solaris": ("sunos",), "hpux": ("hp-ux",),
-    "bsd": ("freebsd", "openbsd", "netbsd", "dragonfly"), "hurd": ("gnu", "hurd"),
-    "kqueue": ("darwin", "ios", "freebsd", "openbsd", "netbsd", "dragonfly"),
-}  # fmt: skip
-
-
-def _suggested(word: str) -> Formula:
-    if word == "unix":
-        return _os_name("posix") or flag("unix")
-    allowed = sum(_beginning(name) for name in _SUGGESTED.get(word, (word,)))
-    return Literal(" @platform", allowed) if allowed else platforms.suggested(word)
-
-
 def _here(machine: Machine) -> Mapping[str, Allowed]:
-    known: dict[str, Allowed] = {
+    return platforms.here(machine) | {
         " @python": numeric(prefixed(tuple(machine.python))),
         "sys.byteorder": words(f'"{machine.byteorder}'),
         flag("TYPE_CHECKING").variable: ~1,
     }
-    if machine.platform in _BITS:
-        known[" @platform"] = _BITS[machine.platform]
-    return known
 
 
 PYTHON = Dialect(
@@ -205,6 +177,5 @@ PYTHON = Dialect(
     chains=True,
     falsy=Values(frozenset({NULL, NO, EMPTY}), numbers=compared("==", (0,))),
     special=_special,
-    suggested=_suggested,
     here=_here,
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, flag
-from lci_py.search.conflicts.logic.comparisons import Comparison
+from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, flag
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, Or
 from lci_py.search.conflicts.logic.values import Values, words
 from lci_py.source.conditions.formula import OPAQUE, Grammar
@@ -13,7 +12,7 @@ from lci_py.source.conditions.formula import OPAQUE, Grammar
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 

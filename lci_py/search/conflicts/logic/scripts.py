@@ -1,4 +1,4 @@
-"""Ruby, PHP, Lua, Elixir and shells."""
+"""Ruby, PHP, Lua, Elixir, shells, JavaScript and TypeScript."""
 
 from __future__ import annotations
 
@@ -6,34 +6,20 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Dialect, flag
-from lci_py.search.conflicts.logic.comparisons import Operand
-from lci_py.search.conflicts.logic.platforms import system
+from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, UNDEFINED, Dialect, Operand, flag, scalar
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
 from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from collections.abc import Mapping
 
-#: Names of systems in lower case, as `uname`, OSTYPE, PHP_OS and the second part of RUBY_PLATFORM have them.
-_SYSTEMS = {
-    "linux": "linux android", "linux-gnu": "linux", "linux-musl": "linux", "linux-android": "android",
-    "darwin": "macos ios", "macos": "macos", "osx": "macos", "freebsd": "freebsd", "openbsd": "openbsd",
-    "netbsd": "netbsd", "dragonfly": "dragonfly", "sunos": "solaris", "solaris": "solaris", "aix": "aix",
-    "hp-ux": "hpux", "hpux": "hpux", "haiku": "haiku", "cygwin": "cygwin", "mingw": "windows", "mswin": "windows",
-    "msys": "windows", "win32": "windows", "winnt": "windows", "windows": "windows", "windows_nt": "windows",
-    "bccwin": "windows", "bsd": platforms.BSD,
-}  # fmt: skip
-_WINDOWS = system("windows")
-_NUMBERED = lazily(r"(?:\d+|\.\d+)+$")
+    from lci_py.search.conflicts.logic.atoms import Leaf
+    from lci_py.search.conflicts.logic.machine import Machine
+    from lci_py.search.conflicts.logic.values import Allowed
 
-
-def _system(text: str) -> Formula | None:
-    """A system by its name, which may end in a release."""
-    name = _NUMBERED.sub("", text.lower())
-    return system(_SYSTEMS[name]) if name in _SYSTEMS else None
+_WINDOWS = platforms.system("windows")
 
 
 def _sides(leaf: Leaf) -> tuple[str, str] | None:
@@ -71,7 +57,7 @@ def _ruby_host(name: str, pattern: str | None) -> Formula | None:
     if not pattern or not _RUBY_HOSTS.fullmatch(name):
         return None
     options = [option.strip("()^$\\bA-z") for option in pattern.split("|")]
-    found = [_JRUBY if option in ("java", "jruby") else _system(option) for option in options]
+    found = [_JRUBY if option in ("java", "jruby") else platforms.named(option) for option in options]
     return either(*(one for one in found if one is not None)) if all(found) else None
 
 
@@ -102,7 +88,7 @@ def _lua(leaf: Leaf) -> Formula | None:
         return None
     if _LUA_SEPARATOR.fullmatch(left):
         return opposite(_WINDOWS) if right == '"/"' else _WINDOWS
-    return _system(right[1:-1]) if left == "jit.os" else None
+    return platforms.named(right[1:-1]) if left == "jit.os" else None
 
 
 LUA = Dialect(
@@ -142,7 +128,7 @@ def _shell(leaf: Leaf) -> Formula | None:
     name, value = left.replace('"', ""), right.strip('"')
     if "$" in value or "`" in value or ("$" not in name and "`" not in name):
         return flag(f"{name} == {value}")
-    if name in _UNAME and (found := _system(value.strip("*").rstrip("-_"))):
+    if name in _UNAME and (found := platforms.named(value.strip("*").rstrip("-_"))):
         return found
     if re.search(r"[*?\[]", value):
         return flag(f"{name} == {value}")
@@ -161,4 +147,60 @@ SHELL = Dialect(
     spell=_shell_text,
     special=_shell,
     facts=platforms.FACTS,
+)
+
+# JavaScript and TypeScript: environment variables, `typeof`, and what bundlers choose files by
+#: Where a React Native program runs, and the suffixes that choose its files. `native` is anywhere but on the web.
+#: Source: reactnative.dev, "Platform-specific code"; the ports for Windows and macOS.
+_REACT = {"ios": 1, "android": 2, "windows": 4, "win32": 8, "macos": 16, "web": 32}
+_NATIVE = 31
+_RUNTIMES = {"node": 1, "browser": 2, "deno": 4, "bun": 8, "edge": 16, "electron": 32}
+_SIDES = {"server": 1, "client": 2}
+_JS_MODE = "process.env.NODE_ENV"
+_PRODUCTION = Literal(_JS_MODE, words('"production'))
+_JS_WORDS: dict[str, Formula] = {
+    **{name: Literal(" @platform", bit) for name, bit in _REACT.items()},
+    "native": Literal(" @platform", _NATIVE),
+    **{name: Literal(" @runtime", bit) for name, bit in _RUNTIMES.items()},
+    **{name: Literal(" @side", bit) for name, bit in _SIDES.items()},
+    # Source: nuxt.com, "Import meta".
+    **{f"import.meta.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
+    **{f"process.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
+    # Sources: vite.dev, "Env variables and modes"; Metro and React Native set both from one option.
+    "import.meta.env.PROD": _PRODUCTION,
+    "import.meta.env.DEV": opposite(_PRODUCTION),
+    "__DEV__": opposite(_PRODUCTION),
+}
+_JS_FACTS: tuple[Formula, ...] = (Or((Literal(" @side", ~1), Literal(" @runtime", ~2)), 2),)
+#: Objects whose members are the globals.
+_GLOBALS = ("globalThis.", "global.", "window.", "self.")
+
+
+def _js_name(text: str) -> str:
+    text = text.replace("?.", ".")
+    for prefix in _GLOBALS:
+        if text.startswith(prefix):
+            return text[len(prefix) :]
+    return text
+
+
+def _javascript(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Operand):
+        name = _js_name(leaf.text)
+        return _JS_WORDS.get(name) or (None if scalar(name) is not None else Literal(name, ~JAVASCRIPT.falsy))
+    left, operator, right = leaf
+    if operator == "==" and scalar(right) in (NULL, UNDEFINED):
+        return Literal(_js_name(left), words(NULL, UNDEFINED))
+    return None
+
+
+def _js_here(machine: Machine) -> Mapping[str, Allowed]:
+    return {"process.platform": words(f'"{machine.platform}')}
+
+
+JAVASCRIPT = Dialect(
+    falsy=Values(frozenset({NULL, UNDEFINED, NO, EMPTY}), numbers=compared("==", (0,))),
+    special=_javascript,
+    facts=_JS_FACTS,
+    here=_js_here,
 )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect, flag
-from lci_py.search.conflicts.logic.comparisons import Comparison
+from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, flag
 from lci_py.search.conflicts.logic.solve import Formula, Literal, both
 from lci_py.search.conflicts.logic.values import compared, numeric, prefixed, version
 
 if TYPE_CHECKING:
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
 
 #: The targets of a multiplatform build by the source set that they share. Source: kotlinlang.org, "Hierarchical
 #: project structure", the default template; `posix`, `nix` and `desktop` are ktor's.

@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import Dialect
-from lci_py.search.conflicts.logic.comparisons import Operand
+from lci_py.search.conflicts.logic.atoms import Dialect, Operand
 from lci_py.search.conflicts.logic.solve import Formula, Literal
 from lci_py.search.conflicts.logic.values import words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lci_py.search.conflicts.logic.comparisons import Leaf
+    from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-_OS = re.compile(
-    r'(?:comptime )?(?:(?:@import\("builtin"\)|builtin|target|\w+\.target)\.)*(?:(?:target\.)?os\.tag|native_os)'
-)
-_ARCH = re.compile(
-    r'(?:comptime )?(?:(?:@import\("builtin"\)|builtin|target|\w+\.target)\.)*(?:(?:target\.)?cpu\.arch|native_arch)'
+_TARGET = re.compile(
+    r'(?:comptime )?(?:(?:@import\("builtin"\)|builtin|target|\w+\.target)\.)*'
+    r"(?:(?P<os>(?:target\.)?os\.tag|native_os)|(?:target\.)?cpu\.arch|native_arch)"
 )
 _ASKED = re.compile(r"(.*)\.(is[A-Z]\w*)\(\)")
 _DARWIN = ".macos .ios .tvos .watchos .visionos .driverkit .maccatalyst"
@@ -43,9 +40,8 @@ _SETS = {
 
 
 def _name(text: str) -> str:
-    if _OS.fullmatch(text):
-        return " @os"
-    return " @arch" if _ARCH.fullmatch(text) else text.removeprefix("comptime ")
+    match = _TARGET.fullmatch(text)
+    return text.removeprefix("comptime ") if match is None else " @os" if match["os"] else " @arch"
 
 
 def _special(leaf: Leaf) -> Formula | None:

@@ -162,7 +162,7 @@ def go_worlds(ports: Iterable[tuple[str, str]], free: list[str]) -> Iterator[set
 
 
 # The ports that the facts know; whether these are Go's is for the test below to say.
-GO_PORTS = [(system, processor) for system, processors in golang._PORTS.items() for processor in processors.split()]
+GO_PORTS = [(system, processor) for system, processors in golang.PORTS.items() for processor in processors.split()]
 GO_WORLDS: list[World] = [dict.fromkeys(world, True) for world in go_worlds(GO_PORTS, ["cgo", "netgo"])]
 GO_NAMES = ["linux", "android", "darwin", "windows", "unix", "amd64", "arm64", "cgo", "netgo"]
 GO_ATOMS: list[Condition] = [(name, lambda w, name=name: name in w) for name in GO_NAMES]  # type: ignore[misc]
