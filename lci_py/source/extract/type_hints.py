@@ -469,7 +469,8 @@ def _given(node: Node) -> Node:
 def _type(text: str) -> str:
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
-    return text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
+    text = text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
+    return f"={text[7:]}" if text.startswith("typeof ") else text
 
 
 def _stars(source: bytes, start: int, name: int, end: int) -> str:
