@@ -15,8 +15,8 @@ from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.resolve.expression_steps import Step, TypeText, places_in, steps_of, types_in
-from lci_py.callgraph.resolve.go_packages import in_package
+from lci_py.callgraph.resolve.expression_steps import Step, TypeText, place_in, places_in, steps_of, types_in
+from lci_py.callgraph.resolve.go_packages import in_package, named_type
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.narrowing import passing
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
@@ -163,7 +163,8 @@ class Evaluator:
             elif value.kind == MANY and called and name in language_rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
             elif value.kind == MANY and name.isdigit():
-                found.extend(self._place_of(value, int(name), depth))
+                text = place_in(value.text, int(name))
+                found.extend(self.types.declared(value.files[0], value.place, text, depth))
             else:
                 values = attribute(value, name, depth - 1)
                 made = not called and value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
@@ -219,8 +220,11 @@ class Evaluator:
         if value.kind == MANY:
             items = places_in(value.text)
             return distinct(v for text in items for v in self.types.declared(value.files[0], value.place, text, depth))
+        if value.kind == INSTANCE and value.at is not None and value.at.kind == "type":  # `type Items []*Item`
+            behind = named_type(self._look, self.types.declared, value.at, depth - 1)
+            return distinct(item for one in behind if one.kind == MANY for item in self._items(one, depth - 1))
         if value.kind == INSTANCE:
-            for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator"):
+            for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator", "[Symbol.iterator]"):
                 for found in self.members.attribute(value, method, depth - 1):
                     results = self._results((found,), depth - 1)
                     following = [step for one in results for step in self._next(one, depth - 1)]
@@ -234,13 +238,6 @@ class Evaluator:
             return ()
         members = self.members.attribute
         return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
-
-    def _place_of(self, value: Value, number: int, depth: int) -> Values:
-        """One place of a tuple; any element of another container."""
-        items = places_in(value.text)
-        text = items[min(number, len(items) - 1)]
-        text = items[0] if text == "..." else text
-        return self.types.declared(value.files[0], value.place, text, depth)
 
     def _entered(self, values: Values, depth: int) -> Values:
         """What `with` binds: what `__enter__` returns, and what a generator yields; else the object itself."""
