@@ -21,6 +21,10 @@
   value: (_ . (composite_literal type: [(slice_type) (map_type) (array_type)] @typed.type) .)) @typed
 (range_clause left: (_ . (identifier) @typed.name)) @typed
 (range_clause left: (_ . (_) . (identifier) @typed.name) right: (_) @typed.each) @typed
+(range_clause left: (_ . (_) . (identifier) @typed.name) right: (composite_literal type: [
+  (slice_type element: (_) @typed.type)
+  (array_type element: (_) @typed.type)
+  (map_type value: (_) @typed.type)])) @typed
 (receive_statement left: (_ . (identifier) @typed.name) right: (_ operand: (_) @typed.each)) @typed
 ; One name, and the type of each case.
 (type_switch_statement alias: (_ (identifier) @typed.name) (type_case type: (_) @typed.type)) @typed

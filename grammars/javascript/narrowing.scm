@@ -70,6 +70,21 @@
       right: [(string) (member_expression) (true) (false)] @narrowed.value)])
   consequence: [(return_statement) (throw_statement) (_ [(return_statement) (throw_statement)] .)])
   . (_) @narrowed.else "}" @narrowed.else) @narrowed
+; After `if (!x || x.kind !== "a") return;`.
+(statement_block (if_statement condition: (_ (binary_expression operator: "||"
+    right: (unary_expression operator: "!" argument: (_ (binary_expression
+      left: [(identifier) (member_expression)] @narrowed.name operator: "instanceof"
+      right: [(identifier) (member_expression)] @narrowed.type)))))
+  consequence: [(return_statement) (throw_statement) (_ [(return_statement) (throw_statement)] .)])
+  . (_) @narrowed.body "}" @narrowed.body) @narrowed
+(statement_block (if_statement condition: (_ (binary_expression operator: "||"
+    right: (binary_expression
+      left: (member_expression object: [(identifier) (member_expression)] @narrowed.name
+        property: (property_identifier) @narrowed.field)
+      operator: ["===" "==" "!==" "!="] @narrowed.sign
+      right: [(string) (member_expression) (true) (false)] @narrowed.value)))
+  consequence: [(return_statement) (throw_statement) (_ [(return_statement) (throw_statement)] .)])
+  . (_) @narrowed.else "}" @narrowed.else) @narrowed
 
 (switch_statement
   value: (_ (member_expression object: [(identifier) (member_expression)] @narrowed.name

@@ -76,12 +76,14 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
                     yield ("offering", family, name, inner), (path,)
     for name, item in facts.bindings.items():
         yield ("binding", path, name), (item.module, item.name, language)
-    ids = tables.stable_ids(file)
+    ids = [*tables.stable_ids(file)]
+    # An anonymous function has no name: it is told by what is around it, and by its number.
+    ids += [f"{ids[one.symbol] if one.symbol >= 0 else path}{number}" for number, one in enumerate(facts.lambdas)]
     for star in facts.stars:
         yield ("stars", path), (star.module, language)
     for typed in facts.types:
         scope, within = (ids[place] if place >= 0 else "" for place in (typed.scope, typed.within))
-        owner = facts.names[typed.scope] if typed.scope >= 0 else ""
+        owner = facts.name_at(typed.scope) if typed.scope >= 0 else ""
         yield ("typed", path, owner, typed.name), (scope, typed.text, within, language)
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
@@ -102,13 +104,13 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         name, kind, around = facts.names[place], facts.kinds[place], facts.kind_around(place)
         # Linking also asks for the language of what it finds: in another language it is another definition. A method of
         # an interface may become one of a type of the same name.
-        token = (ids[place], language, around, facts.owners[place])
+        outer = facts.outer[place]
+        token = (ids[place], language, around, facts.owners[place], facts.is_hidden(place))
         yield ("takes", path, name), (ids[place], facts.arities[place])
-        if around:
-            parent = facts.parents[place]
-            yield ("member", path, facts.names[parent], name), (ids[parent], *token)
+        if outer >= 0:
+            yield ("member", path, facts.name_at(outer), name), (ids[outer], *token)
             if language in METHOD_SETS:
-                yield ("methods", path, facts.names[parent]), (ids[parent], name)
+                yield ("methods", path, facts.name_at(outer)), (ids[outer], name)
         if is_top(kind, around, language):
             yield ("top", path, name), token
             yield ("folder", family, folder, name), token

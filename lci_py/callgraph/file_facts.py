@@ -1,7 +1,8 @@
 """The facts of one file that linking needs. Signatures and texts are left out, and so are the names of definitions that
 code cannot refer to.
 
-A symbol's place is its index among the symbols of its file.
+A symbol's place is its index among the symbols of its file. Behind these come the places of anonymous functions, as in
+`Typed.scope`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
-from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Extract, Import, Lambda, Stored, Typed
+from lci_py.types.search import CALLABLE, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
+from lci_py.types.source import AROUND, Extract, Import, Lambda, Stored, Typed
 
 #: Languages that share one name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
@@ -114,18 +115,72 @@ class FileFacts:
         return self.kinds[parent] if parent >= 0 else ""
 
     @cached_property
+    def outer(self) -> Sequence[int]:
+        """Per place, also of anonymous functions, the place of the scope around it: a symbol or such a function."""
+        if not self._scopes:
+            return self.parents
+        found = [*self.parents, *(item.symbol for item in self.lambdas)]
+        for item in self.types:
+            if item.name == AROUND:
+                found[item.scope] = item.within
+        return found
+
+    @cached_property
+    def _scopes(self) -> set[int]:
+        """The places of the anonymous functions that bind names."""
+        found = {item.within if item.name == AROUND else item.scope for item in self.types}
+        return {place for place in found if place >= len(self.kinds)}
+
+    @cached_property
+    def scope_kinds(self) -> Sequence[str]:
+        """Per place, also of anonymous functions, the kind of what is there."""
+        return [*self.kinds, *(LAMBDA_KIND for _ in self.lambdas)] if self._scopes else self.kinds
+
+    def name_at(self, place: int) -> str:
+        """The name of what is at a place, "" for an anonymous function."""
+        return self.names[place] if place < len(self.names) else ""
+
+    def place_of(self, caller: int) -> int:
+        """The innermost scope that the caller of a call (`Call.caller`) stands for or is in."""
+        if caller >= -1:
+            return caller
+        number = -2 - caller
+        place = len(self.kinds) + number
+        if place in self._scopes:
+            return place
+        return self.outer[place] if self._scopes else self.lambdas[number].symbol
+
+    @cached_property
     def callables(self) -> list[int]:
         """Places of the symbols that are `CALLABLE`."""
         return [place for place, kind in enumerate(self.kinds) if kind in CALLABLE]
 
     @cached_property
     def top(self) -> dict[str, int]:
-        """Names defined at the file's top level to the place of the first definition."""
+        """Names defined at the file's top level to the place of the first definition, for other files: an anonymous
+        function may hold the whole of a module. What is outside of such functions comes first."""
+        return self._hidden | self.own_top
+
+    @cached_property
+    def own_top(self) -> dict[str, int]:
+        """The same for the file itself: without what is in anonymous functions."""
         found: dict[str, int] = {}
         for place in self.callables:
-            if is_top(self.kinds[place], self.kind_around(place), self.head.language):
+            if is_top(self.kinds[place], self.kind_around(place), self.head.language) and not self.is_hidden(place):
                 found.setdefault(self.names[place], place)
         return found
+
+    @cached_property
+    def _hidden(self) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for place in self.callables if self._scopes else ():
+            if is_top(self.kinds[place], self.kind_around(place), self.head.language) and self.is_hidden(place):
+                found.setdefault(self.names[place], place)
+        return found
+
+    def is_hidden(self, place: int) -> bool:
+        """Whether a symbol is directly in an anonymous function."""
+        return self.outer[place] >= len(self.kinds)
 
     @cached_property
     def members(self) -> dict[int, dict[str, list[int]]]:
@@ -134,6 +189,18 @@ class FileFacts:
         for place in self.callables:
             if self.parents[place] >= 0:
                 found.setdefault(self.parents[place], {}).setdefault(self.names[place], []).append(place)
+        return found
+
+    @cached_property
+    def inside(self) -> dict[int, dict[str, list[int]]]:
+        """Like `members`, but what is in an anonymous function belongs to that, save methods of nameless objects."""
+        if not self._scopes:
+            return self.members
+        found: dict[int, dict[str, list[int]]] = {}
+        for place in self.callables:
+            outer = self.outer[place]
+            if outer >= 0 and not (outer >= len(self.kinds) and self.kinds[place] == "method"):
+                found.setdefault(outer, {}).setdefault(self.names[place], []).append(place)
         return found
 
     @cached_property
@@ -176,7 +243,7 @@ class FileFacts:
         for item in self.types:
             if item.scope >= 0:
                 found.setdefault(item.name, set()).add(item.scope)
-        for outer, inner in self.members.items():
+        for outer, inner in self.inside.items():
             for name in inner:
                 found.setdefault(name, set()).add(outer)
         return found

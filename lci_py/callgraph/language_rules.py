@@ -165,7 +165,8 @@ TRANSPARENT = frozenset(
 CONTAINERS = frozenset(
     """list dict set frozenset tuple deque defaultdict List Dict Set FrozenSet Tuple Deque DefaultDict OrderedDict
     Sequence MutableSequence Iterable Iterator Collection Container Reversible AbstractSet MutableSet Mapping
-    MutableMapping AsyncIterable AsyncIterator ValuesView KeysView Generator AsyncGenerator
+    MutableMapping AsyncIterable AsyncIterator IterableIterator AsyncIterableIterator ValuesView KeysView
+    Generator AsyncGenerator
     Map HashMap TreeMap LinkedHashMap ConcurrentHashMap ArrayList LinkedList HashSet LinkedHashSet TreeSet Queue Stack
     Vector ArrayDeque PriorityQueue Stream Enumeration ListIterator IEnumerable IEnumerator IList ICollection
     IReadOnlyList IReadOnlyCollection IDictionary IReadOnlyDictionary Dictionary HashTable SortedDictionary Array

@@ -223,8 +223,10 @@ class LookUps:
 
     def top(self, file: int, name: str) -> Definition | None:
         """The definition of a name at a file's top level."""
-        path = self.files.heads[file].path
-        found: Definition | None = self._top(path, name) if file == self.own else self._ask(("top", path, name))
+        if file == self.own:
+            place = self.tables.facts(file).own_top.get(name, -1)
+            return self._definition(file, place) if place >= 0 else None
+        found: Definition | None = self._ask(("top", self.files.heads[file].path, name))
         return found
 
     def definition(self, file: int, place: int) -> Definition:
@@ -240,9 +242,9 @@ class LookUps:
         """All definitions of a name directly inside another definition."""
         facts = self.tables.facts(file)
         if file == self.own:
-            places: Sequence[int] = facts.members.get(place, {}).get(name, ())
+            places: Sequence[int] = facts.inside.get(place, {}).get(name, ())
         else:
-            asked = self._ask(("member", facts.head.path, facts.names[place], name))
+            asked = self._ask(("member", facts.head.path, facts.name_at(place), name))
             places = [inner for outer, inner in asked if outer == place]
         return [self._definition(file, inner) for inner in places]
 
@@ -251,7 +253,7 @@ class LookUps:
         facts = self.tables.facts(file)
         if file == self.own:
             return facts.typed.get((place, name), ())
-        asked = self._ask(("typed", facts.head.path, facts.names[place] if place >= 0 else "", name))
+        asked = self._ask(("typed", facts.head.path, facts.name_at(place) if place >= 0 else "", name))
         return [item for item in asked if item.scope == place]
 
     def near_type(self, file: int, name: str) -> Definition | None:
@@ -450,8 +452,8 @@ class LookUps:
         facts = self._facts(path)
         return [
             (outer, place)
-            for outer, inner in facts.members.items()
-            if facts.names[outer] == owner
+            for outer, inner in facts.inside.items()
+            if facts.name_at(outer) == owner
             for place in inner.get(name, ())
         ]
 
@@ -460,7 +462,7 @@ class LookUps:
         return [
             item
             for item in facts.by_name.get(name, ())
-            if (facts.names[item.scope] if item.scope >= 0 else "") == scope
+            if (facts.name_at(item.scope) if item.scope >= 0 else "") == scope
         ]
 
     def _methods(self, path: str, owner: str) -> list[tuple[int, str]]:

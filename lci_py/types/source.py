@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+#: The name of a `Typed` that says which anonymous function, `within`, is around a symbol or another anonymous function.
+AROUND = "{}"
+
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
@@ -88,11 +91,12 @@ class Typed(NamedTuple):
     """A hint at the type of a name: its declaration, or a value assigned to it.
 
     Attributes:
-        scope: The symbol (an index) of which the name is a local, member, parameter or result; -1 at the top level.
+        scope: The symbol (an index) of which the name is a local, member, parameter or result; -1 at the top level. The
+            number of symbols and n: the anonymous function number n of the file's `lambdas`.
         name: "" for the result of a function.
         text: A type as written, without blanks; "=" and an expression for a value; "~" and a type for an alias; "" if
             the name is only bound here.
-        within: The symbol that encloses the text: the method, if `scope` is the class in `self.x = y`.
+        within: What encloses the text, numbered like `scope`: the method, if `scope` is the class in `self.x = y`.
     """
 
     scope: int

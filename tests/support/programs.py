@@ -115,6 +115,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "const v = [{f}, {g}];\nv.forEach((x) => x({h}));\nnew {T}({f}).{g}();\n",
             "export class {T} {{ constructor(x) {{ this.{f} = x; }} {g}() {{ return this.{f}({U}); }} }}\n",
             "module.exports = {{ {f}, {g}: {h} }};\n",
+            "it(() => {{ class {T} extends {U} {{ {g}() {{}} }}\nconst {f} = new {T}(); it(() => {f}.{g}()); }});\n",
         ),
     ),
     "ruby": (

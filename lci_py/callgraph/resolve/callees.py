@@ -78,7 +78,7 @@ class Callees:
         """All definitions of the same name beside this one. Without overloads the last one counts, as at run time."""
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
-        parent = facts.parents[place]
+        parent = facts.outer[place]
         if facts.head.language == "cpp" and at.kind in ("method", "constructor"):
             return self._of_cpp_type(at, facts.names[place], parent)
         if parent < 0:

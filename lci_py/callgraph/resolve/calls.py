@@ -68,7 +68,7 @@ class FileLinker:
         facts = calls.facts
         for base in facts.bases:
             source = facts.first + base.symbol
-            for value in self._evaluator.types.named(file, facts.parents[base.symbol], base.name):
+            for value in self._evaluator.types.named(file, facts.outer[base.symbol], base.name):
                 if value.at is not None and value.at.symbol != source:
                     edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
         return [Edge(*edge, step) for edge, step in edges.items()], self._look.keys
@@ -80,7 +80,7 @@ class FileLinker:
             asked = (name, receiver, caller, arguments)
             targets = known.get(asked)
             if targets is None:
-                around = caller if caller >= -1 else facts.lambdas[-2 - caller].symbol
+                around = facts.place_of(caller)
                 if arguments == IMPLICIT:
                     targets = known[asked] = calls.implicit(name, receiver, around)
                 else:
@@ -133,7 +133,7 @@ class _CallResolver:
             caller: The place of the symbol around it, or -1.
             arguments: Number of its arguments, as in `Call`.
         """
-        kind = self.facts.kinds[caller] if caller >= 0 else ""
+        kind = self.facts.scope_kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
         # Outside functions a macro mostly defines functions: then these call what is in its text.
         if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
@@ -362,7 +362,7 @@ class _CallResolver:
         while caller >= 0:
             if (caller, name) in self.facts.typed:
                 return True
-            caller = self.facts.parents[caller]
+            caller = self.facts.outer[caller]
         return of_file and (-1, name) in self.facts.typed
 
     def _only(self, name: str, *, methods: bool, free: bool, anywhere: bool = False) -> Targets:

@@ -15,8 +15,8 @@ from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.resolve.expression_steps import Step, TypeText, places_in, steps_of, types_in
-from lci_py.callgraph.resolve.go_packages import in_package
+from lci_py.callgraph.resolve.expression_steps import Step, TypeText, place_in, places_in, steps_of, types_in
+from lci_py.callgraph.resolve.go_packages import in_package, named_type
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.narrowing import passing
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
@@ -42,11 +42,12 @@ from lci_py.callgraph.resolve.values import (
     with_step,
 )
 from lci_py.source.extract.arguments import GENERIC
-from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import Import, Typed
 
 _ENTER, _ITEM = "__enter__", (Step("item", ""),)
-_NO_SCOPES: frozenset[int] = frozenset()
+#: Kinds of what has local names.
+_LOCALS = FUNCTION_KINDS | {LAMBDA_KIND}
 _RUST_MODULES = frozenset({"crate", "super"})
 _BASE_DEPTH = 5
 _LINEAGE = 12
@@ -162,7 +163,8 @@ class Evaluator:
             elif value.kind == MANY and called and name in language_rules.ELEMENT_GETTERS:
                 found.append(value._replace(kind=FUNCTION))
             elif value.kind == MANY and name.isdigit():
-                found.extend(self._place_of(value, int(name), depth))
+                text = place_in(value.text, int(name))
+                found.extend(self.types.declared(value.files[0], value.place, text, depth))
             else:
                 values = attribute(value, name, depth - 1)
                 made = not called and value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
@@ -203,10 +205,8 @@ class Evaluator:
             return self._items(value._replace(kind=MANY), depth)
         if value.at is None:
             return ()
-        if value.kind == CLASS:
-            return (Value(INSTANCE, value.at, TYPE),)
         if value.kind != FUNCTION:
-            return (value,) if value.kind == BASES else ()
+            return (Value(INSTANCE, value.at, TYPE),) if value.kind == CLASS else (value,) * (value.kind == BASES)
         at = value.at
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
@@ -220,8 +220,11 @@ class Evaluator:
         if value.kind == MANY:
             items = places_in(value.text)
             return distinct(v for text in items for v in self.types.declared(value.files[0], value.place, text, depth))
+        if value.kind == INSTANCE and value.at is not None and value.at.kind == "type":  # `type Items []*Item`
+            behind = named_type(self._look, self.types.declared, value.at, depth - 1)
+            return distinct(item for one in behind if one.kind == MANY for item in self._items(one, depth - 1))
         if value.kind == INSTANCE:
-            for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator"):
+            for method in ("__iter__", "__aiter__", "__getitem__", "GetEnumerator", "iterator", "[Symbol.iterator]"):
                 for found in self.members.attribute(value, method, depth - 1):
                     results = self._results((found,), depth - 1)
                     following = [step for one in results for step in self._next(one, depth - 1)]
@@ -235,13 +238,6 @@ class Evaluator:
             return ()
         members = self.members.attribute
         return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
-
-    def _place_of(self, value: Value, number: int, depth: int) -> Values:
-        """One place of a tuple; any element of another container."""
-        items = places_in(value.text)
-        text = items[min(number, len(items) - 1)]
-        text = items[0] if text == "..." else text
-        return self.types.declared(value.files[0], value.place, text, depth)
 
     def _entered(self, values: Values, depth: int) -> Values:
         """What `with` binds: what `__enter__` returns, and what a generator yields; else the object itself."""
@@ -309,11 +305,11 @@ class Names:
         language = self._languages.get(facts.head.language) or self._language(facts.head.language)
         if not language.lexical:
             return place
-        parents = facts.parents
+        parents, kinds = facts.outer, facts.scope_kinds
         if name in language.own:
             holder = place
-            while holder >= 0 and facts.kinds[holder] not in HOLDERS:
-                if facts.owners[holder]:
+            while holder >= 0 and kinds[holder] not in HOLDERS:
+                if kinds[holder] != LAMBDA_KIND and facts.owners[holder]:
                     return place
                 holder = parents[holder]
             if holder >= 0:
@@ -357,33 +353,36 @@ class Names:
         language = self._language(facts.head.language)
         bare = name.lstrip("$@:")
         everywhere = language.implicit_self or file != self._look.own
-        known = facts.scopes.get(bare, _NO_SCOPES) if not everywhere else _NO_SCOPES
+        known: Collection[int] = () if everywhere else facts.scopes.get(bare, ())
         if not everywhere and not known:
             return None
         hidden = (callee and language.separate) or (name != bare and name[0] == "@")
         scope = place
         while scope >= 0:
             if everywhere or scope in known:
-                kind = facts.kinds[scope]
-                if kind in FUNCTION_KINDS and not hidden:
+                kind = facts.scope_kinds[scope]
+                if kind in _LOCALS and not hidden:
                     rows = self._look.typed(file, scope, bare)
                     if rows:
                         found = self._all.types.rows(file, rows, depth)
+                        inner = self._look.inside(file, scope, bare) if all(v.kind == EXTERNAL for v in found) else None
+                        if inner is not None and inner.kind != "method":
+                            return (value_of(inner, SCOPE),)  # const f = unknown(function f() {})
                         return tuple([v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in found])
                 inside = self._in_scope(file, scope, bare, depth)
-                if not inside and language.implicit_self and facts.owners[scope]:
+                if not inside and language.implicit_self and kind != LAMBDA_KIND and facts.owners[scope]:
                     own = [value.at for value in self.own_object(file, scope, "self")]
                     member = self._all.members.member
                     inside = tuple(v._replace(step=SELF) for at in own if at for v in member(at, bare, depth - 1))
                 if inside:
                     return inside
-            scope = facts.parents[scope]
+            scope = facts.outer[scope]
         return None
 
     def _in_scope(self, file: int, scope: int, name: str, depth: int) -> Values:
         """The values of a name that a definition around has, other than as a local."""
         facts = self._look.tables.facts(file)
-        kind = facts.kinds[scope]
+        kind = facts.scope_kinds[scope]
         if kind in TYPE_KINDS:
             if facts.head.language not in language_rules.IMPLICIT_SELF:
                 return ()
@@ -391,7 +390,7 @@ class Names:
             members = self._all.members.of_type(Value(CLASS, owner, SELF), name, depth - 1)
             return tuple(v if v.kind == INSTANCE else v._replace(step=SELF) for v in members)
         found = self._look.inside(file, scope, name)
-        if found is not None and (kind in FUNCTION_KINDS or kind in ("namespace", "module")):
+        if found is not None and (kind in _LOCALS or kind in ("namespace", "module")):
             return (value_of(found, SCOPE),)
         if kind in ("namespace", "module"):
             return self._all.types.rows(file, self._look.typed(file, scope, name), depth)
@@ -412,13 +411,13 @@ class Names:
         """The object around a place; as an object of its bases, if `name` is in `SUPERS`."""
         facts = self._look.tables.facts(file)
         kind = BASES if name in language_rules.SUPERS else INSTANCE
-        while place >= 0 and facts.kinds[place] not in HOLDERS:
-            owner = facts.owners[place]
+        while place >= 0 and facts.scope_kinds[place] not in HOLDERS:
+            owner = facts.owners[place] if place < len(facts.owners) else ""
             if owner:
                 found = self._look.near_type(file, owner) or self._look.only_type(facts.head.family, owner)
                 if found is not None:
                     return (Value(kind, found, SELF),)
-            place = facts.parents[place]
+            place = facts.outer[place]
         return (Value(kind, self._look.definition(file, place), SELF),) if place >= 0 else ()
 
     # --- the file and what it sees --------------------------------------------------------------------------------
@@ -771,7 +770,7 @@ class Members:
                 return ()
             self._nested += 1
             facts = self._look.tables.facts(owner.file)
-            around = facts.parents[owner.symbol - facts.first]
+            around = facts.outer[owner.symbol - facts.first]
             found: dict[Definition, None] = {}
             for text in self._look.bases(owner):
                 for value in self._all.types.named(owner.file, around, text, _BASE_DEPTH):
@@ -815,7 +814,7 @@ class Types:
         """The values assigned to a local with a declared type, if each is one object that a call makes."""
         given = [row for row in rows if row.text.startswith("=")]
         scope = rows[0].scope
-        if scope < 0 or self._look.tables.facts(file).kinds[scope] not in FUNCTION_KINDS:
+        if scope < 0 or self._look.tables.facts(file).scope_kinds[scope] not in _LOCALS:
             return ()
         made: list[Value] = []
         for row in given[:MOST_VALUES]:
@@ -891,7 +890,7 @@ class Types:
             found = self._look.inside(file, scope, name)
             if found is not None and found.kind in HOLDERS:
                 return (value_of(found, SCOPE),)
-            if facts.names[scope] == name and facts.kinds[scope] in TYPE_KINDS:
+            if facts.name_at(scope) == name and facts.scope_kinds[scope] in TYPE_KINDS:
                 return (value_of(self._look.definition(file, scope), SCOPE),)
-            scope = facts.parents[scope]
+            scope = facts.outer[scope]
         return self._all.names.outside(file, name, depth)

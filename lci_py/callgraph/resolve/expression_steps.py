@@ -229,6 +229,12 @@ def places_in(text: str) -> tuple[str, ...]:
     return tuple(_split(text, ",")) if "," in text else (text,)
 
 
+def place_in(text: str, number: int) -> str:
+    """The type of one place of a tuple; that of any element of another container."""
+    items = places_in(text)
+    return items[0] if items[-1] == "..." else items[min(number, len(items) - 1)]
+
+
 def _split(text: str, separator: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for place, letter in enumerate(text):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from lci_py.callgraph.edges import IMPORT
-from lci_py.callgraph.lookup_tables import is_go_test
+from lci_py.callgraph.lookup_tables import Definition, is_go_test
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.resolve.values import Values, value_of, with_step
+from lci_py.callgraph.resolve.values import Values, distinct, value_of, with_step
 from lci_py.types.source import Typed
 
-#: Evaluates type hints of a file: `Types.rows`.
+#: Evaluates type hints of a file, and the text of a type: `Types.rows`, `Types.declared`.
 Rows = Callable[[int, Iterable[Typed], int], Values]
+Declared = Callable[[int, int, str, int], Values]
 
 
 def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) -> Values:
@@ -34,3 +35,10 @@ def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) 
         if values:
             return with_step(values, IMPORT)
     return ()
+
+
+def named_type(look_ups: LookUps, declared: Declared, named: Definition, depth: int) -> Values:
+    """What a type is the name of: `[]*Item` of `type Items []*Item`."""
+    facts = look_ups.tables.facts(named.file)
+    rows = look_ups.typed(named.file, -1, facts.names[named.symbol - facts.first])
+    return distinct(v for row in rows if row.text[:1] == "~" for v in declared(named.file, -1, row.text[1:], depth))

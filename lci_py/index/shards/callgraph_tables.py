@@ -17,7 +17,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
-from lci_py.types.source import Import, Lambda, Stored, Typed
+from lci_py.types.source import AROUND, Import, Lambda, Stored, Typed
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
@@ -177,14 +177,17 @@ class SqlTables:
             lambdas = [Lambda(*item) for item in json.loads(rows[0][2])]
         except (ValueError, TypeError, RecursionError) as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
+        n_scopes = n_symbols + len(lambdas)
         for item in types:
             _check(type(item.scope) is type(item.within) is int)
-            _check(-1 <= item.scope < n_symbols and -1 <= item.within < n_symbols)
+            _check(-1 <= item.scope < n_scopes and -1 <= item.within < n_scopes)
             _check(type(item.name) is type(item.text) is str)
         _check(len(lambdas) == rows[0][3])
         for known in lambdas:
             _check(type(known.symbol) is int and -1 <= known.symbol < n_symbols)
             _check(_is_line(known.line) and _is_line(known.end_line))
+        for item in types:
+            _check(item.name != AROUND or _is_outside(item.within - n_symbols, item.scope, n_symbols, lambdas))
         return types, lambdas, rows[0][1]
 
     def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[Stored]:
@@ -313,6 +316,18 @@ class SqlTables:
 
 def _quoted(values: frozenset[str]) -> str:
     return ",".join(f"'{value}'" for value in sorted(values))
+
+
+def _is_outside(number: int, place: int, n_symbols: int, lambdas: Sequence[Lambda]) -> bool:
+    """Whether an anonymous function can be around a place: what is around something comes before it."""
+    if number < 0 or place < 0:
+        return False
+    inner = place - n_symbols
+    return (
+        lambdas[number].symbol < place
+        if inner < 0
+        else number < inner and lambdas[number].symbol <= lambdas[inner].symbol
+    )
 
 
 def _is_line(value: object) -> bool:

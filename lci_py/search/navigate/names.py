@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import AmbiguousNameError
 from lci_py.index.shards.symbols import dotted
+from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
@@ -18,6 +19,13 @@ if TYPE_CHECKING:
 _STUBS = {".pyi": ".py", ".d.ts": ".ts", ".mli": ".ml"}
 #: Languages in which a type may be reopened in another file and is still one type.
 _REOPENED = frozenset({"csharp", "ruby", "objc"})
+
+
+#: Kinds of types that no call makes an object of.
+_UNCALLED = frozenset({"interface", "trait"})
+_PREPROCESSED = frozenset({"c", "cpp", "objc"})
+#: A macro without parameters whose text is no name: no call.
+_CONSTANT = lazily(r"#\s*define\s+\w+(?=\s)(?!\s*[A-Za-z_]\w*\s*$)")
 
 
 class Meant(NamedTuple):
@@ -71,8 +79,20 @@ def _is_in(row: Row, file: str) -> bool:
 
 
 def _callable(found: list[Meant]) -> list[Meant]:
+    """Those that can be called, without their parts that cannot; all if none can."""
+    called = [meant._replace(rows=rows) for meant in found if (rows := tuple(filter(_is_called, meant.rows)))]
     kinds = FUNCTION_KINDS | TYPE_KINDS
-    return [meant for meant in found if any(row["kind"] in kinds for row in meant.rows)] or found
+    return called or [meant for meant in found if any(row["kind"] in kinds for row in meant.rows)] or found
+
+
+def _is_called(row: Row) -> bool:
+    """Whether calls can mean a definition: a function, a macro that is no constant, a type that they make."""
+    kind, language = row["kind"], row["language"]
+    if kind == "macro" and language in _PREPROCESSED:
+        return _CONSTANT.match(row["signature"]) is None
+    if kind in TYPE_KINDS:
+        return language != "c" and kind not in _UNCALLED and (kind, language) != ("enum", "cpp")
+    return kind in FUNCTION_KINDS
 
 
 def groups(rows: Sequence[Row]) -> list[Meant]:

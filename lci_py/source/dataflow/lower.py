@@ -57,6 +57,7 @@ class Anonymous:
         Args:
             spans: First byte and end of each.
         """
+        self._spans = spans
         self._order = sorted(range(len(spans)), key=lambda place: (spans[place][0], -spans[place][1]))
         self._starts = [spans[place][0] for place in self._order]
         self._ends = [spans[place][1] for place in self._order]
@@ -67,10 +68,20 @@ class Anonymous:
                 stack.pop()
             self._outer.append(stack[-1] if stack else -1)
             stack.append(at)
+        self._ranks = {place: at for at, place in enumerate(self._order)}
 
     def at(self, byte: int) -> tuple[int, int]:
         """Its index and first byte; (-1, -1) if there is none."""
         at = bisect_right(self._starts, byte) - 1
         while at >= 0 and self._ends[at] <= byte:
             at = self._outer[at]
+        return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)
+
+    def end(self, place: int) -> int:
+        """Where one ends."""
+        return self._spans[place][1]
+
+    def outer(self, place: int) -> tuple[int, int]:
+        """The one around one, as in `at`."""
+        at = self._outer[self._ranks[place]]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)

@@ -22,7 +22,7 @@ from lci_py.source.extract.stored_functions import stored_functions
 from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
-from lci_py.source.extract.type_hints import Narrowed, bound_names, outline, tests_of, types_of
+from lci_py.source.extract.type_hints import AnonymousScopes, Narrowed, bound_names, outline, tests_of, types_of
 from lci_py.source.stated_values import claims_of
 from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
 from lci_py.source.syntax.languages import TEXT, decodable, is_deep, load_languages
@@ -79,6 +79,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         else stored_values(language, captured, finder, symbols, reader.nodes, calls, tree.root_node)
     )
     given = flow.given if flow is not None else None
+    scopes = AnonymousScopes(anonymous, finder, symbols) if anonymous is not None and given is None else None
+    types = types_of(language, captured, finder, symbols, calls, given, stored, scopes)
     derived = list(_bases(captured, finder, symbols))
     bases = tuple(Base(symbol, plain_name(SPACE.sub("", captured.text(node)))) for symbol, node in derived)
     return Extract(
@@ -89,7 +91,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         imports=imports,
         bases=bases,
         types=(
-            *types_of(language, captured, finder, symbols, calls, given, stored),
+            *types,
+            *(scopes.nesting(types, flow.lambdas) if scopes is not None and flow is not None else ()),
             *(accessors(flow) if flow is not None else ()),
             *type_parameters(language, reader.nodes, symbols),
             *base_arguments(language, captured, derived),

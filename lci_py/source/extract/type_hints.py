@@ -9,22 +9,23 @@ from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Typed
+from lci_py.types.source import AROUND, Typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
+    from lci_py.source.dataflow.lower import Anonymous
     from lci_py.source.syntax.captures import Captured, Finder
-    from lci_py.types.source import Call, Stored, Symbol
+    from lci_py.types.source import Call, Lambda, Stored, Symbol
 
 _READ = 1000  # bytes
 _KEPT = 120  # characters
 _OPEN, _CLOSE = "([{", ")]}"
 _GROUPS = lazily(r"[(\[{]")
 _BEFORE = lazily(r"[\w)\]>!?}$]$")
-_FIRST = lazily(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d]\w*)")
+_FIRST = lazily(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d][\w$]*)")
 #: Words that keep the blank after them when blanks are removed: `new Foo`, `await f()`.
 _WORDS = lazily(r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
 #: Names and dots: a text with nothing to remove.
@@ -217,7 +218,7 @@ def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -
 
 def types_of(
     language: str, captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
-    given: Sequence[Given] | None = None, stored: Sequence[Stored] = (),
+    given: Sequence[Given] | None = None, stored: Sequence[Stored] = (), locals_: AnonymousScopes | None = None,
 ) -> list[Typed]:  # fmt: skip
     """The known types of names. Of locals, only those that a call depends on.
 
@@ -229,6 +230,7 @@ def types_of(
         calls: The file's.
         given: What the data flow has found; for its languages, nothing else counts.
         stored: The functions that the file stores.
+        locals_: Its anonymous functions, if they are scopes of their own.
     """
     asked = {call.name.removesuffix("[]") for call in calls if not call.receiver}
     asked.update(map(first_name, {call.receiver for call in calls if call.receiver}))
@@ -239,7 +241,7 @@ def types_of(
     passed = {one.rpartition("=")[2] for text in texts for one in text.split(";")}
     given_on = set(map(first_name, passed))
     found: dict[Typed, None] = {}
-    reader = _Reader(captured, finder, symbols, with_stars=language == "cpp")
+    reader = _Reader(captured, finder, symbols, with_stars=language == "cpp", locals_=locals_)
     for captures in captured.typed:
         for item in reader.read(captures):
             found[item] = None
@@ -247,7 +249,9 @@ def types_of(
     # In reverse, since a value usually comes from a name that was bound before: that name is needed, too.
     kept = []
     for item in reversed(found):
-        local = item.name and item.scope >= 0 and symbols[item.scope].kind in FUNCTION_KINDS
+        local = item.name and item.scope >= 0
+        if local and item.scope < len(symbols):
+            local = symbols[item.scope].kind in FUNCTION_KINDS
         if local and item.name not in asked and item.name not in given_on:
             continue
         if item.text.startswith(_ASSIGNED):
@@ -294,14 +298,17 @@ def _plan(captures: tuple[str, ...]) -> tuple[tuple[tuple[str, tuple[str, str] |
 class _Around:
     """The innermost symbol of some kinds around a node; for each entity it is looked for once."""
 
-    def __init__(self, finder: Finder, symbols: Sequence[Symbol], kinds: frozenset[str]) -> None:
+    def __init__(
+        self, finder: Finder, symbols: Sequence[Symbol], kinds: frozenset[str], locals_: AnonymousScopes | None = None
+    ) -> None:
         self._finder = finder
         self._symbols = symbols
         self._kinds = kinds
+        self._locals = locals_
         self._known: dict[int, int] = {}
 
     def __call__(self, node: Node) -> int:
-        """Its index, -1 if there is none."""
+        """Its index, -1 if there is none. An anonymous function in it is numbered as in `Typed.scope`."""
         at = node.start_byte
         index = self._finder.enclosing(at)
         place = self._known.get(index)
@@ -310,19 +317,72 @@ class _Around:
             while place >= 0 and self._symbols[place].kind not in self._kinds:
                 place = self._symbols[place].parent
             self._known[index] = place
-        return place
+        return place if self._locals is None else self._locals.inside(place, at)
+
+
+class AnonymousScopes:
+    """Functions without a name as scopes of the names that are bound in them.
+
+    Their numbers are those of `Typed.scope`.
+    """
+
+    def __init__(self, anonymous: Anonymous, finder: Finder, symbols: Sequence[Symbol]) -> None:
+        self._anonymous = anonymous
+        self._symbols = symbols
+        self._spans = {one.symbol: (one.start, one.end) for one in finder.entities if one.symbol >= 0}
+
+    def inside(self, place: int, at: int) -> int:
+        """The innermost one around a byte if it is in a symbol, which is around that byte as well; else the symbol."""
+        number, start = self._anonymous.at(at)
+        return len(self._symbols) + number if number >= 0 and start > self._start(place) else place
+
+    def _start(self, place: int) -> int:
+        return self._spans[place][0] if place >= 0 else -1
+
+    def nesting(self, types: Sequence[Typed], lambdas: Sequence[Lambda]) -> Iterator[Typed]:
+        """What is directly inside a function without a name that binds names: symbols and other such functions."""
+        first = len(self._symbols)
+        holding = {item.scope - first for item in types if item.scope >= first}
+        inside: dict[int, int] = {}
+        for place, (start, end) in self._spans.items():
+            number, begin = self._anonymous.at(start)
+            symbol = self._symbols[place]
+            is_inside = number >= 0 and begin > self._start(symbol.parent) and end <= self._anonymous.end(number)
+            if is_inside and symbol.kind in CALLABLE:
+                inside[place] = number
+                holding.add(number)
+        if not holding:
+            return
+        for place, number in inside.items():
+            yield from self._held(place, number, holding, lambdas)
+        for number in range(len(lambdas)):
+            yield from self._held(first + number, self._outer(number, lambdas), holding, lambdas)
+
+    def _outer(self, number: int, lambdas: Sequence[Lambda]) -> int:
+        """The function without a name around another one, -1 if there is none inside the same symbol."""
+        outer, start = self._anonymous.outer(number)
+        return outer if start > self._start(lambdas[number].symbol) else -1
+
+    def _held(self, place: int, number: int, holding: set[int], lambdas: Sequence[Lambda]) -> Iterator[Typed]:
+        while number >= 0 and number not in holding:
+            number = self._outer(number, lambdas)
+        if number >= 0:
+            yield Typed(place, AROUND, "", len(self._symbols) + number)
 
 
 class _Reader:
     """The hints in the matches of one file."""
 
-    def __init__(self, captured: Captured, finder: Finder, symbols: Sequence[Symbol], *, with_stars: bool) -> None:
+    def __init__(
+        self, captured: Captured, finder: Finder, symbols: Sequence[Symbol], *, with_stars: bool,
+        locals_: AnonymousScopes | None,
+    ) -> None:  # fmt: skip
         self._captured = captured
         self._stars = with_stars  # of pointers, which stand before the name
-        self._callable = _Around(finder, symbols, CALLABLE)
+        self._callable = _Around(finder, symbols, CALLABLE, locals_)
         self._function = _Around(finder, symbols, FUNCTION_KINDS)
         self._type = _Around(finder, symbols, TYPE_KINDS)
-        self._member = _Around(finder, symbols, FUNCTION_KINDS | TYPE_KINDS)
+        self._member = _Around(finder, symbols, FUNCTION_KINDS | TYPE_KINDS, locals_)
 
     def read(self, captures: dict[str, list[Node]]) -> Iterator[Typed]:
         captured = self._captured
@@ -409,7 +469,8 @@ def _given(node: Node) -> Node:
 def _type(text: str) -> str:
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
-    return text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
+    text = text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
+    return f"={text[7:]}" if text.startswith("typeof ") else text
 
 
 def _stars(source: bytes, start: int, name: int, end: int) -> str:

@@ -83,6 +83,24 @@ def test_what_cannot_be_called_is_named_by_its_file(tmp_path: Path) -> None:
         assert [target.file for target in ask(session, "callees", "a.py::LIMIT").targets] == ["a.py"]
 
 
+def test_a_function_is_meant_before_what_of_its_name_no_call_can_mean(tmp_path: Path) -> None:
+    sources = {
+        "a.c": "struct stat { int x; };\nint stat(struct stat *s) { return 1; }\n"
+        "enum mode { A };\n#define LIMIT 5\n#define NAMED other\n",
+        "b.c": "int mode(void) { return 1; }\nint LIMIT(void) { return mode(); }\nint NAMED(void) { return 1; }\n",
+        "c.ts": "interface Timer { tick(): void }\n",
+        "d.ts": "export class Timer {}\n",
+    }
+    with app.open_engine(str(build(tmp_path, sources))) as session:
+        for name, place in (("stat", "a.c:2"), ("mode", "b.c:1"), ("LIMIT", "b.c:2"), ("Timer", "d.ts:1")):
+            (target,) = ask(session, "callers", name).targets
+            assert f"{target.file}:{target.line}" == place
+        assert near(ask(session, "callers", "mode")) == {"LIMIT": (2,)}
+        assert ask(session, "callers", "a.c::mode").targets[0].kind == "enum"
+        with pytest.raises(AmbiguousNameError):  # a macro that is another name of a function
+            ask(session, "callers", "NAMED")
+
+
 def test_a_whole_path_is_no_end_of_another(tmp_path: Path) -> None:
     sources = {"a.py": "def f():\n    return 1\n", "sub/a.py": "def f():\n    return 2\n"}
     with app.open_engine(str(build(tmp_path, sources))) as session:
