@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.offsets import Offsets, offset_arrays
+from lci_py.index.shards.arrays import Offsets, offset_arrays
 
 if TYPE_CHECKING:
     from array import array

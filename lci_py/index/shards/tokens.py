@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.index.shards.offsets import Offsets, offset_arrays
+from lci_py.index.shards.arrays import Arrays, Offsets, offset_arrays, write_arrays
 from lci_py.index.shards.string_table import compact
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays
-from lci_py.index.shards.offsets import Offsets
+from lci_py.index.shards.arrays import Arrays, Offsets
 from lci_py.source.text.words import MAX_WORD, joined, stem
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from hypothesis import given, settings, strategies as st
 from lci_py.embed.encoder import Encoder
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import tokens
-from lci_py.index.shards.arrays import write_arrays
+from lci_py.index.shards.arrays import offset_arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
-from lci_py.index.shards.offsets import offset_arrays
 from lci_py.index.shards.tokens import Bags, TokenBags, TokenTable, write_tokens
 from tests.support.layout import random_layouts
 

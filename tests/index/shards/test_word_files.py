@@ -86,9 +86,8 @@ def test_a_damaged_shard_is_an_error(engine: Engine, tmp_path: Path) -> None:
     from array import array
 
     from lci_py.errors import DamagedIndexError
-    from lci_py.index.shards.arrays import write_arrays
+    from lci_py.index.shards.arrays import offset_arrays, write_arrays
     from lci_py.index.shards.numbering import Numbering
-    from lci_py.index.shards.offsets import offset_arrays
     from lci_py.index.shards.word_files import WordFiles
 
     arrays = {
