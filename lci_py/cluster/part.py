@@ -21,7 +21,7 @@ from lci_py.cluster.root import FleetInfo, PartInfo, starts
 from lci_py.cluster.sources import EVERYTHING, Run, source_of, write_files
 from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, ShardVersionError, UsageError
 from lci_py.index.build.run import BuildOptions, build
-from lci_py.index.store.cache import MOST_BYTES, Cache as RecordCache
+from lci_py.index.store.cache import Cache as RecordCache
 from lci_py.index.store.lock import writer
 from lci_py.index.store.manifest import (
     FORMAT,
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 #: Seconds that a run waits for another one to write what it has extracted.
 _WAIT = 10.0
+#: What the records that runs share may take.
+_SHARED_BYTES = 256 << 20
 _ROLES = ("symbols", "bm25", "facts", "related", "dense", "tokens")
 
 
@@ -155,7 +157,7 @@ def keep_records(folder: Path, index_dir: Path, table: FileTable) -> None:
         closing(RecordCache(folder, secret, write=True)) as shared,
     ):
         shared.put("records", own.get("records", keys), now)
-        shared.collect(MOST_BYTES, keys, now)
+        shared.collect(_SHARED_BYTES, keys, now)
 
 
 def _stored(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) -> Part | None:

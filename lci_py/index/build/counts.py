@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.filters import SYMBOLS_OF
 
 if TYPE_CHECKING:
     from lci_py.source.file_record import FileRecord
@@ -76,7 +77,7 @@ class FileCounts:
                     self.languages[language] += sign * count
                     self.errors[language] += sign * (errors or 0)
                 for kind, count in db.execute(
-                    f"SELECT kind, count(*) FROM symbols WHERE file IN ({own}) GROUP BY kind"
+                    f"SELECT s.kind, count(*) {SYMBOLS_OF} WHERE f.id IN ({own}) GROUP BY s.kind"
                 ):
                     self.kinds[kind] += sign * count
 

@@ -101,7 +101,7 @@ class _Tree:
     @property
     def vectors(self) -> str:
         """How vectors are stored."""
-        return "int16" if sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES else "float32"
+        return "int8" if sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES else "float32"
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -311,7 +311,7 @@ def _publish(
         report=run.report,
         segment_chunks=options.segment_chunks,
         early=options.early if previous is None else None,
-        compact=tree.vectors == "int16",
+        compact=tree.vectors == "int8",
         graph=options.graph,
     )
     number = latest.generation + 1 if latest else 1

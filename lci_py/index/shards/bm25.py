@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.arrays import Arrays, Offsets, offset_arrays, write_arrays
 from lci_py.index.shards.string_table import StringTable, compact, sorted_order, string_arrays
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ UNITS = {"content": 1, "names": 5, "paths": 1, "files": 1}
 #: The kind of a field's rows, one of `numbering.COUNTED`.
 ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files"}
 
+#: As a stored count: it is this or more, and stored apart.
+_MANY = 15
 #: Terms whose columns are cached: a long session asks for the same ones again.
 _REMEMBERED = 10_000
 
@@ -141,15 +143,40 @@ def write_lexical(
         found = count(fields[name], indptr, targets, n_rows, len(terms))
         arrays |= {
             f"{name}_lengths": found.lengths,
-            f"{name}_starts": compact(found.starts),
+            **offset_arrays(name, np.diff(found.starts)),
             f"{name}_rows": narrow(found.rows),
-            f"{name}_counts": found.counts,
+            **_count_arrays(name, found.counts),
         }
         if name == "content":
             owner = maps["unit_file"][maps["chunk_unit"]]
             lengths = np.bincount(owner, weights=found.lengths, minlength=n_files)
             arrays["files_lengths"] = lengths.astype(np.int32)
     write_arrays(path, arrays)
+
+
+def _count_arrays(name: str, counts: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Counts as stored: `NAME_counts`, two in a byte; `NAME_many` and `NAME_often`, which of them are `_MANY` or more,
+    and their values."""
+    from lci_py.index.shards.term_counts import narrow
+
+    few = np.minimum(counts, _MANY).astype(np.uint8)
+    few = np.append(few, np.zeros(len(few) % 2, np.uint8))
+    many = np.flatnonzero(counts >= _MANY)
+    return {
+        f"{name}_counts": few[::2] | few[1::2] << 4,
+        f"{name}_many": compact(many),
+        f"{name}_often": narrow(counts[many]),
+    }
+
+
+class _Lists(NamedTuple):
+    """The posting lists of a field, as stored."""
+
+    offsets: Offsets
+    rows: NDArray[Any]
+    counts: NDArray[np.uint8]
+    many: NDArray[Any]
+    often: NDArray[Any]
 
 
 class _Segment:
@@ -159,7 +186,7 @@ class _Segment:
         self.counts = counts
         self.arrays = Arrays(path)
         self.terms = StringTable(self.arrays, "terms")
-        self._postings: dict[str, tuple[memoryview, NDArray[Any], NDArray[Any]]] = {}
+        self._postings: dict[str, _Lists] = {}
 
     def rows_of(self, name: str, kind: str) -> NDArray[np.int32]:
         """An array with an item per row of a kind."""
@@ -186,15 +213,13 @@ class _Segment:
 
         All terms at once: a query has a dozen, most of them with few rows, so the time depends on the number of calls.
         """
-        starts, rows, counts = self._postings.get(field) or self._open(field)
-        spans = [(starts[column], starts[column + 1]) for column in columns]
-        if any(not 0 <= start <= stop <= len(rows) for start, stop in spans):
-            raise self.damaged(f"the arrays of {field} do not fit together")
+        lists = self._postings.get(field) or self._open(field)
+        spans = [lists.offsets.span(column) for column in columns]
         for start, stop in spans:
             self.arrays.check_items(f"{field}_rows", start, stop)
-            self.arrays.check_items(f"{field}_counts", start, stop)
-        found = np.concatenate([rows[start:stop] for start, stop in spans], dtype=np.int32)
-        often = np.concatenate([counts[start:stop] for start, stop in spans])
+            self.arrays.check_items(f"{field}_counts", start // 2, (stop + 1) // 2)
+        found = np.concatenate([lists.rows[start:stop] for start, stop in spans], dtype=np.int32)
+        often = np.concatenate([self._often(field, lists, start, stop) for start, stop in spans])
         sizes = np.array([stop - start for start, stop in spans], np.int64)
         if len(found):
             ascends = np.concatenate((found[1:] > found[:-1], [True]))
@@ -204,13 +229,32 @@ class _Segment:
                 raise self.damaged(f"{field} names a row that does not exist or a row twice, or counts nothing in it")
         return found, often, sizes
 
-    def _open(self, field: str) -> tuple[memoryview, NDArray[Any], NDArray[Any]]:
-        starts = self.arrays.view(f"{field}_starts", "i4", "i8")
-        rows = self.arrays.array(f"{field}_rows", "u1", "u2", "i4", check=False)
-        counts = self.arrays.array(f"{field}_counts", "u1", "u2", "i4", check=False)
-        if len(starts) != len(self.terms) + 1 or starts[0] or not starts[-1] == len(rows) == len(counts):
+    def _often(self, field: str, lists: _Lists, start: int, stop: int) -> NDArray[Any]:
+        """The counts of some postings that follow each other."""
+        pairs = lists.counts[start // 2 : (stop + 1) // 2]
+        found = np.empty(2 * len(pairs), np.uint8)
+        np.bitwise_and(pairs, _MANY, out=found[::2])
+        np.right_shift(pairs, 4, out=found[1::2])
+        found = found[start % 2 : start % 2 + stop - start]
+        places = np.flatnonzero(found == _MANY)
+        if not len(places):
+            return found
+        first, last = np.searchsorted(lists.many, (start, stop))
+        if not np.array_equal(lists.many[first:last] - start, places):
             raise self.damaged(f"the arrays of {field} do not fit together")
-        self._postings[field] = found = (starts, rows, counts)
+        often = found.astype(np.int32)
+        often[places] = lists.often[first:last]
+        return often
+
+    def _open(self, field: str) -> _Lists:
+        rows = self.arrays.array(f"{field}_rows", "u1", "u2", "i4", check=False)
+        counts = self.arrays.array(f"{field}_counts", "u1", check=False)
+        many = self.arrays.array(f"{field}_many", "i4", "i8")
+        often = self.arrays.array(f"{field}_often", "u1", "u2", "i4")
+        offsets = Offsets(self.arrays, field, len(rows))
+        if len(offsets) != len(self.terms) or len(counts) != (len(rows) + 1) // 2 or len(many) != len(often):
+            raise self.damaged(f"the arrays of {field} do not fit together")
+        self._postings[field] = found = _Lists(offsets, rows, counts, many, often)
         return found
 
     def damaged(self, what: str) -> DamagedIndexError:

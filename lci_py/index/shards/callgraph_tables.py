@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
 from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import qualified_in
+from lci_py.index.shards.filters import SYMBOLS_OF, kinds_in, qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
 from lci_py.types.source import AROUND, Import, Lambda, Stored, Typed
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
 #: Numbers in one question.
 _MOST_ASKED = 500
+_OWN_SYMBOLS = f"{SYMBOLS_OF} WHERE f.id = ? ORDER BY s.id"
 _KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check them
 
 #: Number, head, first call, number of calls and of anonymous functions.
@@ -127,8 +128,8 @@ class SqlTables:
 
     def _read_facts(self, file: int) -> FileFacts:
         segment, number, _, _ = self._places[file]
-        sql = "SELECT id, name, kind, parent, scope, line, arity, exported FROM symbols WHERE file = ? ORDER BY id"
-        rows = self._select(segment, sql, (number,))
+        columns = "s.id, s.name, s.kind, s.parent, s.scope, s.line, s.arity, s.exported"
+        rows = self._select(segment, f"SELECT {columns} {_OWN_SYMBOLS}", (number,))
         start = rows[0][0] if rows else 0
         first = self._public(self._public_symbols[segment], start, self.n_symbols) if rows else 0
         _check(0 <= first <= self.n_symbols - len(rows))
@@ -191,7 +192,10 @@ class SqlTables:
         return types, lambdas, rows[0][1]
 
     def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[Stored]:
-        sql = "SELECT owner, slot, value, within FROM stored WHERE file = ? ORDER BY id"
+        sql = (
+            "SELECT t.owner, t.slot, t.value, t.within FROM files f CROSS JOIN stored t ON t.id >= f.first_stored "
+            "AND t.id < f.first_stored + f.stored AND t.file = f.id WHERE f.id = ? ORDER BY t.id"
+        )
         found = [Stored(*row) for row in self._select(segment, sql, (number,))]
         for item in found:
             _check(type(item.owner) is type(item.slot) is type(item.value) is str and bool(item.slot))
@@ -237,7 +241,7 @@ class SqlTables:
         return found
 
     def _read_named(self, name: str) -> list[Definition]:
-        return self._definitions(f"WHERE s.name = ? AND s.kind IN ({_quoted(CALLABLE)})", name)
+        return self._definitions(f"WHERE s.name = ? AND {kinds_in('s.', CALLABLE)}", name)
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
         found = {}
@@ -258,8 +262,8 @@ class SqlTables:
 
     def _definitions(self, where: str, name: str) -> list[Definition]:
         sql = (
-            "SELECT s.id, s.file, s.kind, p.kind, s.scope, s.exported FROM definitions s "
-            f"LEFT JOIN definitions p ON p.id = s.parent {where}"
+            "SELECT s.id, s.file, s.kind, p.kind, s.scope, s.exported FROM symbols s "
+            f"LEFT JOIN symbols p ON p.id = s.parent {where}"
         )
         found = []
         for segment, numbers in enumerate(self._public_symbols):
@@ -276,7 +280,8 @@ class SqlTables:
         return sorted(found)
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
-        sql = f"SELECT DISTINCT file FROM symbols WHERE {qualified_in('', 1)} AND kind IN ({_quoted(DECLARED)})"
+        named = qualified_in("", [qualified_name])
+        sql = f"SELECT DISTINCT file FROM symbols WHERE {named} AND {kinds_in('', DECLARED)}"
         found = []
         for segment in range(len(self._segments)):
             for (file,) in self._select(segment, sql, (qualified_name, qualified_name)):
@@ -290,9 +295,7 @@ class SqlTables:
     def stable_ids(self, file: int) -> list[str]:
         """The stable ids of a file's symbols, in their order."""
         segment, number, _, _ = self._places[file]
-        found = [
-            sid for (sid,) in self._select(segment, "SELECT sid FROM symbols WHERE file = ? ORDER BY id", (number,))
-        ]
+        found = [sid for (sid,) in self._select(segment, f"SELECT s.sid {_OWN_SYMBOLS}", (number,))]
         _check(all(type(sid) is str for sid in found))
         return found
 
@@ -308,14 +311,9 @@ class SqlTables:
     def qualified_names(self, file: int) -> list[str]:
         """The qualified names of a file's symbols, in their order."""
         segment, number, _, _ = self._places[file]
-        sql = "SELECT qualified_name FROM symbols WHERE file = ? ORDER BY id"
-        found = [name for (name,) in self._select(segment, sql, (number,))]
+        found = [name for (name,) in self._select(segment, f"SELECT s.qualified_name {_OWN_SYMBOLS}", (number,))]
         _check(all(type(name) is str for name in found))
         return found
-
-
-def _quoted(values: frozenset[str]) -> str:
-    return ",".join(f"'{value}'" for value in sorted(values))
 
 
 def _is_outside(number: int, place: int, n_symbols: int, lambdas: Sequence[Lambda]) -> bool:

@@ -1,14 +1,14 @@
 """Filters and names as SQL conditions on the symbolic shards: they mean the same in every mode.
 
-An index of kinds and names answers both what has a name and what is of a kind. A qualified name is stored only where
-it differs from the name. Of the spelling, by which `getHttp` and `get_http` are the same, a number is stored: whoever
-looks one up compares the names that it finds.
+An index of kinds and names answers both what has a name and what is of a kind. Of a qualified name that differs from
+the name, and of the spelling, by which `getHttp` and `get_http` are the same, the index has a number: whoever looks one
+up compares the names that it finds.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from lci_py.errors import BadGlobError, UsageError
 from lci_py.source.text.words import joined
@@ -16,7 +16,19 @@ from lci_py.types.search import BLOCK_KIND, KINDS, TYPE_KINDS, Filters
 
 #: Values in one SQL condition. SQLite's own limits are 999 variables in old builds, and expressions 1,000 deep.
 MAX_VALUES = 500
-_KINDS = ",".join(f"'{kind}'" for kind in KINDS)
+#: The number that stands for a kind in the shard.
+KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
+_KINDS = ",".join(map(str, KIND_NUMBER.values()))
+#: What no definition has: the number of blocks, and of words that are no kind.
+_BLOCK, _NO_KIND = -1, -2
+#: Conditions for the rows of files `f`, which follow each other: symbols, units, chunks.
+OF_FILE = {
+    "s": "s.id >= f.first_symbol AND s.id < f.first_symbol + f.symbols",
+    "u": "u.id >= f.first_unit AND u.id < f.first_unit + f.units",
+    "c": "c.id >= f.first_chunk AND c.id < f.first_chunk + f.chunks",
+}
+#: The symbols, units or chunks of files; CROSS JOIN tells SQLite which table to read first.
+SYMBOLS_OF = f"FROM files f CROSS JOIN symbols s ON {OF_FILE['s']} AND s.file = f.id"
 _MAX_GLOB = 10_000  # characters; SQLite refuses patterns of more than 50,000 bytes
 _SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 
@@ -40,9 +52,9 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
         clauses.append(f"f.language IN ({marks(names)})")
         args += names
     if filters.kind:
-        kind = "s.kind" if by_index else f"coalesce(s.kind, '{BLOCK_KIND}')"
-        clauses.append(f"{kind} IN ({marks(filters.kind)})")
-        args += [kind.lower() for kind in filters.kind]
+        kind = "s.kind_number" if by_index else f"coalesce(s.kind_number, {_BLOCK})"
+        known = KIND_NUMBER | {BLOCK_KIND: _BLOCK}
+        clauses.append(f"{kind} IN ({','.join(str(known.get(kind.lower(), _NO_KIND)) for kind in filters.kind)})")
     for column, globs in (("s.name", filters.name), ("p.name", filters.parent)):
         if len(globs) > MAX_VALUES:
             raise UsageError(f"{len(globs):,} names at once", hint=f"give at most {MAX_VALUES}")
@@ -130,13 +142,19 @@ def spelling(text: str) -> int:
 
 def named_in(column: str, count: int) -> str:
     """An SQL condition for definitions with one of `count` names; `column` is `s.` or the like."""
-    return f"({column}kind IN ({_KINDS}) AND {column}name IN ({marks(range(count))}))"
+    return f"({column}kind_number IN ({_KINDS}) AND {column}name IN ({marks(range(count))}))"
 
 
-def qualified_in(column: str, count: int) -> str:
-    """An SQL condition for definitions with one of `count` qualified names, which are its values twice."""
-    same = f"{column}qualified IS NULL AND {named_in(column, count)}"
-    return f"({column}qualified IN ({marks(range(count))}) OR {same})"
+def kinds_in(column: str, kinds: Iterable[str]) -> str:
+    """An SQL condition for definitions of some kinds."""
+    return f"{column}kind_number IN ({','.join(str(KIND_NUMBER[kind]) for kind in sorted(kinds))})"
+
+
+def qualified_in(column: str, names: Sequence[str]) -> str:
+    """An SQL condition for definitions with one of some qualified names, which are its values twice."""
+    hashes = ",".join(map(str, sorted(set(map(spelling, names)))))
+    same = f"{column}qualified_hash IS NULL AND {named_in(column, len(names))}"
+    return f"({column}qualified_hash IN ({hashes}) AND {column}qualified_name IN ({marks(names)}) OR {same})"
 
 
 def ending_in(name: str, plain: str) -> tuple[str, list[object]]:

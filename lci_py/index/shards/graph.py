@@ -25,8 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", "read_links", "write_graph"]
 
 
+#: The types that the lines of edges may have.
+_LINES = ("u1", "u2", "i4")
+#: The arrays of `STORED` that are stored in another way.
+_MADE = ("source", "line")
+
+
 def write_graph(path: Path, links: Links) -> None:
-    """Write the shard into a new file: the arrays of `Links`, and for queries
+    """Write the shard into a new file: the arrays of `Links` without the sources of edges, and for queries
 
     - `incoming`: int32 [E], edge numbers sorted by target, then source;
     - `out_ptr`, `in_ptr`: int32 [S + F + L + 1], where the edges of each node start, among all edges and in `incoming`.
@@ -34,11 +40,16 @@ def write_graph(path: Path, links: Links) -> None:
     Raises:
         OSError: It cannot be written.
     """
+    from lci_py.index.shards.term_counts import narrow  # only writing needs it
+
     nodes = links.n_nodes
+    stored = stored_arrays(links)
+    del stored["source"]  # `out_ptr` tells
     write_arrays(
         path,
         {
-            **stored_arrays(links),
+            **stored,
+            "line": narrow(links.line),
             "out_ptr": _pointers(links.source, nodes),
             "incoming": _stable_order(links.target),
             "in_ptr": _pointers(links.target, nodes),
@@ -88,11 +99,13 @@ class GraphIndex:
 
     def __init__(self, path: Path) -> None:
         self._name = path.name
-        arrays = Arrays(path)
+        self._arrays = arrays = Arrays(path)
         self.first_symbol = arrays.array("first_symbol", "i4")
-        self.source, self.target, self.line = (arrays.array(name, "i4") for name in ("source", "target", "line"))
-        self.kind, self.step = arrays.array("kind", "u1"), arrays.array("step", "u1")
-        self.incoming = arrays.array("incoming", "i4")
+        # Of the edges, of which there may be millions, only those are compared with the checksums that a query reads.
+        self._target = arrays.array("target", "i4", check=False)
+        self._line = arrays.array("line", *_LINES, check=False)
+        self._kind, self._step = (arrays.array(name, "u1", check=False) for name in ("kind", "step"))
+        self._incoming = arrays.array("incoming", "i4", check=False)
         self.out_ptr, self.in_ptr = arrays.array("out_ptr", "i4"), arrays.array("in_ptr", "i4")
         self._check(len(self.first_symbol) > 0)
         self.n_files = len(self.first_symbol) - 1
@@ -104,11 +117,10 @@ class GraphIndex:
         self.n_lambdas = int(self.first_lambda[-1])
         self._check(len(self.lambda_symbol) == len(self.lambda_line) == len(self.lambda_end_line) == self.n_lambdas)
         nodes = self.n_symbols + self.n_files + self.n_lambdas
-        edges = len(self.source)
+        edges = len(self._target)
         self._check(self.n_symbols >= 0 and len(self.out_ptr) == len(self.in_ptr) == nodes + 1)
-        self._check(
-            len(self.target) == len(self.line) == len(self.kind) == len(self.step) == len(self.incoming) == edges
-        )
+        self._check(len(self._line) == len(self._kind) == len(self._step) == len(self._incoming) == edges)
+        self._check(int(self.out_ptr[-1]) == int(self.in_ptr[-1]) == edges)
         #: A number above every node.
         self.n_nodes = nodes
 
@@ -122,10 +134,10 @@ class GraphIndex:
         """Sources of the edges of one kind into a node, ascending."""
         self._check(0 <= node < len(self.in_ptr) - 1)
         start, stop = int(self.in_ptr[node]), int(self.in_ptr[node + 1])
-        self._check(0 <= start <= stop <= len(self.source))
-        edges = self.incoming[start:stop]
-        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
-        return self._nodes(self.source[edges[self.kind[edges] == kind]])
+        self._check(0 <= start <= stop <= len(self._incoming))
+        self._arrays.check_items("incoming", start, stop)
+        edges = self._read("kind", self._incoming[start:stop])
+        return self._sources(edges[self._kind[edges] == kind])
 
     def edges(self, nodes: Sequence[int] | NDArray[Any], kind: int | NDArray[Any], *, incoming: bool = False) -> Edges:
         """The edges of one kind of several nodes: node by node, then by the other end, then by line.
@@ -139,17 +151,61 @@ class GraphIndex:
         pointers = self.in_ptr if incoming else self.out_ptr
         self._check(not len(asked) or 0 <= int(asked.min()) <= int(asked.max()) < len(pointers) - 1)
         start, stop = pointers[asked].astype(np.int64), pointers[asked + 1].astype(np.int64)
-        self._check(bool(((start >= 0) & (start <= stop) & (stop <= len(self.source))).all()))
+        self._check(bool(((start >= 0) & (start <= stop) & (stop <= len(self._incoming))).all()))
         sizes = stop - start
         ends = np.cumsum(sizes)
         places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(start - (ends - sizes), sizes)
-        edges = self.incoming[places] if incoming else places
-        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self.source))
+        if incoming:
+            self._arrays.check_ranges("incoming", start, stop)
+        edges = self._read("kind", self._incoming[places] if incoming else places)
         origin = np.repeat(np.arange(len(asked)), sizes)
-        chosen = np.flatnonzero(self.kind[edges] == (kind if isinstance(kind, int) else kind[origin]))
+        chosen = np.flatnonzero(self._kind[edges] == (kind if isinstance(kind, int) else kind[origin]))
         edges, origin = edges[chosen], origin[chosen]
-        node = self._nodes((self.source if incoming else self.target)[edges])
-        return Edges(origin, node, self.line[edges], self.step[edges])
+        node = self._sources(edges) if incoming else self._nodes(self._target[self._read("target", edges)])
+        line, step = self._line[self._read("line", edges)], self._step[self._read("step", edges)]
+        return Edges(origin, node, line.astype(np.int32), step)
+
+    def _read(self, name: str, edges: NDArray[Any]) -> NDArray[Any]:
+        """Some edges, whose items in an array are as they were written."""
+        self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self._target))
+        self._arrays.check_ranges(name, edges.astype(np.int64), edges.astype(np.int64) + 1)
+        return edges
+
+    def _sources(self, edges: NDArray[Any]) -> NDArray[np.int32]:
+        """The sources of some edges: a node's edges follow each other."""
+        return self._nodes((np.searchsorted(self.out_ptr, edges, "right") - 1).astype(np.int32))
+
+    # All edges, for those who read them all.
+
+    @cached_property
+    def source(self) -> NDArray[np.int32]:
+        """int32 [E]."""
+        self._check(_points(self.out_ptr, len(self._target)))
+        return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.out_ptr))
+
+    @cached_property
+    def target(self) -> NDArray[np.int32]:
+        return self._whole("target", self._target)
+
+    @cached_property
+    def kind(self) -> NDArray[np.uint8]:
+        return self._whole("kind", self._kind)
+
+    @cached_property
+    def line(self) -> NDArray[Any]:
+        return self._whole("line", self._line)
+
+    @cached_property
+    def step(self) -> NDArray[np.uint8]:
+        return self._whole("step", self._step)
+
+    @cached_property
+    def incoming(self) -> NDArray[np.int32]:
+        return self._whole("incoming", self._incoming)
+
+    def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        self._arrays.check_items(name, 0, len(values))
+        return values
 
     def file_of(self, symbol: int) -> int:
         """The number of the file with a symbol."""
@@ -216,7 +272,12 @@ def read_links(path: Path) -> Links:
     from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
 
     arrays = Arrays(path)
-    stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items()}
+    stored: dict[str, Any] = {name: arrays.array(name, kind) for name, kind in STORED.items() if name not in _MADE}
+    pointers = arrays.array("out_ptr", "i4")
+    if not _points(pointers, len(stored["target"])):
+        raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
+    stored["source"] = np.repeat(np.arange(len(pointers) - 1, dtype=np.int32), np.diff(pointers))
+    stored["line"] = arrays.array("line", *_LINES).astype(np.int32)
     program = Program(**{name: arrays.array(f"flow_{name}", kind) for name, kind in STORED_PROGRAM.items()})
     solution = Solution(*(arrays.array(f"solved_{name}", "i4") for name in Solution._fields))
     links = Links(**stored, program=program, solution=solution)
@@ -224,6 +285,7 @@ def read_links(path: Path) -> Links:
     nodes = links.n_nodes if len(links.first_symbol) and len(links.first_lambda) else -1
     if (
         nodes < 0
+        or len(pointers) != nodes + 1
         or not _points(links.first_symbol, None)
         or not _points(links.key_start, len(links.keys))
         or not _points(links.first_lambda, len(links.lambda_symbol))

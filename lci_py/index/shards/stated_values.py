@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import MAX_VALUES, joined_name, marks, spelled_in
+from lci_py.index.shards.filters import MAX_VALUES, joined_name, kinds_in, marks, spelled_in
 from lci_py.source.stated_values import COMPUTED, code_value
 from lci_py.source.stated_values.names import claimed
 from lci_py.types.search import VALUED_KINDS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 #: A name with more stated values than this is not one setting.
 MAX_PER_NAME = 400
-_KINDS = ",".join(f"'{kind}'" for kind in VALUED_KINDS)
 _CLAIMS = (
     "SELECT c.joined, f.path, c.line, c.name, c.value, c.how, f.language, s.qualified_name, s.kind, s.build_tag, "
     "f.test FROM claims c JOIN files f ON f.id = c.file LEFT JOIN symbols s ON s.id = c.symbol "
@@ -35,7 +34,7 @@ _CLAIMS = (
 _SYMBOLS = (
     "SELECT f.path, s.line, s.name, s.signature, f.language, s.qualified_name, s.kind, s.build_tag, f.test "
     "FROM symbols s JOIN files f ON f.id = s.file "
-    f"WHERE {{live}} AND s.kind IN ({_KINDS}) AND {{condition}}"
+    f"WHERE {{live}} AND {kinds_in('s.', VALUED_KINDS)} AND {{condition}}"
 )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import bisect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Offsets, offset_arrays
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
@@ -22,12 +23,11 @@ def sorted_order(strings: Sequence[str]) -> list[int]:
     return sorted(range(len(strings)), key=strings.__getitem__)
 
 
-def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] | bytes]:
-    """The arrays of a table for `write_arrays`, from sorted strings: `NAME` (their bytes) and `NAME_offsets`."""
+def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] | array[int] | bytes]:
+    """The arrays of a table for `write_arrays`, from sorted strings: `NAME` (their bytes), and where each starts
+    (`offsets`)."""
     blob = [text.encode("utf-8", "surrogatepass") for text in strings]
-    offsets = np.zeros(len(blob) + 1, np.int64)
-    np.cumsum([len(item) for item in blob], out=offsets[1:])
-    return {name: b"".join(blob), f"{name}_offsets": compact(offsets)}
+    return {name: b"".join(blob), **offset_arrays(name, [len(item) for item in blob])}
 
 
 def compact(offsets: NDArray[np.int64]) -> NDArray[Any]:
@@ -45,12 +45,10 @@ class StringTable:
     def __init__(self, source: Arrays, name: str) -> None:
         self._what = f"{source.name}: {name}"
         self._blob = source.view(name, "u1")
-        self._offsets = source.view(f"{name}_offsets", "i4", "i8")
-        if not len(self._offsets) or self._offsets[0] or self._offsets[-1] != len(self._blob):
-            raise DamagedIndexError(f"{self._what} do not match their offsets")
+        self._offsets = Offsets(source, name, len(self._blob))
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self._offsets)
 
     def find(self, text: str) -> int:
         """The position of a string; -1 if it is not in the table.
@@ -59,7 +57,7 @@ class StringTable:
             DamagedIndexError: A string that was compared lies outside its array.
         """
         wanted = text.encode("utf-8", "surrogatepass")
-        low = bisect.bisect_left(range(len(self)), wanted, key=self._bytes)
+        low = self._offsets.place(wanted, self._between)
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
     def starting(self, prefix: str, most: int) -> list[str] | None:
@@ -69,9 +67,8 @@ class StringTable:
             DamagedIndexError: A string that was compared lies outside its array, or is not UTF-8.
         """
         wanted = prefix.encode("utf-8", "surrogatepass")
-        places = range(len(self))
-        low = bisect.bisect_left(places, wanted, key=self._bytes)
-        high = bisect.bisect_left(places, wanted + b"\xff", low, key=self._bytes)  # this byte never occurs in UTF-8
+        low = self._offsets.place(wanted, self._between)
+        high = self._offsets.place(wanted + b"\xff", self._between)  # this byte never occurs in UTF-8
         return None if high - low > most else [self.text(place) for place in range(low, high)]
 
     def text(self, index: int) -> str:
@@ -86,7 +83,7 @@ class StringTable:
             raise DamagedIndexError(f"{self._what} are no text") from None
 
     def _bytes(self, index: int) -> bytes:
-        start, stop = self._offsets[index], self._offsets[index + 1]
-        if not 0 <= start <= stop <= len(self._blob):
-            raise DamagedIndexError(f"{self._what} lie outside their array")
+        return self._between(*self._offsets.span(index))
+
+    def _between(self, start: int, stop: int) -> bytes:
         return bytes(self._blob[start:stop])

@@ -9,7 +9,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import MAX_VALUES, joined_name, marks, path_test, spelled_in, where
+from lci_py.index.shards.filters import (
+    MAX_VALUES,
+    SYMBOLS_OF,
+    joined_name,
+    kinds_in,
+    marks,
+    path_test,
+    spelled_in,
+    where,
+)
 from lci_py.source.text.words import joined
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT
 
@@ -103,7 +112,8 @@ def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
 
 def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
     """The definitions of a file, in the order of the text."""
-    sql = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE file IN ({}) ORDER BY id"
+    columns = "s.id, s.sid, s.name, s.qualified_name, s.kind, s.line, s.end_line"
+    sql = f"SELECT {columns} {SYMBOLS_OF} WHERE f.id IN ({{}}) ORDER BY s.id"
     found = [
         Span(segment.public("symbols", number), *rest)
         for segment, own in index.by_number("files", [file])
@@ -116,7 +126,7 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
 
 def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) -> dict[int, Span]:
     """The innermost definition around each of some lines of a file, doc comments included; ascending lines."""
-    sql = "SELECT id, coalesce(first_line, line), end_line FROM symbols WHERE file IN ({}) ORDER BY 2, 3 DESC, 1"
+    sql = f"SELECT s.id, s.first_line, s.end_line {SYMBOLS_OF} WHERE f.id IN ({{}}) ORDER BY 2, 3 DESC, 1"
     one = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE id IN ({})"
     found: dict[int, Span] = {}
     for segment, own in index.by_number("files", [file]):
@@ -152,11 +162,11 @@ def marks_in(index: SymbolicIndex, file: int) -> bytes:
 
 def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
     """Constructor -> type, for the constructors directly in some types; ascending."""
-    kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
     named = [name for names in _CONSTRUCTORS.values() for name in names]
     sql = (
         "SELECT s.id, s.parent, s.name, s.kind, f.language FROM symbols s JOIN files f ON f.id = s.file "
-        f"WHERE s.parent IN ({{}}) AND s.kind IN ({kinds}) AND (s.kind = 'constructor' OR s.name IN ({marks(named)}))"
+        f"WHERE s.parent IN ({{}}) AND {kinds_in('s.', FUNCTION_KINDS)} AND "
+        f"({kinds_in('s.', ['constructor'])} OR s.name IN ({marks(named)}))"
     )
     found = []
     for start in range(0, len(types), _AT_ONCE):
@@ -255,12 +265,11 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
     """Those of some names that a definition has which can be called."""
     found: set[str] = set()
-    kinds = ",".join(f"'{kind}'" for kind in sorted(FUNCTION_KINDS))
     for start in range(0, len(names), MAX_VALUES):
         some = names[start : start + MAX_VALUES]
         for segment in index.segments:
             sql = f"SELECT DISTINCT s.name FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live} "
-            sql += f"AND s.kind IN ({kinds}) AND s.name IN ({marks(some)})"
+            sql += f"AND {kinds_in('s.', FUNCTION_KINDS)} AND s.name IN ({marks(some)})"
             found |= {row[0] for row in segment.execute(sql, some)}
     return found
 
@@ -292,8 +301,9 @@ def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
     # Of a name with dots, the last part may count.
     bare = "replace(s.name, '_', '')"
     sql = (
-        "SELECT DISTINCT s.name, s.kind FROM symbols s JOIN files f ON f.id = s.file WHERE {live} AND s.kind != "
-        f"'section' AND ({spelled_in([wanted])} OR s.id IN (SELECT id FROM definitions WHERE instr(name, '.')) OR "
+        "SELECT DISTINCT s.name, s.kind FROM symbols s JOIN files f ON f.id = s.file WHERE {live} AND NOT "
+        f"{kinds_in('s.', ['section'])} AND ({spelled_in([wanted])} OR "
+        "s.id IN (SELECT id FROM definitions WHERE instr(name, '.')) OR "
         f"length({bare}) BETWEEN ? AND ? AND (lower(substr({bare}, 1, 1)) = ? OR lower(substr({bare}, -1)) = ?)) "
         "LIMIT ?"
     )

@@ -18,8 +18,10 @@ from typing import Any
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import (
     MAX_VALUES,
+    OF_FILE,
     ending_in,
     joined_name,
+    kinds_in,
     marks,
     name_glob,
     named_in,
@@ -50,12 +52,13 @@ _UNITS = (
     "FROM units u JOIN files f ON f.id = u.file LEFT JOIN symbols s ON s.id = u.symbol "
     "LEFT JOIN symbols p ON p.id = s.parent"
 )
+_CHUNKS = f"FROM units u CROSS JOIN files f ON f.id = u.file CROSS JOIN chunks c ON {OF_FILE['c']} AND c.unit = u.id"
 #: Columns with numbers, and the kind that they number.
 _NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
 #: The condition that leaves out dead files, which another segment now has.
 _LIVE = "f.id NOT IN (SELECT id FROM temp.dead)"
 #: Kinds of which several with one name are normal.
-_NEVER_REPEATED = "'section','namespace','enum_member'"
+_NEVER_REPEATED = ("section", "namespace", "enum_member")
 
 
 class _Segment:
@@ -175,7 +178,7 @@ class SymbolicIndex:
         condition, args = where(filters, by_index=True)
         total = 0
         rows: list[Row] = []
-        for segment, inside in self._inside(filters, there):
+        for segment, inside in self._inside(filters, there, ("s", "symbols")):
             rest = f"WHERE {segment.live} AND {inside} AND {condition}"
             source = f"{_SYMBOLS} {rest}"
             # Without the joins that change no number: then the index of kinds and names says it all.
@@ -196,21 +199,37 @@ class SymbolicIndex:
         """Numbers of the units that pass the filters, in files that pass `there`, ascending."""
         condition, args = where(filters)
         found: list[int] = []
-        for segment, inside in self._inside(filters, there):
+        for segment, inside in self._inside(filters, there, ("u", "units")):
             sql = f"SELECT u.id {_UNITS} WHERE {segment.live} AND {inside} AND {condition}"
             found += [segment.public("units", row[0]) for row in segment.execute(sql, args)]
         return sorted(found)
 
-    def _inside(self, filters: Filters, there: PathTest | None = None) -> Iterator[tuple[_Segment, str]]:
-        """Each segment, with the condition that the filters on paths, and `there`, come to in it."""
+    def _inside(
+        self, filters: Filters, there: PathTest | None = None, rows: tuple[str, str] | None = None
+    ) -> Iterator[tuple[_Segment, str]]:
+        """Each segment with such files, and the condition that the filters on paths, and `there`, come to in it.
+
+        Args:
+            filters, there: The filters.
+            rows: What nothing else may narrow: the alias of `symbols` or `units` in the query, and this table's name.
+        """
         tests = [test for test in (path_test(filters), there) if test is not None]
         for segment in self.segments:
             if not tests:
                 yield segment, "1"
             else:
-                rows = segment.execute("SELECT id, path FROM files ORDER BY id")
-                passing = (str(row[0]) for row in rows if all(test(row[1]) for test in tests))
-                yield segment, f"f.id IN ({','.join(passing)})"
+                files = segment.execute("SELECT id, path FROM files ORDER BY id")
+                passing = [str(row[0]) for row in files if all(test(row[1]) for test in tests)]
+                if not passing:
+                    continue
+                inside = f"f.id IN ({','.join(passing)})"
+                if rows is not None:
+                    alias, table = rows
+                    first, last = (f"(SELECT {{}} FROM files WHERE id = {file})" for file in (passing[0], passing[-1]))
+                    first_row = f"first_{table[:-1]}"
+                    inside += f" AND {alias}.id >= {first.format(first_row)}"
+                    inside += f" AND {alias}.id < {last.format(f'{first_row} + {table}')}"
+                yield segment, inside
 
     def spelled(self, names: Sequence[str]) -> list[Row]:
         """The symbols with a unit and one of these joined names: rows of joined, name and unit."""
@@ -267,7 +286,7 @@ class SymbolicIndex:
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
         """Result rows of the first `limit` symbols with a qualified name in a language, by path and line."""
-        condition = f"{qualified_in('s.', 1)} AND f.language = ?"
+        condition = f"{qualified_in('s.', [qualified_name])} AND f.language = ?"
         rows = self._rows(_SYMBOLS, condition, [qualified_name, qualified_name, language])
         return sorted(rows, key=_place)[:limit]
 
@@ -301,7 +320,7 @@ class SymbolicIndex:
                 "SELECT s.qualified_name, f.language, "
                 "count(*) + sum(f.language = 'python' AND s.traits LIKE '%import=%') "
                 "FROM symbols s JOIN files f ON f.id = s.file "
-                f"WHERE {segment.live} AND s.kind NOT IN ({_NEVER_REPEATED}) GROUP BY 1, 2"
+                f"WHERE {segment.live} AND NOT {kinds_in('s.', _NEVER_REPEATED)} GROUP BY 1, 2"
             )
             for name, language, count in segment.execute(sql):
                 counts[name, language] += count
@@ -309,7 +328,7 @@ class SymbolicIndex:
         for start in range(0, len(names), MAX_VALUES):
             some = names[start : start + MAX_VALUES]
             rows: dict[tuple[str, str], list[Row]] = {}
-            found = self._rows(_SYMBOLS, qualified_in("s.", len(some)), [*some, *some])
+            found = self._rows(_SYMBOLS, qualified_in("s.", some), [*some, *some])
             for row in sorted(found, key=_place):
                 rows.setdefault((row["qualified_name"], row["language"]), []).append(row)
             yield from (group for (name, language), group in rows.items() if 2 <= counts[name, language] <= limit)
@@ -318,7 +337,7 @@ class SymbolicIndex:
         """The stable ids of the symbols that pass the filters."""
         condition, args = where(filters, by_index=True)
         found: set[str] = set()
-        for segment, inside in self._inside(filters):
+        for segment, inside in self._inside(filters, None, ("s", "symbols")):
             sql = f"SELECT s.sid {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
             found.update(row[0] for row in segment.execute(sql, args))
         return found
@@ -339,7 +358,7 @@ class SymbolicIndex:
         rows: list[Row] = []
         for start in range(0, len(paths), MAX_VALUES):
             some = paths[start : start + MAX_VALUES]
-            rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)})", some)
+            rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)}) AND {OF_FILE['s']}", some)
         return sorted(rows, key=_place)
 
     # --- files, units, chunks -----------------------------------------------------------------------------------
@@ -367,7 +386,9 @@ class SymbolicIndex:
 
     def chunks_of_file(self, file: int) -> list[tuple[int, int, int]]:
         """(unit, first line, last line) of every chunk of a file."""
-        sql = "SELECT c.unit, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.file IN ({})"
+        sql = (
+            f"SELECT c.unit, c.line, c.end_line FROM files f CROSS JOIN chunks c ON {OF_FILE['c']} WHERE f.id IN ({{}})"
+        )
         return [
             (segment.public("units", unit), line, end_line)
             for segment, own in self.by_number("files", [file])
@@ -376,7 +397,7 @@ class SymbolicIndex:
 
     def chunks_of_units(self, units: Sequence[int]) -> list[tuple[int, int, int, int]]:
         """(unit, file, first line, last line) of every chunk of some units."""
-        sql = "SELECT c.unit, u.file, c.line, c.end_line FROM chunks c JOIN units u ON u.id = c.unit WHERE u.id IN ({})"
+        sql = f"SELECT c.unit, u.file, c.line, c.end_line {_CHUNKS} WHERE u.id IN ({{}}) ORDER BY c.id"
         return [
             (segment.public("units", unit), segment.public("files", file), line, end_line)
             for segment, own in self.by_number("units", units)
@@ -385,7 +406,7 @@ class SymbolicIndex:
 
     def chunk_digests(self, unit: int) -> list[tuple[int, int, bytes]]:
         """(first line, last line, digest of their text) of every chunk of a unit."""
-        sql = "SELECT line, end_line, digest FROM chunks WHERE unit IN ({})"
+        sql = f"SELECT c.line, c.end_line, c.digest {_CHUNKS} WHERE u.id IN ({{}}) ORDER BY c.id"
         return [
             (line, end_line, digest)
             for segment, own in self.by_number("units", [unit])

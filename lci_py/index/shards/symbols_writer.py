@@ -4,30 +4,45 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.shards.filters import joined_name, spelling
+from lci_py.index.shards.filters import KIND_NUMBER, joined_name, spelling
 from lci_py.source.stated_values import claimed
+from lci_py.types.search import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lci_py.index.shards.segment_rows import SegmentRows
+    from lci_py.types.source import Symbol
 
-_SCHEMA = """
+#: In a stored signature: the definition's name; `#define` and the name; and, as its first character, that neither of
+#: these two stands for anything.
+_NAME, _MACRO, _AS_IT_IS = "\x01", "\x02", "\x03"
+_SIGNATURE = (
+    f"CASE WHEN unicode(signature) = {ord(_AS_IT_IS)} THEN substr(signature, 2) "
+    f"ELSE replace(replace(signature, char({ord(_MACRO)}), '#define ' || char({ord(_NAME)})), "
+    f"char({ord(_NAME)}), name) END"
+)
+_KIND = " ".join(f"WHEN {number} THEN '{kind}'" for number, kind in enumerate(KINDS))
+_SCHEMA = f"""
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
-  sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_call INTEGER, calls INTEGER,
-  limited TEXT, types TEXT NOT NULL,
-  lambdas TEXT NOT NULL, n_lambdas INTEGER NOT NULL, flow BLOB NOT NULL);
+  sha TEXT NOT NULL, lines INTEGER, test INTEGER, package TEXT, errors INTEGER, first_symbol INTEGER,
+  symbols INTEGER, first_unit INTEGER, units INTEGER, first_chunk INTEGER, chunks INTEGER, first_call INTEGER,
+  calls INTEGER, first_stored INTEGER, stored INTEGER, limited TEXT, types TEXT NOT NULL, lambdas TEXT NOT NULL,
+  n_lambdas INTEGER NOT NULL, flow BLOB NOT NULL);
 CREATE TABLE definitions (id INTEGER PRIMARY KEY, sid BLOB NOT NULL, file INTEGER NOT NULL, name TEXT NOT NULL,
-  spelled INTEGER NOT NULL, qualified TEXT, kind TEXT NOT NULL, parent INTEGER, scope TEXT, signature TEXT,
-  doc TEXT, exported INTEGER, line INTEGER NOT NULL, end_line INTEGER NOT NULL, first_line INTEGER, build_tag TEXT,
-  unit INTEGER, arity INTEGER NOT NULL, traits TEXT NOT NULL, digest BLOB NOT NULL);
+  spelled INTEGER NOT NULL, qualified_hash INTEGER, qualified TEXT, kind INTEGER NOT NULL, parent INTEGER, scope TEXT,
+  signature TEXT, doc TEXT, exported INTEGER, line INTEGER NOT NULL, below INTEGER NOT NULL, above INTEGER NOT NULL,
+  build_tag TEXT, unit INTEGER, arity INTEGER NOT NULL, traits TEXT NOT NULL, digest BLOB NOT NULL);
 CREATE VIEW symbols AS SELECT id, lower(hex(sid)) AS sid, sid AS sid_bytes, file, name, spelled,
-  coalesce(qualified, name) AS qualified_name, qualified, kind, parent, scope, signature, doc, exported, line, end_line,
-  first_line, build_tag, unit, arity, traits, lower(hex(digest)) AS digest FROM definitions;
+  CASE WHEN qualified_hash IS NULL THEN name ELSE coalesce(qualified, scope || '.' || name) END AS qualified_name,
+  qualified_hash, CASE kind {_KIND} END AS kind, kind AS kind_number, parent, scope, {_SIGNATURE} AS signature, doc,
+  exported, line, line + below AS end_line, line - above AS first_line, build_tag, unit, arity, traits,
+  lower(hex(digest)) AS digest FROM definitions;
 CREATE TABLE units (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER, sid BLOB,
   line INTEGER NOT NULL, end_line INTEGER NOT NULL);
 CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER, end_line INTEGER, digest BLOB);
@@ -43,23 +58,19 @@ CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL
 CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
   last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
 """
-_INDEXES = """
+_INDEXES = f"""
 CREATE INDEX symbols_kind ON definitions (kind, name, file);
 CREATE INDEX symbols_dotted ON definitions (name) WHERE instr(name, '.');
 CREATE INDEX symbols_spelled ON definitions (spelled);
-CREATE INDEX symbols_qualified ON definitions (qualified) WHERE qualified IS NOT NULL;
-CREATE INDEX symbols_file ON definitions (file);
+CREATE INDEX symbols_qualified ON definitions (qualified_hash) WHERE qualified_hash IS NOT NULL;
 CREATE INDEX symbols_parent ON definitions (parent) WHERE parent IS NOT NULL;
-CREATE INDEX symbols_placed ON definitions (file) WHERE kind = 'module' AND instr(traits, 'path=');
+CREATE INDEX symbols_placed ON definitions (file) WHERE kind = {KIND_NUMBER["module"]} AND instr(traits, 'path=');
 CREATE INDEX calls_name ON calls (name);
 CREATE INDEX texts_text ON texts (text);
-CREATE INDEX chunks_unit ON chunks (unit);
-CREATE INDEX units_file ON units (file);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX claims_joined ON claims (joined);
 CREATE INDEX claims_file ON claims (file);
 CREATE INDEX stored_slot ON stored (slot, owner);
-CREATE INDEX stored_file ON stored (file);
 CREATE INDEX bases_last ON bases (last);
 """
 
@@ -71,15 +82,16 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
         db.executescript(_SCHEMA)
         db.execute("BEGIN")
         _write_calls(db, rows)
-        db.executemany("INSERT INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", _file_rows(rows))
+        db.executemany(f"INSERT INTO files VALUES ({','.join('?' * 25)})", _file_rows(rows))
         db.executemany(
-            "INSERT INTO definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            "INSERT INTO definitions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
                 (
                     i, bytes.fromhex(rows.symbol_id[i]), rows.symbol_file[i], s.name,
-                    spelling(joined_name(s.kind, s.name)), s.qualified_name if s.qualified_name != s.name else None,
-                    s.kind, _none(rows.symbol_parent[i]), s.scope, s.signature, s.doc, s.exported, s.line, s.end_line,
-                    s.first_line, s.build_tag, _none(rows.symbol_unit[i]), s.arity, s.traits, bytes.fromhex(s.digest),
+                    spelling(joined_name(s.kind, s.name)), *_qualified(s), KIND_NUMBER[s.kind],
+                    _none(rows.symbol_parent[i]), s.scope, _signature(s), s.doc, s.exported, s.line,
+                    s.end_line - s.line, s.line - s.first_line, s.build_tag,
+                    _none(rows.symbol_unit[i]), s.arity, s.traits, bytes.fromhex(s.digest),
                 )
                 for i, s in enumerate(rows.symbols)
             ),
@@ -125,8 +137,13 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
             ),
         )
         db.executemany(
-            "INSERT INTO stored (file, owner, slot, value, within) VALUES (?,?,?,?,?)",
-            ((i, *item) for i, record in enumerate(rows.records) for item in record.extract.stored),
+            "INSERT INTO stored VALUES (?,?,?,?,?,?)",
+            (
+                (number, i, *item)
+                for number, (i, item) in enumerate(
+                    (i, item) for i, record in enumerate(rows.records) for item in record.extract.stored
+                )
+            ),
         )
         db.execute("COMMIT")
         db.executescript(_INDEXES)
@@ -136,14 +153,18 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
 
 
 def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
-    call = 0
+    units, chunks = Counter(unit.file for unit in rows.units), Counter(rows.chunk_file)
+    unit = chunk = call = stored = 0
     for i, r in enumerate(rows.records):
         calls = len(r.extract.calls)
+        first = rows.first_symbol[i]
         types = json.dumps([(t.scope, t.name, t.text, t.within) for t in r.extract.types], separators=(",", ":"))
         yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
-               r.extract.package, r.extract.has_errors, call, calls, r.limit, types,
+               r.extract.package, r.extract.has_errors, first, rows.first_symbol[i + 1] - first, unit, units[i], chunk,
+               chunks[i], call, calls, stored, len(r.extract.stored), r.limit, types,
                json.dumps(r.extract.lambdas), len(r.extract.lambdas), r.extract.flow)  # fmt: skip
-        call += calls
+        unit, chunk, call = unit + units[i], chunk + chunks[i], call + calls
+        stored += len(r.extract.stored)
 
 
 def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
@@ -162,6 +183,24 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
 
     db.executemany("INSERT INTO calls VALUES (?,?,?,?,?,?,?,?)", ((i, *row) for i, row in enumerate(numbered())))
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
+
+
+def _qualified(symbol: Symbol) -> tuple[int | None, str | None]:
+    """The number of a qualified name, None if it is the name; and the name, None if the scope and the name say it."""
+    name = symbol.qualified_name
+    if name == symbol.name:
+        return None, None
+    return spelling(name), None if name == f"{symbol.scope}.{symbol.name}" else name
+
+
+def _signature(symbol: Symbol) -> str | None:
+    """A signature as stored: its name, which is most of a constant's, stands for itself."""
+    text = symbol.signature
+    if not text or any(mark in text for mark in (_NAME, _MACRO, _AS_IT_IS)):
+        return _AS_IT_IS + text if text else text
+    if not symbol.name or "\0" in symbol.name or "\0" in text:  # SQL's replace() ends a text there
+        return text
+    return text.replace(symbol.name, _NAME, 1).replace(f"#define {_NAME}", _MACRO, 1)
 
 
 def _none(number: int) -> int | None:

@@ -10,7 +10,6 @@ tokens of an identifier part here, so it rarely has to load the tokenizer.
 
 from __future__ import annotations
 
-import bisect
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -19,9 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.arrays import Arrays, Offsets, offset_arrays, write_arrays
+from lci_py.index.shards.string_table import compact
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
@@ -60,22 +61,20 @@ def write_tokens(
     Raises:
         OSError: It cannot be written.
     """
+    from lci_py.index.shards.term_counts import narrow  # only writing needs it
+
     order = sorted(range(len(parts)), key=parts.__getitem__)  # code points sort as their UTF-8 bytes do
     blob = [parts[i].encode("utf-8", "surrogatepass") for i in order]
     small = np.uint16 if not len(ids) or int(ids.max()) < 1 << 16 else np.int32
-    arrays: dict[str, NDArray[Any] | bytes] = {
+    arrays: dict[str, NDArray[Any] | array[int] | bytes] = {
         "parts": b"".join(blob),
-        "parts_offsets": _ends([len(item) for item in blob]),
-        "pointers": _ends([len(pieces[i]) for i in order]),
-        "pieces": np.array([piece for i in order for piece in pieces[i]], np.int32),
-        "bag_pointers": pointers.astype(np.int64),
+        **offset_arrays("parts", [len(item) for item in blob]),
+        **offset_arrays("pieces", [len(pieces[i]) for i in order]),
+        "pieces": narrow(np.array([piece for i in order for piece in pieces[i]], np.int64)),
+        "bag_pointers": compact(pointers.astype(np.int64)),
         "bag_ids": ids.astype(small),
     }
     write_arrays(path, arrays)
-
-
-def _ends(lengths: Sequence[int]) -> NDArray[np.int64]:
-    return np.cumsum([0, *lengths], dtype=np.int64)
 
 
 class _Parts:
@@ -85,43 +84,28 @@ class _Parts:
         arrays = Arrays(path)
         self._name = path.name
         self._blob = arrays.view("parts", "u1")
-        self._offsets = arrays.view("parts_offsets", "i8")
-        self._pointers = arrays.view("pointers", "i8")
-        self._pieces = arrays.view("pieces", "i4")
-        ends = (self._offsets, self._blob), (self._pointers, self._pieces)
-        if len(self._offsets) != len(self._pointers) or any(
-            not len(pointers) or pointers[0] or pointers[-1] != len(items) for pointers, items in ends
-        ):
+        self._pieces = arrays.view("pieces", "u1", "u2", "i4")
+        self._offsets = Offsets(arrays, "parts", len(self._blob))
+        self._pointers = Offsets(arrays, "pieces", len(self._pieces))
+        if len(self._offsets) != len(self._pointers):
             raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self._offsets)
 
     def find(self, wanted: bytes) -> list[int] | None:
-        blob, offsets = self._blob, self._offsets
+        def part(start: int, stop: int) -> bytes:
+            return self._blob[start:stop].tobytes()
 
-        def part(index: int) -> bytes:
-            return blob[offsets[index] : offsets[index + 1]].tobytes()  # not checked before the part is found
-
-        index = bisect.bisect_left(range(len(self)), wanted, key=part)
-        if index == len(self):
+        index = self._offsets.place(wanted, part)
+        if index == len(self) or part(*self._offsets.span(index)) != wanted:
             return None
-        self._check(offsets[index : index + 2], len(blob))
-        if part(index) != wanted:
-            return None
-        pointers = self._pointers[index : index + 2]
-        self._check(pointers, len(self._pieces))
-        return self._pieces[pointers[0] : pointers[1]].tolist()
-
-    def _check(self, ends: Sequence[int], size: int) -> None:
-        if min(ends) < 0 or max(ends) > size or list(ends) != sorted(ends):
-            raise DamagedIndexError(f"{self._name}: a part or its tokens lie outside their array")
+        start, stop = self._pointers.span(index)
+        return self._pieces[start:stop].tolist()
 
     def items(self) -> dict[str, list[int]]:
         blob, pieces = bytes(self._blob), self._pieces.tolist()
-        offsets, pointers = self._offsets.tolist(), self._pointers.tolist()
-        self._check(offsets, len(blob))
-        self._check(pointers, len(pieces))
+        offsets, pointers = self._offsets.ends(), self._pointers.ends()
         try:
             parts = [blob[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets)]
         except UnicodeDecodeError as error:
@@ -166,7 +150,7 @@ class Bags:
 
     def __init__(self, path: Path, *, chunks: int) -> None:
         self._arrays = arrays = Arrays(path)
-        self._pointers = arrays.array("bag_pointers", "i8", check=False)
+        self._pointers = arrays.array("bag_pointers", "i4", "i8", check=False)
         self._ids = arrays.array("bag_ids", "u2", "i4", check=False)
         if len(self._pointers) != chunks + 1 or int(self._pointers[-1]) != len(self._ids):
             raise DamagedIndexError(f"{path.name}: its arrays do not fit together")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.filters import SYMBOLS_OF
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +46,7 @@ def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
     Returns:
         Symbol numbers, the innermost definition first.
     """
-    sql = "SELECT id, coalesce(first_line, line), end_line FROM symbols WHERE file IN ({})"
+    sql = f"SELECT s.id, s.first_line, s.end_line {SYMBOLS_OF} WHERE f.id IN ({{}})"
     spans = [
         (first, last, segment.public("symbols", number))
         for segment, own in index.by_number("files", [file])

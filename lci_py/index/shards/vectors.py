@@ -1,5 +1,5 @@
 """The files of vectors: whole ones as faiss writes an `IndexIDMap` over an `IndexFlatIP`, but without faiss; and
-compact ones, of half the size, for large repositories (docs/adr/0030-large-repositories.md).
+compact ones, of a quarter of the size, for large repositories (docs/adr/0030-large-repositories.md).
 
 Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
 So the bytes are written and read here, and a header must be the one that fits the size of the file.
@@ -7,8 +7,8 @@ Numbers are little-endian: the outer header (code `IxMp`, i4 dimension, i8 rows,
 u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The
 checksums (`block_sums`) come after what faiss reads.
 
-A compact file is one of arrays: each number of a row is a whole one of 16 bits, times the row's scale, a power of two.
-So these products are exact, and writing a row that was read gives the same bytes, however often it is copied from
+A compact file is one of arrays: each number of a row is a whole one of 8 bits, times the row's scale, which has 12
+bits. So these products are exact, and writing a row that was read gives the same bytes, however often it is copied from
 segment to segment.
 """
 
@@ -36,7 +36,9 @@ _VECTORS_AT = 2 * _HEADER.size + _COUNT.size
 #: The ends of the names of the two kinds of files.
 WHOLE, COMPACT = ".faiss", ".arrays"
 #: The largest number in a row of a compact file.
-_LARGEST = (1 << 15) - 1
+_LARGEST = (1 << 7) - 1
+#: What the scale of a row is a whole multiple of, in units of the power of two above it.
+_SCALE_STEPS = 1 << 12
 #: Rows that are written at a time.
 BLOCK = 8192
 #: Rows that are multiplied at a time: more would not fit into the processor's cache.
@@ -82,23 +84,24 @@ def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> N
         OSError: It cannot be written.
     """
     rows, dimension = vectors.shape
-    codes, scales = np.empty((rows, dimension), np.int16), np.empty(rows, np.float32)
+    codes, scales = np.empty((rows, dimension), np.int8), np.empty(rows, np.float32)
     for start in range(0, rows, BLOCK):
         some = slice(start, start + BLOCK)
         codes[some], scales[some] = _quantised(np.asarray(vectors[some], np.float32))
-    arrays = {"codes": codes.reshape(-1).view(np.uint16), "scales": scales, "units": units.astype(np.int32)}
+    arrays = {"codes": codes.reshape(-1).view(np.uint8), "scales": scales, "units": units.astype(np.int32)}
     write_arrays(path, {name: np.asarray(values) for name, values in arrays.items()})
 
 
-def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
+def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Rows as whole numbers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
     most = np.abs(vectors).max(axis=1, initial=0)
-    # The least power of two with which the largest number fits. That is then above half of what fits, and so is what is
-    # read of it: the same scale is found again.
-    _, exponents = np.frexp(most.astype(np.float64) / (_LARGEST + 0.5))
-    scales = np.where(most > 0, np.ldexp(np.float32(1), exponents), 0).astype(np.float32)
+    # The least scale of 12 bits with which the largest number fits: that is then 127 times the scale, exactly, and so
+    # the same scale is found again.
+    mantissas, exponents = np.frexp(most.astype(np.float64) / _LARGEST)
+    mantissas = np.ceil(mantissas * _SCALE_STEPS) / _SCALE_STEPS
+    scales = np.ldexp(mantissas, exponents).astype(np.float32)
     codes = np.rint(vectors / np.where(scales > 0, scales, np.float32(1))[:, None])
-    return codes.astype(np.int16), scales
+    return codes.astype(np.int8), scales
 
 
 class Vectors(Protocol):
@@ -134,14 +137,14 @@ class CompactFile:
         """Arguments as of `VectorFile`."""
         self.rows, self.dimension = rows, dimension
         self._arrays = Arrays(path)
-        codes = self._arrays.array("codes", "u2", check=False)
+        codes = self._arrays.array("codes", "u1", check=False)
         self._scales = self._arrays.array("scales", "f4")
         owners = self._arrays.array("units", "i4")
         if dimension <= 0 or rows < 0 or (len(codes), len(self._scales), len(owners)) != (rows * dimension, rows, rows):
             raise DamagedIndexError(f"{path.name}: not {rows} vectors of {dimension} dimensions")
         if rows and not 0 <= int(owners.min()) <= int(owners.max()) < units:
             raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
-        self._codes = codes.view(np.int16).reshape(rows, dimension)
+        self._codes = codes.view(np.int8).reshape(rows, dimension)
         self.units: NDArray[np.int64] = owners.astype(np.int64)
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:

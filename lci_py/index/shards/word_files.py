@@ -7,13 +7,10 @@ contain the text, in the bytes of the vocabulary. It works without numpy: import
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from itertools import pairwise
-from operator import sub
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays
+from lci_py.index.shards.arrays import Arrays, Offsets
 from lci_py.source.text.words import MAX_WORD, joined, stem
 
 if TYPE_CHECKING:
@@ -34,8 +31,6 @@ _CUT = MAX_WORD - _LONGEST_ENDING
 #: Places in a vocabulary, and entries of posting lists, that are looked at for one word. A text with more of them is
 #: in so many files that these are read quicker than the lists.
 _MOST_PLACES, _MOST_POSTINGS = 20_000, 50_000
-#: Terms whose lengths are added up to find the long ones.
-_STRIDE = 3
 #: A letter that is "s" when case does not count, and that the lower case of a word keeps.
 _LONG_S = "\u017f".encode()
 
@@ -110,10 +105,10 @@ class _Vocabulary:
     def __init__(self, path: Path) -> None:
         self._arrays = arrays = Arrays(path)
         self._blob = bytes(arrays.view("terms", "u1"))
-        self._offsets = arrays.view("terms_offsets", "i4", "i8")
-        self._starts = arrays.view("content_starts", "i4", "i8")
         self._rows = arrays.view("content_rows", "u1", "u2", "i4")
-        if len(self._starts) != len(self._offsets) or self._offsets[-1] != len(self._blob):
+        self._offsets = Offsets(arrays, "terms", len(self._blob))
+        self._postings = Offsets(arrays, "content", len(self._rows))
+        if len(self._postings) != len(self._offsets):
             raise self._damaged()
 
     def having(self, clauses: Iterable[Sequence[Sequence[Part]]]) -> set[int] | None:
@@ -136,7 +131,7 @@ class _Vocabulary:
         found: set[int] | None = None
         for word in words:
             terms = self._whole(word.text) if word.whole else self._containing(word.text)
-            if terms is None or sum(self._starts[term + 1] - self._starts[term] for term in terms) > _MOST_POSTINGS:
+            if terms is None or self._count(terms) > _MOST_POSTINGS:
                 continue
             files = self._files(terms)
             found = files if found is None else found & files
@@ -146,8 +141,8 @@ class _Vocabulary:
         """The terms of a word that stands alone."""
         found = []
         for wanted in (joined(word).encode(), stem(word).encode()):
-            place = bisect_left(range(len(self._offsets) - 1), wanted, key=self._term)
-            if place < len(self._offsets) - 1 and self._term(place) == wanted:
+            place = self._offsets.place(wanted, self._between)
+            if place < len(self._offsets) and self._term(place) == wanted:
                 found.append(place)
         return found
 
@@ -169,40 +164,34 @@ class _Vocabulary:
         found: list[int] = []
         blob, offsets, at = self._blob, self._offsets, self._blob.find(needle)
         while at >= 0:
-            term = bisect_right(offsets, at) - 1
-            if at + len(needle) <= offsets[term + 1]:
+            term = offsets.at(at)
+            _, end = offsets.span(term)
+            if at + len(needle) <= end:
                 found.append(term)
                 if len(found) > _MOST_PLACES:
                     return None
-                at = blob.find(needle, offsets[term + 1])
+                at = blob.find(needle, end)
             else:  # it reaches into the next term
                 at = blob.find(needle, at + 1)
         return found
 
     def _long(self) -> list[int]:
         """The terms that may be cut."""
-        # Several terms at a time: most together are shorter than one that is cut.
-        some = self._offsets[::_STRIDE].tolist()
-        wide = [place * _STRIDE for place, size in enumerate(map(sub, some[1:], some)) if size >= _CUT]
-        return [
-            term
-            for place in (*wide, (len(some) - 1) * _STRIDE)
-            for term, (start, stop) in enumerate(pairwise(self._offsets[place : place + _STRIDE + 1].tolist()), place)
-            if stop - start >= _CUT
-        ]
+        return list(self._offsets.longest(_CUT))
 
     def _term(self, term: int) -> bytes:
-        start, stop = self._offsets[term], self._offsets[term + 1]
-        if not 0 <= start <= stop <= len(self._blob):
-            raise self._damaged()
+        return self._between(*self._offsets.span(term))
+
+    def _between(self, start: int, stop: int) -> bytes:
         return self._blob[start:stop]
+
+    def _count(self, terms: Iterable[int]) -> int:
+        return sum(stop - start for start, stop in map(self._postings.span, terms))
 
     def _files(self, terms: Iterable[int]) -> set[int]:
         chunks: set[int] = set()
         for term in terms:
-            start, stop = self._starts[term], self._starts[term + 1]
-            if not 0 <= start <= stop <= len(self._rows):
-                raise self._damaged()
+            start, stop = self._postings.span(term)
             chunks.update(self._rows[start:stop])
         if not chunks:
             return set()

@@ -25,10 +25,11 @@ _SCHEMA = [
     for table in _TABLES
 ]
 _MAX_VALUES = 500
-#: What a finished build leaves, in bytes: the records of a repository take a third of the bytes of its files.
-MOST_BYTES = 256 << 20
+#: What a finished build leaves, in bytes: all records of 200 MB of files, which take a third of their bytes. In a
+#: larger tree the index has more use of the space, and the newest records are what a refresh and a merge ask for.
+MOST_BYTES = 64 << 20
 #: Until then it may grow to this size, with what an interrupted build has kept.
-_MOST_BYTES_BUILDING = 2 * MOST_BYTES
+_MOST_BYTES_BUILDING = 512 << 20
 #: Seconds that a reader waits for the writer's commit, and the writer for readers.
 _READER_WAITS, _WRITER_WAITS = 0.2, 1.0
 _BESIDE = ("-journal", "-wal", "-shm")
@@ -145,7 +146,8 @@ class Cache:
         return False
 
     def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
-        """Delete the rows that were used longest ago, if the file is larger than `most` bytes.
+        """Delete the rows that were used longest ago, if the file is larger than `most` bytes; of rows that one
+        generation used last, the oldest.
 
         Args:
             most: The bound in bytes.
@@ -164,7 +166,7 @@ class Cache:
             # Keep the newest rows that fit into three quarters of the bound: not every commit should have to collect.
             db.execute(
                 "INSERT INTO old SELECT name, number FROM (SELECT name, number, "
-                f"sum(size) OVER (ORDER BY used DESC, name, number) AS total FROM ({ages})) WHERE total > ?",
+                f"sum(size) OVER (ORDER BY used DESC, number DESC, name) AS total FROM ({ages})) WHERE total > ?",
                 [most * 3 // 4],
             )
             for table in _TABLES:

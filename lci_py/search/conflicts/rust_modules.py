@@ -11,7 +11,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.filters import qualified_in
+from lci_py.index.shards.filters import KIND_NUMBER, kinds_in, qualified_in
 from lci_py.source.conditions import conjuncts
 from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
 from lci_py.source.text.patterns import lazily
@@ -27,6 +27,8 @@ _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
 _UNKNOWN = lazily(r"macro\((\w+)\)\Z")
+#: With `=`, as the index of such modules has it.
+_IS_MODULE = f"s.kind_number = {KIND_NUMBER['module']}"
 _SELECT = (
     "SELECT f.id, f.path, s.name, s.qualified_name, s.build_tag, s.traits FROM symbols s JOIN files f ON f.id = s.file"
 )
@@ -140,7 +142,7 @@ class Modules:
         if (path, name) not in self._public:
             seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
             self._public[path, name] = bool(
-                self._rows(f"{qualified_in('s.', 1)} AND f.path = ? AND ({seen})", [name, name, path])
+                self._rows(f"{qualified_in('s.', [name])} AND f.path = ? AND ({seen})", [name, name, path])
             )
         return self._public[path, name]
 
@@ -178,7 +180,9 @@ class Modules:
         """The condition that a macro puts before the items it is given in a file; `macro(name)` if it is not known."""
         rows = self._macros.get(name)
         if rows is None:
-            rows = self._macros[name] = [row for _, row in self._rows("s.name = ? AND s.kind = 'macro'", [name])]
+            rows = self._macros[name] = [
+                row for _, row in self._rows(f"s.name = ? AND {kinds_in('s.', ['macro'])}", [name])
+            ]
         if not rows:
             return UNKNOWN.format(name)
         near = max((_shared(row["path"], path), row["path"]) for row in rows)[1]
@@ -217,9 +221,9 @@ class Modules:
         """Look up the declarations of modules of one name, and first of all, those with an attribute `path`."""
         if not self._names_read:
             # The name of such a module need not be that of its file.
-            self._take_down(self._rows("s.kind = 'module' AND instr(s.traits, 'path=')", []))
+            self._take_down(self._rows(f"{_IS_MODULE} AND instr(s.traits, 'path=')", []))
         if name not in self._names_read:
-            sql = "s.name = ? AND s.kind = 'module' AND instr(s.traits, 'external') AND NOT instr(s.traits, 'path=')"
+            sql = f"s.name = ? AND {_IS_MODULE} AND instr(s.traits, 'external') AND NOT instr(s.traits, 'path=')"
             self._take_down(self._rows(sql, [name]))
         self._names_read.add(name)
 

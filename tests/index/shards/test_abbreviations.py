@@ -135,7 +135,7 @@ def test_an_index_that_does_not_say_is_no_damage(tmp_path: Path, monkeypatch: py
 
 
 ARRAYS = {"short": "i4", "long": "i4", "starts": "i4", "files": "i4", "declared": "u1", "told": "u1"}
-TEXTS = {"words": "u1", "words_offsets": "i4"}
+TEXTS = {"words": "u1", "words_sizes": "u1", "words_blocks": "i4", "words_wide": "i4", "words_widths": "i4"}
 
 
 def shard(folder: Path, **changes: Any) -> AbbreviationIndex:
@@ -176,7 +176,7 @@ i4 = lambda *values: np.array(values, np.int32)  # noqa: E731 - short names keep
         {"files": i4(0)},
         {"declared": np.zeros(1, np.uint8)},
         {"told": np.zeros(99, np.uint8)},
-        {"words_offsets": i4(0, 1)},
+        {"words_blocks": i4(0, 1)},
     ],
     ids=str,
 )

@@ -219,7 +219,7 @@ def test_a_compact_row_is_near_and_copied_without_loss(
     found = open_vectors(folder / "one.arrays", dimension=dimension, rows=rows, units=5)
     copy = found.take(np.arange(rows))
     lengths = np.linalg.norm(data, axis=1, keepdims=True)
-    assert (np.abs(copy - data) <= lengths / 30_000).all() and np.array_equal(found.units, owners)
+    assert (np.abs(copy - data) <= lengths / 250).all() and np.array_equal(found.units, owners)
     write_compact(folder / "two.arrays", copy, owners)
     assert (folder / "one.arrays").read_bytes() == (folder / "two.arrays").read_bytes()
     question = unit(random, 1, dimension)[0]

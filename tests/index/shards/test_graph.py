@@ -188,7 +188,7 @@ def rewrite(path: Path, **changes: object) -> None:
     """Store the shard again, some of its arrays changed by a function."""
     kinds = {name: values.dtype.str[1:] for name, values in stored_arrays(read_links(path)).items()}
     kinds |= {"out_ptr": "i4", "in_ptr": "i4", "incoming": "i4"}
-    arrays = {name: Arrays(path).array(name, kind).copy() for name, kind in kinds.items()}
+    arrays = {name: Arrays(path).array(name, kind, "u1").copy() for name, kind in kinds.items() if name != "source"}
     path.unlink()
     write_arrays(path, arrays | {name: change(arrays[name]) for name, change in changes.items()})
 
@@ -209,7 +209,8 @@ DAMAGE = {
     "an edge without a line": {"line": lambda a: a[:-1]},
     "an edge without a kind": {"kind": lambda a: a[:-1]},
     "a target beyond the end": {"target": filled(4)},
-    "a source below 0": {"source": filled(-1)},
+    "edges of nodes that there are not": {"out_ptr": lambda a: np.append(a, a[-1:])},
+    "edges that descend": {"out_ptr": lambda a: np.array([0, a[-1] + 1, *a[2:]], np.int32)},
     "a kind that there is not": {"kind": filled(3)},
     "a count more": {"site_count": lambda a: np.append(a, a)},
     "a name twice": {"site_key": lambda a: np.repeat(a, 2), "site_count": lambda a: np.repeat(a, 2)},
@@ -233,7 +234,6 @@ QUERY_DAMAGE = {
     "an order of other edges": {"incoming": filled(99)},
     "an order of edges below 0": {"incoming": filled(-1)},
     "a target beyond the end": {"target": filled(99)},
-    "a source below 0": {"source": filled(-1)},
     "a node's edges beyond the end": {"out_ptr": filled(99)},
     "a node's edges that descend": {"in_ptr": lambda a: a[::-1]},
 }

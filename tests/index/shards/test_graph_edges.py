@@ -66,7 +66,6 @@ def test_anonymous_functions_lie_in_what_is_around_them(path: Path) -> None:
 
 DAMAGE = {
     "a target beyond the end": {"target": filled(99)},
-    "a source below 0": {"source": filled(-1)},
     "a node's edges beyond the end": {"out_ptr": filled(99), "in_ptr": filled(99)},
     "a node's edges that descend": {"out_ptr": lambda a: a[::-1], "in_ptr": lambda a: a[::-1]},
     "an order of other edges": {"incoming": filled(99)},

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from lci_py.embed.encoder import Encoder
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import tokens
-from lci_py.index.shards.arrays import write_arrays
+from lci_py.index.shards.arrays import offset_arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.tokens import Bags, TokenBags, TokenTable, write_tokens
 from tests.support.layout import random_layouts
@@ -190,8 +190,8 @@ def sound() -> dict[str, np.ndarray | bytes]:
     """Two parts with three tokens; three chunks with five."""
     return {
         "parts": b"abc",
-        "parts_offsets": np.array([0, 1, 3]),
-        "pointers": np.array([0, 2, 3]),
+        **offset_arrays("parts", [1, 2]),
+        **offset_arrays("pieces", [2, 1]),
         "pieces": np.array([7, 8, 9], np.int32),
         "bag_pointers": np.array([0, 2, 2, 5]),
         "bag_ids": np.array([1, 2, 3, 4, 5], np.uint16),
@@ -211,7 +211,7 @@ UNREADABLE: dict[str, dict[str, np.ndarray | bytes | None]] = {
     "ids that are no numbers": {"bag_ids": b"abcde"},
     "fewer ids": {"bag_ids": np.zeros(4, np.uint16)},
     "more ids": {"bag_ids": np.zeros(6, np.uint16)},
-    "another dtype of pointers": {"bag_pointers": np.array([0, 2, 2, 5], np.int32)},
+    "another dtype of pointers": {"bag_pointers": np.array([0, 2, 2, 5], np.float32)},
     "fewer pointers": {"bag_pointers": np.array([2, 2, 5])},
     "more pointers": {"bag_pointers": np.array([0, 2, 2, 2, 5])},
     "no pointer at all": {"bag_pointers": np.zeros(0, np.int64)},
@@ -238,16 +238,16 @@ def test_a_file_of_something_else_is_a_damaged_index(tmp_path: Path, data: bytes
 FAR = 1 << 63
 UNSOUND_PARTS: dict[str, dict[str, np.ndarray | bytes | None]] = {
     "no parts": {"parts": None},
-    "no offsets": {"parts_offsets": np.zeros(0, np.int64)},
-    "no pointer": {"pointers": np.zeros(0, np.int64)},
-    "another number of pointers": {"pointers": np.array([0, 3])},
+    "no offsets": {"parts_sizes": b""},
+    "no pointer": {"pieces_sizes": b""},
+    "another number of pointers": offset_arrays("pieces", [3]),
     "fewer bytes": {"parts": b"ab"},
     "more tokens": {"pieces": np.zeros(4, np.int32)},
-    "another first offset": {"parts_offsets": np.array([-1, 1, 3])},
-    "an offset too far": {"parts_offsets": np.array([0, 9, 3])},
-    "an offset below zero": {"parts_offsets": np.array([0, -FAR, 3])},
-    "a pointer too far": {"pointers": np.array([0, FAR - 1, 3])},
-    "a pointer below zero": {"pointers": np.array([0, -2, 3])},
+    "another first offset": {"parts_blocks": np.array([-1, 3])},
+    "an offset too far": {"parts_sizes": b"\x09\x02"},
+    "an offset without a size": {"parts_sizes": b"\xff\x02"},
+    "a pointer too far": {"pieces_blocks": np.array([0, FAR - 1])},
+    "a pointer below zero": {"pieces_blocks": np.array([-2, 3])},
 }
 
 

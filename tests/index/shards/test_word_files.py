@@ -86,20 +86,20 @@ def test_a_damaged_shard_is_an_error(engine: Engine, tmp_path: Path) -> None:
     from array import array
 
     from lci_py.errors import DamagedIndexError
-    from lci_py.index.shards.arrays import write_arrays
+    from lci_py.index.shards.arrays import offset_arrays, write_arrays
     from lci_py.index.shards.numbering import Numbering
     from lci_py.index.shards.word_files import WordFiles
 
     arrays = {
         "terms": b"alpha",
-        "terms_offsets": array("i", [0, 5]),
-        "content_starts": array("i", [0, 1]),
+        **offset_arrays("terms", [5]),
+        **offset_arrays("content", [1]),
         "content_rows": array("i", [7]),
         "chunk_unit": array("i", [0]),
         "unit_file": array("i", [0]),
     }
     counts = [{"files": 1, "symbols": 0, "units": 1, "chunks": 1}]
-    for change in ({}, {"terms_offsets": array("i", [0, 9])}, {"content_starts": array("i", [0, 4])},
+    for change in ({}, offset_arrays("terms", [9]), offset_arrays("content", [4]),
                    {"content_rows": array("i", [0]), "unit_file": array("i", [5])}):  # fmt: skip
         path = tmp_path / "bm25.arrays"
         write_arrays(path, {**arrays, **change})

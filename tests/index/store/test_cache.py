@@ -265,6 +265,15 @@ def test_what_was_used_longest_ago_goes_first(tmp_path: Path) -> None:
     assert sum(map(len, [*records.values(), *vectors.values()])) > most // 2
 
 
+def test_of_what_one_generation_used_the_newest_stay(tmp_path: Path) -> None:
+    fill(tmp_path, 40)
+    keys = [b"%016d" % generation for generation in range(40)]
+    with closing(Cache(tmp_path, SECRET, write=True)) as cache:
+        cache.collect(800_000, keys, 41)  # all records are in use
+        kept = [key for key in keys if key in cache.get("records", keys)]
+    assert 0 < len(kept) < 40 and kept == keys[-len(kept) :]
+
+
 def test_a_small_one_is_let_be(folder: Path) -> None:
     before = (folder / FILE).stat()
     with closing(Cache(folder, SECRET, write=True)) as cache:

@@ -91,9 +91,9 @@ class Around:
     def damaged(self, **arrays: Any) -> None:
         stored = Arrays(self.path)
         kinds = {"kind": "u1", "step": "u1", "site_key": "i8"}
-        names = ("first_symbol", "source", "target", "kind", "line", "step", "first_lambda", "lambda_symbol",
+        names = ("first_symbol", "target", "kind", "line", "step", "first_lambda", "lambda_symbol",
                  "lambda_line", "lambda_end_line", "out_ptr", "incoming", "in_ptr")  # fmt: skip
-        whole = {name: np.array(stored.array(name, kinds.get(name, "i4"))) for name in names}
+        whole = {name: np.array(stored.array(name, kinds.get(name, "i4"), "u1")) for name in names}
         for name, (place, value) in arrays.items():
             whole[name][place] = value
         self.path.unlink()
@@ -202,7 +202,6 @@ def test_what_has_no_unit_is_left_out(around: Around) -> None:
     [
         {"target": (0, SYMBOLS + 9)},
         {"target": (0, -1)},
-        {"source": (1, -7)},
         {"lambda_symbol": (0, SYMBOLS + 1)},
         {"lambda_symbol": (0, -2)},
         {"out_ptr": (0, -1)},
