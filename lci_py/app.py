@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,6 +26,7 @@ from lci_py.source.repository.workspace import is_workspace
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from lci_py.cluster.dask_calls import Searches as Searches
     from lci_py.config import Settings
     from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.run import BuildOptions
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from lci_py.source.repository.walk import Member, WalkOptions, WalkResult
     from lci_py.source.repository.workspace_changes import Workspace
     from lci_py.types.index import BuildSummary
-    from lci_py.types.search import Answer, Mode, SearchRequest
+    from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
 
     Progress = Callable[[], AbstractContextManager[Callable[[str, int, int], None] | None]]
@@ -794,44 +795,33 @@ def cluster_clean(store: str, hours: float) -> dict[str, Any]:
     return {"store": store, **clean(Objects(store), hours * 3600)._asdict()}
 
 
-def cluster_search(
+@contextmanager
+def open_cluster(
     store: str,
-    request: SearchRequest,
     *,
-    repositories: Sequence[str] = (),
     scheduler: str | None = None,
     workers: int = 2,
     timeout: float | None = None,
     tls: tuple[str, str, str] | None = None,
     snippet: int = 2,
-) -> Answer:
-    """Search a fleet.
+) -> Iterator[Searches]:
+    """A connection for searches of a fleet.
 
     Args:
         store: The URL of its store.
-        request: What is asked.
-        repositories: Globs; the others are not looked at, and count for nothing. Empty for all.
         scheduler: As for `cluster_index`.
         workers: As for `cluster_index`.
         timeout: Seconds to wait for the workers in each step.
         tls: As for `cluster_index`.
-        snippet: Lines of code per result, where the request does not say.
+        snippet: Lines of code per result, where a request does not say.
     Raises:
-        UsageError: The request or the store cannot be used, or no repository has such a name.
+        UsageError: The store cannot be used.
         IndexError_: The fleet cannot be read, or no worker answers.
     """
-    from fnmatch import fnmatchcase
-
-    from lci_py.cluster.dask_calls import TIMEOUT, Tls, connected, open_fleet
+    from lci_py.cluster.dask_calls import TIMEOUT, Searches, Tls, connected
     from lci_py.cluster.fleet import read_fleet
     from lci_py.cluster.objects import Objects
 
-    def readable(name: str) -> bool:
-        return any(fnmatchcase(name, glob) for glob in repositories)
-
     fleet = read_fleet(Objects(store))  # before workers are started for it
     with connected(scheduler, workers, None if tls is None else Tls(*tls)) as client:
-        root = open_fleet(
-            client, store, fleet, readable if repositories else None, timeout=timeout or TIMEOUT, snippet=snippet
-        )
-        return root.search(request)
+        yield Searches(client, store, fleet, timeout=timeout or TIMEOUT, snippet=snippet)

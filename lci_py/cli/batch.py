@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager, redirect_stdout
 from typing import IO, TYPE_CHECKING, Any
 
+from lci_py.cli import cluster
 from lci_py.cli.commands import run_command
 from lci_py.cli.fast_parser import Invocation
 from lci_py.cli.object_parser import invocation, text_invocation
@@ -30,6 +31,8 @@ from lci_py.errors import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lci_py.app import Engine
+
 #: Bytes. A longer line is no command; the file may be binary, or not the one that was meant.
 MAX_LINE = 1 << 20
 #: The exit code of a batch is the first of these that one of its lines alone would have.
@@ -43,8 +46,7 @@ def run_batch(call: Invocation) -> int:
     _check(call)
     gc.enable()  # the entry point turned it off for short runs
     codes: set[int] = set()
-    with _opened(call.text("batch") or "") as file, keep_open(call), open_engine(call) as engine, writing():
-        base = line_defaults(call, str(engine.root))
+    with _opened(call.text("batch") or "") as file, _ready(call) as (base, engine), writing():
         out = machine_stdout()
         for line_number, line in lines(file):
             text, code = _answer(base, line, line_number)
@@ -56,14 +58,26 @@ def run_batch(call: Invocation) -> int:
     return next((code for code in _GRAVEST_FIRST if code in codes), EXIT_NO_RESULTS)
 
 
+@contextmanager
+def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
+    """What lines leave out, and the engine that answers them all; None if a fleet does."""
+    if call.command == "cluster":
+        with cluster.keep_open(call):
+            yield call, None
+    else:
+        with keep_open(call), open_engine(call) as engine:
+            yield line_defaults(call, str(engine.root)), engine
+
+
 def _check(call: Invocation) -> None:
     """
     Raises:
         UsageError: A flag of the command line does not go with a batch, or is wrong for every line.
     """
     command = COMMANDS[call.command]
-    if command.argument and call.values["argument"]:
-        word = command.argument.metavar
+    argument, given = (command.more, "more") if call.command == "cluster" else (command.argument, "argument")
+    if argument and call.values[given]:
+        word = argument.metavar
         raise UsageError(f"--batch and {word} cannot be used together", hint=f"put the {word} into the batch")
     shape, form = shape_of(call, *_OUTPUTS), call.text("format")
     if shape != "json" and (form or call.flag(shape)):
@@ -148,6 +162,8 @@ def _read(base: Invocation, line: str | None) -> Invocation:
         raise UsageError(
             f"a line of more than {MAX_LINE:,} bytes", hint="a batch is a text file of one command per line"
         )
+    if base.command == "cluster":
+        return cluster.line_of_batch(base, line)
     call = text_invocation(line, base) if not line.startswith("{") else _read_object(base, line)
     return Invocation(call.command, {**from_root(call.values), "json": True, "root": base.text("root")})
 

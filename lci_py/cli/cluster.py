@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import shlex
 import sys
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.options import CLUSTER_ACTIONS
 from lci_py.cli.output import shape_of
@@ -16,6 +17,9 @@ from lci_py.cli.streams import progress, warn, write_json, writing
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.app import Searches
     from lci_py.cli.fast_parser import Invocation
 
 #: Flags of each action alone.
@@ -24,13 +28,28 @@ _OF = {
     "clean": ("grace",),
     "search": (
         "repo", "mode", "limit", "offset", "strict", "lang", "kind", "path", "exclude", "name", "jsonl", "format",
-        "fields", "paths", "snippet", "max_tokens", "timeout",
+        "fields", "paths", "snippet", "max_tokens", "timeout", "batch",
     ),
 }  # fmt: skip
+#: The flags that say what is searched for.
+_REQUEST = tuple(key for key in BATCH_KEYS if key in _OF["search"])
 _MOST_WORKERS = 256
 
 
 def run_cluster(call: Invocation) -> int:
+    _check(call)
+    gc.enable()  # the entry point turned it off for short runs
+    action = call.text("argument")
+    if action == "clean":
+        return _clean(call)
+    return _index(call) if action == "index" else _search(call)
+
+
+def _check(call: Invocation) -> None:
+    """
+    Raises:
+        UsageError: A flag does not go with the action, or a flag that every action needs is missing.
+    """
     for key in (*FILTER_KEYS, "repo"):
         texts(call.values, key)  # refuses an empty one
     action = call.text("argument") or ""
@@ -44,10 +63,6 @@ def run_cluster(call: Invocation) -> int:
         raise UsageError("a fleet has no --root", hint="name it with --store")
     if not call.text("store"):
         raise UsageError("which fleet?", hint="name a folder or a URL with --store")
-    gc.enable()  # the entry point turned it off for short runs
-    if action == "clean":
-        return _clean(call)
-    return _index(call) if action == "index" else _search(call)
 
 
 def _index(call: Invocation) -> int:
@@ -121,26 +136,75 @@ def _repositories(path: str | None) -> list[tuple[str, str, str]]:
 
 
 def _search(call: Invocation) -> int:
-    from lci_py import app
-
     shape = shape_of(call)
     # Globs of paths start at the repositories' names: there is no current folder among them.
-    flags = {key: call.values.get(key) for key in BATCH_KEYS if key in _OF["search"] and key != "repo"}
+    flags = {key: call.values.get(key) for key in _REQUEST if key != "repo"}
     request = to_request({**flags, "query": " ".join(call.texts("more"))})
+    with _opened(call, 4 if shape == "text" and sys.stdout.isatty() else 2) as fleet:
+        answer = fleet.search(request, call.texts("repo"))
+    return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
+
+
+#: What answers searches for the time of a batch.
+_kept: Searches | None = None
+
+
+def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Searches]:
+    if _kept is not None:
+        return nullcontext(_kept)
+    from lci_py import app
+
     timeout = call.number("timeout")
     if timeout is not None and timeout < 1:
         raise UsageError(f"--timeout must be at least 1, not {timeout}")
-    answer = app.cluster_search(
+    return app.open_cluster(
         call.text("store") or "",
-        request,
-        repositories=call.texts("repo"),
         scheduler=call.text("scheduler"),
         workers=_workers(call),
         timeout=timeout,
         tls=_tls(call),
-        snippet=4 if shape == "text" and sys.stdout.isatty() else 2,
+        snippet=snippet,
     )
-    return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
+
+
+@contextmanager
+def keep_open(call: Invocation) -> Iterator[None]:
+    """Let the searches within this have one connection, for which the flags of a batch ask."""
+    global _kept
+    _check(call)
+    if call.text("argument") != "search":
+        raise UsageError("--batch is a flag of `lci cluster search`", hint="leave it out")
+    with _opened(call, 2) as _kept:
+        try:
+            yield
+        finally:
+            _kept = None
+
+
+def line_of_batch(base: Invocation, line: str) -> Invocation:
+    """The search that a line of a batch asks for: its query, or a JSON object of flags of a search.
+
+    Raises:
+        UsageError: It is no such object.
+    """
+    found: dict[str, object] = {"query": line}
+    if line.startswith("{"):
+        import json
+
+        try:
+            found = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise UsageError(f"not a JSON object: {error}", hint="a line that starts with { is read as JSON") from error
+    keys = ("query", *_REQUEST)
+    found = {key.replace("-", "_"): value for key, value in found.items()}
+    for key in found:
+        if key not in keys:
+            raise unknown_value("key", key, keys)
+    values = {**{key: base.values.get(key) for key in _REQUEST}, **found}
+    request = to_request(values)
+    values |= {key: texts(values, key) for key in FILTER_KEYS}
+    changed: dict[str, Any] = {**values, "more": (request.query,), "json": True, "batch": None}
+    return base._replace(values={**base.values, **changed})
 
 
 def _workers(call: Invocation) -> int:

@@ -159,7 +159,11 @@ def run_workspace(call: Invocation) -> int:
     if action == "status":
         if len(names) != 1:
             raise UsageError("status is of one workspace", hint="lci workspace status NAME")
-        return run_status(Invocation("status", {**call.values, "root": app.workspace_root(names[0])}))
+        from lci_py.cli.request import advice_names_workspace
+
+        root = app.workspace_root(names[0])
+        with advice_names_workspace(names[0], root):
+            return run_status(Invocation("status", {**call.values, "root": root}))
     found = app.workspaces(action, names, call.text("named"))
     _print(call, found, lambda to: render_workspaces(found, file=to.file, color=to.color, width=to.width))
     return EXIT_OK if action != "list" or found["workspaces"] else EXIT_NO_RESULTS

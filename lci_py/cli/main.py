@@ -82,13 +82,11 @@ def _dispatch(argv: list[str]) -> int:
 def execute(call: Invocation) -> int:
     """Run one command."""
     if call.values.get("workspace") is not None:
+        from lci_py.cli.request import advice_names_workspace
+
         call = _in_workspace(call)
-        try:
+        with advice_names_workspace(call.text("workspace") or "", call.text("root") or ""):
             return _run(call)
-        except LciError as error:
-            for command in ("lci index", "lci index --full"):
-                error.hint = error.hint.replace(f"`{command}`", f"`{command} --workspace {call.text('workspace')}`")
-            raise
     return _run(call)
 
 

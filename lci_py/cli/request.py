@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cli.fast_parser import MORE, Invocation
 from lci_py.cli.streams import progress, warn
-from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
+from lci_py.errors import BadPathError, LciError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
@@ -120,6 +120,17 @@ def index_command(call: Invocation) -> str:
     """What brings the index of a command up to date."""
     root = workspace_of(call)
     return f"lci index --workspace {os.path.basename(root)}" if root else "lci index"
+
+
+@contextmanager
+def advice_names_workspace(name: str, root: str) -> Iterator[None]:
+    """Let the hint of an error say `--workspace NAME` where it says how to index the root of that workspace."""
+    try:
+        yield
+    except LciError as error:
+        for spelled, command in (("", ""), (" --full", " --full"), (f" {root}", "")):
+            error.hint = error.hint.replace(f"`lci index{spelled}`", f"`lci index{command} --workspace {name}`")
+        raise
 
 
 def required_name(call: Invocation) -> str:
@@ -431,6 +442,9 @@ def _from_root(glob: str, folders: _Folders) -> str:
     full, wild = next(_spellings(bare, folders.starts))
     path = folders.inside(full)
     if path is None:
+        if _may_be_workspace(folders.root):
+            name, hint = os.path.basename(folders.root), "write REPOSITORY/PATH, or a path from the current folder"
+            raise BadPathError(f"no repository of the workspace {name} has {glob}", hint=hint)
         raise BadPathError(
             f"{glob} is outside {folders.root}", hint="paths start at the current folder; see --root for another root"
         )

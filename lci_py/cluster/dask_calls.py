@@ -15,15 +15,18 @@ import tempfile
 from _thread import allocate_lock
 from collections import defaultdict
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.messages import Head
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import Leaves, info_of
 from lci_py.cluster.pruned import pruned
 from lci_py.cluster.root import Root, starts
 from lci_py.errors import IndexError_, LciError, UsageError
+from lci_py.index.build.child_process import FORKS
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
@@ -31,11 +34,26 @@ if TYPE_CHECKING:
 
     from lci_py.cluster.fleet import Fleet, Part
     from lci_py.cluster.root import FleetInfo
+    from lci_py.types.search import Answer, SearchRequest
 
 #: Bytes of objects that a worker keeps.
 CACHE_BYTES = 20_000_000_000
 #: Seconds that the root waits for the leaves of one round trip, and for the workers of a new cluster.
 TIMEOUT, STARTING = 30.0, 20.0
+#: Of a cluster for one command. Dask's own values make every process measure itself up to 100 times a second, which
+#: takes as much as a thirtieth of a core of each; and every worker import everything anew.
+_FOR_ONE_COMMAND = {
+    "distributed.admin.system-monitor.disk": False,
+    "distributed.admin.system-monitor.gil.enabled": False,
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.tick.limit": "60s",
+    "distributed.scheduler.active-memory-manager.start": False,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.multiprocessing-method": "forkserver" if FORKS else "spawn",
+    "distributed.worker.profile.enabled": False,
+}
 
 
 class Tls(NamedTuple):
@@ -65,9 +83,13 @@ def connect(scheduler: str | None, workers: int = 2, tls: Tls | None = None) -> 
     try:
         if scheduler is not None:
             return Client(scheduler, security=security, timeout=STARTING)
-        cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=50
-        )
+        import dask.config
+
+        with dask.config.set(_FOR_ONE_COMMAND):
+            cluster = LocalCluster(
+                n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0",
+                host="127.0.0.1", silence_logs=50, scheduler_sync_interval=10,
+            )  # fmt: skip
         return Client(cluster, timeout=STARTING)
     except (OSError, TimeoutError, ValueError) as error:
         raise IndexError_(
@@ -260,4 +282,47 @@ def open_fleet(
     return Root(info_of(fleet), DaskCalls(client, url, fleet, **own), readable=places, **options)
 
 
-__all__ = ["DaskCalls", "Failed", "Tls", "cache_folder", "connect", "connected", "open_fleet", "preferred"]
+#: Sets of repositories that one process keeps statistics of.
+_MOST_ROOTS = 16
+
+
+class Searches:
+    """Searches of one fleet with one client. What a search has counted is kept until another fleet is published."""
+
+    def __init__(self, client: Any, url: str, fleet: Fleet, **options: Any) -> None:
+        """
+        Args:
+            client: Of Dask.
+            url: Of the store.
+            fleet: What it holds.
+            options: As `open_fleet` takes them.
+        """
+        self._client, self._url, self._fleet, self._options = client, url, fleet, options
+        self._fresh = True
+        self._roots: dict[tuple[str, ...], Root] = {}
+
+    def search(self, request: SearchRequest, repositories: tuple[str, ...] = ()) -> Answer:
+        """Answer a request about the fleet as it is now.
+
+        Args:
+            request: What is asked.
+            repositories: Globs; the others are not looked at, and count for nothing. Empty for all.
+        Raises:
+            UsageError: The request cannot be used, or no repository has such a name.
+            IndexError_: The fleet cannot be read, or no worker answers.
+        """
+        fleet = self._fleet if self._fresh else read_fleet(Objects(self._url))
+        self._fresh = False
+        if fleet != self._fleet or len(self._roots) == _MOST_ROOTS:
+            self._fleet, self._roots = fleet, {}
+        if repositories not in self._roots:
+
+            def readable(name: str) -> bool:
+                return any(fnmatchcase(name, glob) for glob in repositories)
+
+            chosen = readable if repositories else None
+            self._roots[repositories] = open_fleet(self._client, self._url, fleet, chosen, **self._options)
+        return self._roots[repositories].search(request)
+
+
+__all__ = ["DaskCalls", "Failed", "Searches", "Tls", "cache_folder", "connect", "connected", "open_fleet", "preferred"]

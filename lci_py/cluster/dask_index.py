@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py.callgraph.link import Done
 from lci_py.cluster.dask_calls import CACHE_BYTES, STARTING, Failed, cache_folder, workers_of
 from lci_py.cluster.fleet import Fleet, Part, former_fleet, write_fleet
-from lci_py.cluster.index_part import Asked, indexed
+from lci_py.cluster.index_part import Asked, end_waiting, indexed
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import check_name, facts_of, linked
 from lci_py.cluster.sources import SPLIT_BYTES, Survey, source_of, survey
@@ -182,6 +182,8 @@ def index_fleet(
     if _key(fleet) != _key(before) or any(part.graph is None for part in fleet.parts):
         progress("graph", 0, 0)
         fleet = _linked(client, url, fleet)
+    with suppress(OSError):  # a worker that has ended meanwhile
+        client.run(_forgotten, on_error="ignore")
     return Indexed(write_fleet(objects, fleet, before.generation), sorted(fresh), True, warnings)
 
 
@@ -272,16 +274,15 @@ def _linked(client: Any, url: str, fleet: Fleet) -> Fleet:
     of = _SHARES * workers if files >= _FEWEST_FILES and workers > 1 else 0
     shares = [client.submit(link_share, url, fleet, share, of, pure=False, retries=2) for share in range(of + 1) if of]
     found: Fleet | Failed = _result(client.submit(link_all, url, fleet, shares, pure=False, retries=2))
-    if of:
-        with suppress(OSError):  # a worker that has ended meanwhile
-            client.run(_facts_forgotten, on_error="ignore")
     if isinstance(found, Failed):
         raise found.error()
     return found
 
 
-def _facts_forgotten() -> None:
+def _forgotten() -> None:
+    """In a worker: what is kept for further tasks of a run."""
     _facts.clear()
+    end_waiting()
 
 
 __all__ = ["Indexed", "Repository", "index_fleet"]

@@ -84,14 +84,14 @@ class Engine:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
         if request.offset:  # the ranking does not depend on it: the results before it are found as well
             request = replace(request, limit=self.snapshot.shown(request) + request.offset)
-        answered = self._answered(request)
-        answer = answered.answer
-        if (folding := self._folding()) is not None:
+        if (folding := self._folding()) is None:
+            answered = self._answered(request)
+            answer = answered.answer
+        else:
 
             def ask(limit: int) -> Answer:
                 nonlocal answered
-                if limit != self.snapshot.shown(request):
-                    answered = self._answered(replace(request, limit=limit))
+                answered = self._answered(replace(request, limit=limit))
                 return answered.answer
 
             answer = folding.folded(self.snapshot.shown(request), ask)

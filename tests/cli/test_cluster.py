@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lci_py.cli.main import main
+from lci_py.cluster import dask_calls
+from lci_py.cluster.dask_calls import connect
 from lci_py.errors import EXIT_INDEX, EXIT_OK, EXIT_USAGE
 from tests.conftest import Ran
 
@@ -52,6 +54,8 @@ WRONG = {
     "a query for cleaning": (["clean", "--store", "s", "x"], "QUERY"),
     "a time in the future": (["clean", "--store", "s", "--grace", "-1"], "--grace"),
     "a time for a search": (["search", "--store", "s", "--grace", "1", "x"], "--grace"),
+    "a batch and a query": (["search", "--store", "s", "--batch", "one", "x"], "QUERY"),
+    "a batch for an index run": (["index", "--store", "s", "--batch", "one"], "--batch"),
     "a protocol that is none": (["search", "--store", "nosuch://s", "x"], "nosuch://s"),
 }
 
@@ -75,7 +79,20 @@ def test_a_store_without_a_fleet(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert json.loads(capsys.readouterr().out)["error"]["code"] == "shard_missing"
 
 
-def test_from_end_to_end(lci: Callable[..., Ran], tmp_path: Path) -> None:
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Ran]:
+    """`lci cluster` in this process, with the fleet of this test."""
+
+    def go(action: str, *args: str) -> Ran:
+        capsys.readouterr()
+        code = main(["cluster", action, "--store", str(tmp_path / "store"), *args])
+        return Ran(code, *capsys.readouterr())
+
+    return go
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_from_end_to_end(lci: Callable[..., Ran], run: Callable[..., Ran], tmp_path: Path) -> None:
     for name, text in (
         ("one", "def remove_expired(sessions):\n    pass\n"),
         ("two", "def keep(sessions):\n    pass\n"),
@@ -86,12 +103,32 @@ def test_from_end_to_end(lci: Callable[..., Ran], tmp_path: Path) -> None:
     store = ("--store", str(tmp_path / "store"), "--workers", "1")
     made = lci("cluster", "index", *store, "--repos", str(tmp_path / "repos"), "--json")
     assert made.code == EXIT_OK and made.json()["indexed"] == ["one", "two"] and not made.err
-    found = lci("cluster", "search", *store, "remove expired", "-m", "multiview", "--json")
-    assert found.code == EXIT_OK and not found.err
-    best = found.json()["results"][0]
-    assert (best["repository"], best["file"]) == ("one", "one/store.py") and "degraded" not in found.json()
-    (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\n")
-    less = lci("cluster", "index", *store, "--repos", str(tmp_path / "repos"))
-    assert less.out.startswith("1 repository, 1 files, ") and "0 indexed" in less.out
-    done = lci("cluster", "clean", *store[:2], "--grace", "0", "--json")
+    with connect(None, workers=1) as client:
+        of = ("--scheduler", client.scheduler.address)
+        found = run("search", *of, "remove expired", "-m", "multiview", "--json")
+        assert found.code == EXIT_OK and not found.err and "degraded" not in found.json()
+        best = found.json()["results"][0]
+        assert (best["repository"], best["file"]) == ("one", "one/store.py")
+        _ask_in_a_batch(run, of, found, tmp_path)
+        (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\n")
+        less = run("index", *of, "--repos", str(tmp_path / "repos"))
+        assert less.out.startswith("1 repository, 1 files, ") and "0 indexed" in less.out
+        client.cluster.close()
+    done = run("clean", "--grace", "0", "--json")
     assert done.code == EXIT_OK and done.json()["removed"] > 5 and done.json()["kept"] > 5
+
+
+def _ask_in_a_batch(run: Callable[..., Ran], of: tuple[str, ...], alone: Ran, folder: Path) -> None:
+    """Each line is answered as a command of its own, a wrong one with an error, and all over one connection."""
+    (folder / "lines").write_text(
+        'remove expired\n{"query": "sessions", "repo": "two", "mode": "bm25"}\n{"query": "x", "near": "f"}\n{x\n'
+    )
+    opened = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_calls, "connect", lambda *args: opened.append(args) or connect(*args))
+        said = run("search", *of, "--batch", str(folder / "lines"), "-m", "multiview")
+    first, other, unknown, broken = map(json.loads, said.out.splitlines())
+    assert first == alone.json() and len(opened) == 1 and said.code == EXIT_USAGE
+    assert [result["file"] for result in other["results"]] == ["two/store.py"] and other["mode"] == "bm25"
+    assert "near" in unknown["error"]["message"] and unknown["error"]["line"] == 3
+    assert "not a JSON object" in broken["error"]["message"]

@@ -209,14 +209,17 @@ def test_copies_are_shown_once(run: Run, few: Path) -> None:
     answer = run("search", "shared", "--json", "--workspace", "few", "-n", "1").json()
     [found] = answer["results"]
     assert (found["file"], found["also_in"]) == ("a/pkg/one.py", ["fork/pkg/one.py"])
-    assert (answer["total"], answer["has_more"]) == (3, True)
+    assert (answer["total"], answer["has_more"]) == (2, True)
     whole = run("search", "shared", "--json", "--workspace", "few").json()
     assert [one["file"] for one in whole["results"]] == ["a/pkg/one.py", "b/two.py"]
-    assert (whole["total"], whole["has_more"]) == (3, False)
+    assert (whole["total"], whole["has_more"]) == (2, False)
+    exact = run("search", "shared", "--json", "--workspace", "few", "-n", "2").json()
+    assert (exact["results"], exact["total"], exact["has_more"]) == (whole["results"], 2, False)
     rest = run("search", "shared", "--json", "--workspace", "few", "--offset", "1").json()
-    assert rest["results"] == whole["results"][1:]
+    assert (rest["results"], rest["total"]) == (whole["results"][1:], 2)
     named = run("def", "shared", "--workspace", "few", cwd=few)
     assert named.out.count("function shared") == 1 and "also in: fork/pkg/one.py" in named.out
+    assert run("def", "shared", "--json", "--workspace", "few", "-n", "9").json()["total"] == 1
     # A copy that has changed since is none.
     (few / "fork/pkg/one.py").write_text("def shared():\n    return 3\n")
     changed = run("def", "shared", "--json", "--workspace", "few", "--refresh", "never").json()
@@ -264,7 +267,16 @@ def test_a_repository_that_is_gone_is_said_and_its_return_noticed(run: Run, few:
 def test_advice_names_the_workspace(run: Run, few: Path) -> None:
     never = run("search", "x", "--workspace", "few", "--refresh", "never", "--json")
     assert (never.code, never.json()["error"]["code"]) == (3, "no_index")
+    missing = (
+        ("status", "--workspace", "few"),
+        ("workspace", "status", "few"),
+        ("search", "x", "--workspace", "few", "--refresh", "never"),
+    )
+    for command in missing:
+        assert run(*command, "--json").json()["error"]["hint"] == "run `lci index --workspace few`", command
     run("index", "--workspace", "few")
+    outside = run("search", "x", "--workspace", "few", "--path", "/nowhere/x.py", "--json").json()["error"]
+    assert outside["message"] == "no repository of the workspace few has /nowhere/x.py"
     (few / "b/two.py").write_text("def other(): pass\n")
     stale = ("def", "shared", "--workspace", "few", "--refresh", "never")
     command = "`lci index --workspace few`"

@@ -364,11 +364,8 @@ def _summary(answer: Answer) -> list[str]:
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
     head = plural(shown, "result")
-    folded = not answer.has_more and any(result.also_in for result in answer.results)
     if answer.offset:
         head = f"results {answer.offset + 1:,} to {answer.offset + shown:,} of {answer.total:,}" if shown else head
-    elif folded:
-        pass  # `total` counts the copies, which the results name
     elif answer.total != shown and answer.mode == "symbolic":
         head = f"{shown:,} of {plural(answer.total, 'result')}"
     elif answer.total != shown:  # the rest is all that can be ranked, however little it fits

@@ -51,23 +51,23 @@ class Folding(NamedTuple):
     def folded(self, limit: int, ask: Callable[[int], Answer]) -> Answer:
         """The first `limit` results that are no copies of each other, and what is missing.
 
-        `total` counts every place, copies as well: how many of them there are further down nobody has looked.
+        `total` is their number if there are no more. Else it counts every place, copies as well: how many of them there
+        are further down nobody has looked.
 
         Args:
             limit: Results wanted.
             ask: The answer with so many results; that of fewer is the head of it.
         """
-        asked = limit
+        asked = limit + 1  # whether there are more is not known before one more is found: all others may be copies
         while True:
             answer = ask(asked)
             results = self.copies.folded(answer.results)
-            if len(results) >= limit or not answer.has_more:
+            if len(results) > limit or not answer.has_more:
                 break
             asked *= 2
-        more = answer.has_more or len(results) > limit
-        return replace(
-            answer, results=tuple(results[:limit]), has_more=more, degraded=(*answer.degraded, *self.degraded())
-        )
+        total = answer.total if answer.has_more else len(results)
+        shown, more, degraded = tuple(results[:limit]), len(results) > limit, (*answer.degraded, *self.degraded())
+        return replace(answer, results=shown, total=total, has_more=more, degraded=degraded)
 
     def degraded(self) -> list[Degradation]:
         """The repositories that an answer is without."""
