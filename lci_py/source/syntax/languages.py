@@ -118,6 +118,7 @@ class LanguageSpec:
     prefer_if: re.Pattern[bytes] | None
     text_if: re.Pattern[bytes] | None
     macros: tuple[str, ...]
+    divided: re.Pattern[bytes] | None
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -184,14 +185,17 @@ class LanguageSpec:
         if self.macros:
             text, uses = macro_text((*self.macros, *limits.macros)).rewritten(text)
         tree = self._tree(text, limits)
-        if self.macros and tree.root_node.has_error:
+        if (self.macros or self.divided) and tree.root_node.has_error:
             text, tree = self._better(text, tree, limits)
         return Parsed(tree, text, uses)
 
     def _better(self, text: bytes, tree: Tree, limits: Limits) -> tuple[bytes, Tree]:
-        """Of a text with errors and what `repairs` makes of it, the one with fewer bytes in errors."""
+        """Of a text with errors and what a second attempt makes of it, the one with fewer bytes in errors."""
         found = errors(tree.root_node)
-        edits = repairs(text, found) if found else []
+        if self.divided:
+            edits = [(match.end() - 1, b";") for match in self.divided.finditer(text)] if found else []
+        else:
+            edits = repairs(text, found) if found else []
         if edits:
             other = edited(text, edits)
             again = self._tree(other, limits, marked(tree.copy(), text, edits))
@@ -298,6 +302,7 @@ def _spec(folder: Path) -> LanguageSpec:
         prefer_if=_of_bytes(data.get("prefer_if")),
         text_if=_of_bytes(data.get("text_if")),
         macros=entries(data.get("macros", {})),
+        divided=_of_bytes(data.get("divided")),
     )
 
 

@@ -1,4 +1,4 @@
-"""The second attempt at a file of C that does not parse."""
+"""The second attempt at a file of C or TypeScript that does not parse."""
 
 from __future__ import annotations
 
@@ -80,3 +80,12 @@ def test_lines_and_length_stay() -> None:
     for start, text in edits:
         old = source[start : start + len(text)]
         assert [i for i, c in enumerate(old) if c in b"\r\n"] == [i for i, c in enumerate(text) if c in b"\r\n"]
+
+
+def test_call_signatures_without_semicolons_in_typescript() -> None:
+    source = (
+        "interface Make {\n    // plain\n    <T extends object | null>(of: T): T\n    // named\n"
+        "    <T extends object>(name: string, of: T): T\n\n    (name: string): Named<Make>\n}\n\n"
+        "export function run<T>(f: () => T): T {\n    return f()\n}\n"
+    )
+    assert functions(source, "typescript") == functions(source, "tsx") == [("run", 10, 12)]
