@@ -476,11 +476,11 @@ def _overload(site: Site) -> str:
 
 
 def _in_macro(site: Site) -> bool:
-    """Whether a name looks like that of a macro whose use was taken for a definition."""
+    """Whether a name looks like that of a macro whose use was taken for a definition, or a macro's use makes it."""
     if site.language not in ("c", "cpp", "objc"):
         return False
     given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
-    return given or bool(_MACRO_LIKE.fullmatch(site.name))
+    return given or site.name not in site.signature or bool(_MACRO_LIKE.fullmatch(site.name))
 
 
 def _one_folder(one: Site, other: Site) -> bool:
@@ -503,11 +503,12 @@ def _one_folder(one: Site, other: Site) -> bool:
 
 
 def _deliberate(site: Site) -> bool:
-    """Whether a second definition is likely to be meant: it is material for tests, or a test's own stand-in.
+    """Whether a second definition is likely to be meant: it is material for tests, a test's own stand-in, or an import
+    that only asks whether there is something.
 
     A second test of one name is none of these: the first one never runs.
     """
-    if _MATERIAL.search(site.file):
+    if _MATERIAL.search(site.file) or site.signature == "import":
         return True
     if not site.is_test or site.language not in _SEQUENTIAL:
         return False

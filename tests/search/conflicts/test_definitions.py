@@ -402,6 +402,9 @@ NO_CONFLICTS = {
     "ocaml, a definition that hides the one before": {
         "a.ml": "module type S = sig\n  val f : int -> int\nend\nlet f x = x\nlet f x = f (f x)\n",
     },
+    "c, what the uses of a macro define": {
+        "a.c": "#define D(n) static void *n##_a(int *m) F(&m->x) { return 0; } static void n##_b(int *m) G(&m) { }\nD(x);\nD(y);\n",
+    },
     "c, overloads of c++": {
         "a.c": "#if E_CPP\ninline int F(char v) { return 1; }\ninline int F(long v) { return 2; }\n#endif\n",
     },
