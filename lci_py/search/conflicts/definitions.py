@@ -479,7 +479,8 @@ def _in_macro(site: Site) -> bool:
     """Whether a name looks like that of a macro whose use was taken for a definition, or a macro's use makes it."""
     if site.language not in ("c", "cpp", "objc"):
         return False
-    given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
+    head = site.signature.partition(site.name)[0]
+    given = head.count("(") > head.count(")")  # `TEST(name) {`: the macro makes another name of it
     return given or site.name not in site.signature or bool(_MACRO_LIKE.fullmatch(site.name))
 
 
