@@ -96,8 +96,8 @@ _ONE_SPACE = frozenset({"go"})
 _CLASSES_CALLED = frozenset({"python", "javascript"})
 #: A function may be written as several clauses, which are one definition.
 _CLAUSES = frozenset({"elixir", "haskell"})
-#: Languages in which a definition may hide the one before, and a signature names what follows it.
-_SHADOWING = frozenset({"ocaml", "ocaml_interface"})
+#: Languages without overloads whose compilers reject a second definition. In OCaml, it may hide the first.
+_REJECTING = frozenset({"c", "objc", "haskell", "zig"})
 #: What asks whether C is compiled as C++.
 _AS_CPP = lazily(r"cplusplus|CPP|CXX")
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
@@ -265,8 +265,6 @@ def passed_over(site: Site) -> bool:
     """Whether a site is left out: it can be no second definition of anything."""
     if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
-    if site.language in _SHADOWING:
-        return True
     if site.build_tag is not None and not _counts(site.condition or "", site.language):
         return True
     if site.language == "rust" and f"#{site.name}" in site.signature:
@@ -412,6 +410,8 @@ def _twice(one: Site, other: Site) -> bool:
     if language == "rust" or language in _OVERLOADING:
         in_one = one.parent == other.parent or language in ("cpp", "csharp")  # a namespace has several parts
         return in_one and one.kind == other.kind and _overload(one) == _overload(other) and not _in_macro(one)
+    if language not in _REJECTING:
+        return False
     if GROUPS[one.kind] == "type":
         return one.kind == other.kind != "type" and one.parent == other.parent
     # In C, what has no type before its name is the use of a macro.
@@ -476,11 +476,12 @@ def _overload(site: Site) -> str:
 
 
 def _in_macro(site: Site) -> bool:
-    """Whether a name looks like that of a macro whose use was taken for a definition."""
+    """Whether a name looks like that of a macro whose use was taken for a definition, or a macro's use makes it."""
     if site.language not in ("c", "cpp", "objc"):
         return False
-    given = site.signature.partition(site.name)[0].endswith("(")  # `TEST(name) {`: the macro makes another name of it
-    return given or bool(_MACRO_LIKE.fullmatch(site.name))
+    head = site.signature.partition(site.name)[0]
+    given = head.count("(") > head.count(")")  # `TEST(name) {`: the macro makes another name of it
+    return given or site.name not in site.signature or bool(_MACRO_LIKE.fullmatch(site.name))
 
 
 def _one_folder(one: Site, other: Site) -> bool:
@@ -503,11 +504,12 @@ def _one_folder(one: Site, other: Site) -> bool:
 
 
 def _deliberate(site: Site) -> bool:
-    """Whether a second definition is likely to be meant: it is material for tests, or a test's own stand-in.
+    """Whether a second definition is likely to be meant: it is material for tests, a test's own stand-in, or an import
+    that only asks whether there is something.
 
     A second test of one name is none of these: the first one never runs.
     """
-    if _MATERIAL.search(site.file):
+    if _MATERIAL.search(site.file) or site.signature == "import":
         return True
     if not site.is_test or site.language not in _SEQUENTIAL:
         return False

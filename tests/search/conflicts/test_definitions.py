@@ -402,6 +402,10 @@ NO_CONFLICTS = {
     "ocaml, a definition that hides the one before": {
         "a.ml": "module type S = sig\n  val f : int -> int\nend\nlet f x = x\nlet f x = f (f x)\n",
     },
+    "c, tests that a macro names after two words": {"a.c": "TEST_F(a, f) { return 1; }\nTEST_F(b, f) { return 2; }\n"},
+    "c, what the uses of a macro define": {
+        "a.c": "#define D(n) static void *n##_a(int *m) F(&m->x) { return 0; } static void n##_b(int *m) G(&m) { }\nD(x);\nD(y);\n",
+    },
     "c, overloads of c++": {
         "a.c": "#if E_CPP\ninline int F(char v) { return 1; }\ninline int F(long v) { return 2; }\n#endif\n",
     },
@@ -498,6 +502,7 @@ def test_no_conflicts(case: str) -> None:
     name = {
         "go init": "init",
         "c entry points": "main",
+        "c, tests that a macro names after two words": "f",
         "elixir clauses": "f",
         "ocaml, a definition that hides the one before": "f",
         "elixir callback": "f",

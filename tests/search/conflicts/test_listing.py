@@ -58,6 +58,15 @@ def test_python_an_import_is_the_other_side_of_a_fallback(listed) -> None:  # ty
 
 
         def other(): ...
+
+
+        try:
+            from fast import probed
+        except ImportError:
+            raise
+
+
+        def probed(): ...
         """
     found = named(listed({"a.py": text}))
     assert set(found) == {"dumps", "read"}
