@@ -299,7 +299,8 @@ def _places(keys: NDArray[Any], wanted: Sequence[int]) -> NDArray[Any]:
     begins[asked >> 16] = True
     some = np.flatnonzero(begins[unsigned >> np.uint32(16)])
     found = unsigned[some]
-    return some[asked[np.minimum(np.searchsorted(asked, found), len(asked) - 1)] == found]
+    places: NDArray[Any] = some[asked[np.minimum(np.searchsorted(asked, found), len(asked) - 1)] == found]
+    return places
 
 
 def _owners(graph: Links) -> NDArray[Any]:
