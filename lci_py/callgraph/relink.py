@@ -274,15 +274,33 @@ def link_all(tables: StoredTables) -> Links:
 
 def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comparison) -> NDArray[Any]:
     """bool [files before]: whether a file asked a look-up whose answer has changed."""
-    changed = np.array(sorted(look_ups), np.uint32).view(np.int32)
-    asked = np.flatnonzero(np.isin(graph.keys, changed))
+    asked = _places(graph.keys, sorted(look_ups))
     met = np.unique(graph.keys[asked]).view(np.uint32).tolist()
     if len(met) <= _MOST_COMPARED:
         differing = [key for key in met if any(map(comparison.differ, look_ups[key]))]
-        asked = asked[np.isin(graph.keys[asked], np.array(differing, np.uint32).view(np.int32))]
+        asked = asked[_places(graph.keys[asked], sorted(differing))]
     concerned = np.zeros(graph.n_files, bool)
     concerned[np.searchsorted(graph.key_start, asked, side="right") - 1] = True
     return concerned
+
+
+def _places(keys: NDArray[Any], wanted: Sequence[int]) -> NDArray[Any]:
+    """Where some keys are among millions, ascending.
+
+    Args:
+        keys: As in `Links`.
+        wanted: Unsigned numbers, ascending.
+    """
+    if not len(wanted):
+        return np.zeros(0, np.int64)
+    # `numpy.isin` would sort all keys. Few of them begin with the 16 bits that one of those begins with.
+    unsigned, asked = np.ascontiguousarray(keys).view(np.uint32), np.array(wanted, np.uint32)
+    begins = np.zeros(1 << 16, np.bool_)
+    begins[asked >> 16] = True
+    some = np.flatnonzero(begins[unsigned >> np.uint32(16)])
+    found = unsigned[some]
+    places: NDArray[Any] = some[asked[np.minimum(np.searchsorted(asked, found), len(asked) - 1)] == found]
+    return places
 
 
 def _owners(graph: Links) -> NDArray[Any]:

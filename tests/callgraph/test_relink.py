@@ -15,7 +15,7 @@ from lci_py.callgraph.changed_lookups import contributions
 from lci_py.callgraph.edges import Links, Sites
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.solve import Solver
-from lci_py.callgraph.relink import relink
+from lci_py.callgraph.relink import _places, relink
 from lci_py.errors import DamagedIndexError
 from tests.support.programs import histories
 from tests.support.segments import Segmented, assert_same, full
@@ -634,3 +634,13 @@ def test_edges_are_sorted_piece_by_piece_as_all_at_once(seed: int, n: int, nodes
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(edges, "_SORTED", at_a_time)
         assert edges._distinct(edges._sorted(rows)).tolist() == wanted[:, first].tolist()
+
+
+@given(
+    st.lists(st.integers(0, (1 << 32) - 1) | st.integers(0, 5), max_size=60),
+    st.sets(st.integers(0, (1 << 32) - 1) | st.integers(0, 5), max_size=20),
+)
+def test_keys_are_found_among_others(keys: list[int], wanted: set[int]) -> None:
+    wanted |= set(keys[::3])
+    stored = np.array(keys, np.uint32).view(np.int32)
+    assert _places(stored, sorted(wanted)).tolist() == [place for place, key in enumerate(keys) if key in wanted]
