@@ -568,7 +568,7 @@ class Names:
         dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
         if not original and not item.alias and language == "python":
             dotted = item.module.partition(".")[0]
-        files = (file,) if language in language_rules.ADOPTING else ()
+        files = (file,) if language == "kotlin" else ()
         return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
