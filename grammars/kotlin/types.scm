@@ -29,8 +29,21 @@
     operator: "&&"
     right: (_) @narrowed.body)
   . (_) @narrowed.body) @narrowed
+(binary_expression left: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type) "&&"
+  right: (_) @narrowed.body) @narrowed
+(binary_expression left: (is_expression left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type) "||"
+  right: (_) @narrowed.body) @narrowed
+; After `if (x !is T) return`. The grammar takes `continue` for a name.
+(block (if_expression
+    condition: [
+      (is_expression left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type)
+      (binary_expression left: (is_expression left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type) "||")]
+    . ")" . [(return_expression) (throw_expression) (identifier) (block [(return_expression) (throw_expression)] .)] .)
+  . (_) @narrowed.body "}" @narrowed.body) @narrowed
+(when_entry . condition: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type)
+  . (_) @narrowed.body .) @narrowed
 (when_expression
-  (when_subject (identifier) @narrowed.name)
+  (when_subject [(identifier) @narrowed.name (variable_declaration (identifier) @narrowed.name)])
   (when_entry . condition: (type_test "is" (_) @narrowed.type) . (_) @narrowed.body .)) @narrowed
 (for_statement
   . (multi_variable_declaration . (_) . (variable_declaration (identifier) @typed.name .) .) . (_) @typed.each) @typed

@@ -568,7 +568,8 @@ class Names:
         dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
         if not original and not item.alias and language == "python":
             dotted = item.module.partition(".")[0]
-        return (Value(EXTERNAL, None, IMPORT, text=dotted or name),)
+        files = (file,) if language == "kotlin" else ()
+        return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
         """A member of the type that an import names as its module."""
@@ -691,7 +692,10 @@ class Members:
             return ()
         owner = value.text.rpartition(".")[2]
         found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
-        return (value_of(found[0], TYPE),) if found else ()
+        if head.language == "kotlin":
+            found = [item for item in found if self._import.is_named(item, name)]
+        own = [item for item in found if item.file == value.files[0]]
+        return (value_of((own or found)[0], TYPE),) if found else ()
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         names = self._all.names

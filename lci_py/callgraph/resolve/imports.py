@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from posixpath import splitext
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES
+from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES, Definition
 from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, STAR_FAMILIES, LookUps
 from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
@@ -75,6 +75,12 @@ class ImportResolver:
         if self._families[file] not in STAR_FAMILIES or star.name not in ("", "*"):
             return ""
         return package if package.rpartition(".")[2] == holder_of(star) else ""
+
+    def is_named(self, found: Definition, name: str) -> bool:
+        """Whether the file that is linked may use a definition by its name: it is in its package, or imported."""
+        own = self._look.own
+        imported = self._look.binding(own, name) is not None or bool(self._look.stars(own))
+        return imported or self._heads[found.file].package == self._heads[own].package
 
     def submodule(self, file: int, name: str) -> tuple[int, ...]:
         """The file of a module in the package or folder that a file stands for."""

@@ -41,7 +41,7 @@ from lci_py.source.dataflow.constraints import (
     Implicit,
     Scope,
 )
-from lci_py.source.dataflow.python_implicit import ASKED, CALLING, asynchronous, compared, of_operator
+from lci_py.source.dataflow.python_implicit import ASKED, CALLING, asynchronous, compared, given, of_operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -750,8 +750,8 @@ class PythonFlow:
             declared = self._cast(right)
         if declared is not None:
             self._know(role, name, TYPE_OF, declared)
-        elif right is not None and (right.type in _HINTS or (right.type == "subscript" and role == LOCAL)):
-            self._know(role, name, VALUE_OF, right)
+        elif right is not None and (one := given(right)).type in (_ITERATED if role == LOCAL else _HINTS):
+            self._know(role, name, VALUE_OF, one)
 
     def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
         """Keep what `a, b = …` says: of each value beside it, or of the places of one value."""

@@ -1,4 +1,4 @@
-"""Which methods Python calls where no call is written.
+"""Which methods Python calls where no call is written, and which expression a value comes from.
 
 Source:
     The Python language reference, 3.3 ("Special method names"). Of an operator, the method of the left operand.
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ASKED = frozenset({"identifier", "attribute", "call", "subscript"})
 #: Functions that call a method of their first argument: `len(x)` calls `x.__len__()`.
 CALLING = frozenset("len iter next reversed str repr abs hash bool int float bytes".split())
+#: What `x or []` falls back to: it has no type of its own.
+_EMPTY = frozenset({"list", "dictionary", "set", "tuple", "none"})
 _OPERATORS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
@@ -50,3 +52,15 @@ def compared(node: Node) -> Iterator[tuple[str, Node]]:
 def asynchronous(node: Node | None) -> str:
     """The letter in the names of methods that an asynchronous statement calls (`__aiter__`)."""
     return "a" if node is not None and node.children[0].type == "async" else ""
+
+
+def given(node: Node) -> Node:
+    """The expression whose type a value has: `x` of `x or []` and of `x if c else None`; else the node itself."""
+    parts = [child for child in node.named_children if child.type != "comment"]
+    operator = node.child_by_field_name("operator") if node.type == "boolean_operator" else None
+    if node.type == "conditional_expression" and len(parts) == 3:
+        del parts[1]
+    elif operator is None or operator.type != "or":
+        return node
+    known = [part for part in parts if part.type not in _EMPTY]
+    return known[0] if len(known) == 1 else node

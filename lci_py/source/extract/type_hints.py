@@ -135,6 +135,7 @@ class Narrowed:
 
     def receiver(self, text: str, at: int) -> str:
         """A receiver at a byte, with the name that it begins with as a cast to what the innermost test says."""
+        text = text.lstrip("!")  # Kotlin's grammar takes `!x.f()` for a call on `!x`
         end = len(text)
         while end > 0:
             inside = [(start, types) for start, stop, types in self._found.get(text[:end], ()) if start <= at < stop]
