@@ -31,6 +31,7 @@ from lci_py.index.shards.filters import (
     where,
 )
 from lci_py.index.shards.numbering import Numbering
+from lci_py.source.text.folders import is_aside
 from lci_py.types.search import BLOCK_KIND, Filters
 
 Row = Mapping[str, Any]
@@ -268,7 +269,7 @@ class SymbolicIndex:
 
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
-        in files that pass `there`; those in tests come last."""
+        in files that pass `there`; those in examples and documentation come after the others, those in tests last."""
         asked = [_named(name)]
         file, _, rest = name.partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
@@ -282,7 +283,7 @@ class SymbolicIndex:
                 sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
                 rows = segment.published(segment.execute(sql, [*values, *args]))
                 found |= {row["symbol_number"]: row for row in rows}
-        return sorted(found.values(), key=lambda row: (row["test"], *_place(row)))
+        return sorted(found.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_place(row)))
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
         """Result rows of the first `limit` symbols with a qualified name in a language, by path and line."""

@@ -11,6 +11,7 @@ from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.present import Definition, PresentFiles, innermost
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.text.digest import lines_digest
+from lci_py.source.text.folders import is_aside
 from lci_py.types.search import BLOCK_KIND, FILE_KIND, LAMBDA_KIND, VALUED_KINDS
 from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest, Target, Unknown
 
@@ -143,7 +144,7 @@ class _Work:
             rows = [row for row in rows if row["symbol_number"] in passing]
         if any(char in name for char in "*?["):
             rows = _outermost(rows)
-        rows.sort(key=lambda row: (row["test"], row["kind"] in _PARTS))
+        rows.sort(key=lambda row: (row["test"], is_aside(row["file"]), row["kind"] in _PARTS))
         found: list[Shown] = []
         gone: list[_Missing] = []
         for row in rows:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lci_py.search.ranking.same_file import depths
+from lci_py.source.text.folders import is_aside
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
 if TYPE_CHECKING:
@@ -31,11 +32,6 @@ ASKED_BY = {
         "example examples sample samples demo demos doc docs documentation bench benches benchmark benchmarks".split()
     ),
 }
-#: Folders beside the sources; and those that are at the root only, since elsewhere a package may be called so.
-_ASIDE = frozenset("example examples sample samples demo demos bench benches benchmark benchmarks benchmarking".split())
-_ASIDE_AT_ROOT = frozenset(("doc", "docs", "documentation"))
-
-
 #: Letters at the beginning of two words that make one spell the other.
 _BEGINNING = 5
 #: And of a word that is the beginning of another one.
@@ -250,6 +246,5 @@ def aside(paths: Sequence[str], files: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Whether each candidate's file is an example, a benchmark or documentation, by its folders: [candidates]."""
     found = np.zeros(len(paths), np.bool_)
     for number in np.flatnonzero(np.bincount(files)).tolist():
-        folders = paths[number].lower().split("/")[:-1]
-        found[number] = not _ASIDE.isdisjoint(folders) or (bool(folders) and folders[0] in _ASIDE_AT_ROOT)
+        found[number] = is_aside(paths[number])
     return found[files]

@@ -1,0 +1,15 @@
+"""Folders beside the sources: examples, benchmarks, documentation. What is in them comes after the sources."""
+
+from __future__ import annotations
+
+_FOLDERS = frozenset(
+    "example examples sample samples demo demos bench benches benchmark benchmarks benchmarking".split()
+)
+#: At the root only, since elsewhere a package may be called so.
+_AT_ROOT = frozenset(("doc", "docs", "documentation"))
+
+
+def is_aside(path: str) -> bool:
+    """Whether a file is in such a folder."""
+    folders = path.lower().split("/")[:-1]
+    return not _FOLDERS.isdisjoint(folders) or (bool(folders) and folders[0] in _AT_ROOT)
