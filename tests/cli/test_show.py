@@ -180,10 +180,10 @@ def test_no_numpy(root: Path) -> None:
 
 
 def test_the_sources_come_before_examples_and_tests(lci: Callable[..., Ran], tmp_path: Path) -> None:
-    for path in ("docs/site/one.py", "examples/one.py", "src/one.py", "a_tests/test_one.py"):
+    for path in ("docs/site/one.py", "examples/one.py", "src/one.py", "a_tests/test_one.py", "t/one.py"):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).write_text("def one():\n    pass\n")
     lci("index", "-q", cwd=tmp_path)
     for command in ("def", "show"):
         found = [one["file"] for one in results(lci(command, "one", "--json", cwd=tmp_path))]
-        assert found == ["src/one.py", "docs/site/one.py", "examples/one.py", "a_tests/test_one.py"]
+        assert found == ["src/one.py", "docs/site/one.py", "examples/one.py", "a_tests/test_one.py", "t/one.py"]

@@ -400,7 +400,8 @@ def _test_patterns() -> re.Pattern[str]:
     return re.compile("|".join(parts) or r"(?!)")
 
 
-_TEST_FOLDER = re.compile(r"(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test-.*)/")
+#: `t` at the root is that of Perl, and of git.
+_TEST_FOLDER = re.compile(r"^t/|(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test-.*)/")
 
 
 def is_test(path: str) -> bool:
