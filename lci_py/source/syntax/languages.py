@@ -192,10 +192,12 @@ class LanguageSpec:
     def _better(self, text: bytes, tree: Tree, limits: Limits) -> tuple[bytes, Tree]:
         """Of a text with errors and what a second attempt makes of it, the one with fewer bytes in errors."""
         found = errors(tree.root_node)
+        if not found:
+            return text, tree
         if self.divided:
-            edits = [(match.end() - 1, b";") for match in self.divided.finditer(text)] if found else []
+            edits = [(match.end() - 1, b";") for match in self.divided.finditer(text)]
         else:
-            edits = repairs(text, found) if found else []
+            edits = repairs(text, found)
         if edits:
             other = edited(text, edits)
             again = self._tree(other, limits, marked(tree.copy(), text, edits))
