@@ -3,7 +3,9 @@
 import os
 import sys
 
-# `python -m` puts the current folder first on the path: a clone that has a json.py must not get to run it.
+# `python -m` puts the current folder first on the path: a clone that has a json.py must not get to run it. This line
+# comes too late for what `python -m` itself imports before (functools, for one), and a clone that has an lci_py is run
+# instead of us: in a folder that is not trusted, only the script `lci` and `python -I -m lci_py` are safe.
 if sys.path and sys.path[0] in ("", os.getcwd()) and not os.path.isdir(os.path.join(sys.path[0], "lci_py")):
     del sys.path[0]
 

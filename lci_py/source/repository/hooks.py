@@ -26,6 +26,7 @@ _BLOCK = re.compile(re.escape(_BEGIN) + r"\n.*?" + re.escape(_END) + r"\n", re.D
 _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash")
 _SHEBANG = "#!/bin/sh\n"
 _MAX_BYTES = 1_000_000
+_GIT_SECONDS = 10
 
 
 class Found(NamedTuple):
@@ -48,7 +49,8 @@ def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str
         The state afterwards: `folder`, `shared` (whether other repositories use it), `changed` (names of hooks) and
         `hooks` (a `Found` each).
     Raises:
-        HookError: There is no git or no work tree, the folder is shared, or a file cannot be written.
+        HookError: There is no git or no work tree, the folder is shared, a file cannot be written, or hooks could not
+            start lci safely.
     """
     folder, shared = _hooks_folder(root)
     if shared and action != "status" and not force:
@@ -56,7 +58,7 @@ def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str
             f"the hooks of this repository are in {folder}, outside of it (core.hooksPath)",
             hint=f"other repositories may use them, too; lci hook {action} --force writes there all the same",
         )
-    block = _block(program or _program())
+    block = _block(program or _program(check=action == "install"))
     changed = []
     for name in HOOKS if action != "status" else ():
         try:
@@ -73,11 +75,26 @@ def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str
     }
 
 
-def _program() -> list[str]:
+def _program(*, check: bool = False) -> list[str]:
+    """The command that hooks run.
+
+    A hook runs in the work tree, whose files may be those of any branch. `python -m lci_py` would import them: Python
+    puts the current folder first on its path. So it is the script `lci`, or Python in isolation (-I), which knows
+    neither the current folder nor PYTHONPATH nor the user's own packages.
+
+    Raises:
+        HookError: With `check`: this process was not started as `lci`, and Python in isolation does not find lci_py.
+    """
     started = os.path.abspath(sys.argv[0])
     if os.path.basename(started) == "lci" and os.access(started, os.X_OK):
         return [started]
-    return [sys.executable, "-m", "lci_py"]
+    isolated = [sys.executable, "-I"]
+    if check and subprocess.run([*isolated, "-c", "import lci_py"], capture_output=True, check=False).returncode:
+        raise HookError(
+            "hooks cannot start lci: `python -I`, which imports nothing from the work tree, does not find lci_py",
+            hint="run `lci hook install` instead of `python -m lci_py hook install`",
+        )
+    return [*isolated, "-m", "lci_py"]
 
 
 def _block(program: Sequence[str]) -> str:
@@ -195,9 +212,12 @@ def _hooks_folder(root: Path) -> tuple[Path, bool]:
 
 def _git(root: Path, *arguments: str) -> str:
     try:
-        done = run_git(root, "rev-parse", *arguments, hooks=True, seconds=10)
+        done = run_git(root, "rev-parse", *arguments, hooks=True, seconds=_GIT_SECONDS)
     except FileNotFoundError as error:
         raise HookError("git is not installed", hint="hooks are git's: install it first") from error
+    except subprocess.TimeoutExpired as error:
+        message = f"git has not answered for {_GIT_SECONDS} seconds"
+        raise HookError(message, hint="run `git rev-parse --git-path hooks` to see whether it hangs") from error
     except (OSError, subprocess.SubprocessError) as error:
         raise HookError(f"git cannot be asked: {error}", hint="run `git status` to see what is wrong") from error
     if done.returncode:

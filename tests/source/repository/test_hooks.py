@@ -266,7 +266,7 @@ def test_a_program_that_is_gone_is_looked_for_or_missed_in_silence(
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     shell(module._block(["/no/such/lci"]), tmp_path)
     assert called(tmp_path) == "hook run "
-    assert module._program() == [sys.executable, "-m", "lci_py"]
+    assert module._program() == [sys.executable, "-I", "-m", "lci_py"]
 
 
 def names(root: Path) -> set[str | None]:
@@ -306,6 +306,47 @@ def test_the_index_follows_git(root: Path, lci: Callable[..., Ran]) -> None:
     assert lci("hook", "status", cwd=root).code == 0
     assert lci("hook", "uninstall", cwd=root).code == 0
     assert lci("hook", "status", cwd=root).code == 1
+
+
+def test_a_hook_imports_nothing_from_the_branch_that_is_checked_out(root: Path, tmp_path: Path) -> None:
+    """Also where hooks were installed by `python -m`, which puts the work tree first on Python's path."""
+    lci = [sys.executable, "-m", "lci_py"]
+    (root / "a.py").write_text("def one(): pass\n")
+    for command in (["index"], ["hook", "install"]):
+        subprocess.run([*lci, *command], cwd=root, check=True, timeout=60, capture_output=True)
+    git(root, "checkout", "-q", "-b", "hostile")
+    (root / "lci_py").mkdir()
+    for name in ("functools", "runpy", "sitecustomize", "lci_py/__init__", "lci_py/__main__"):
+        (root / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef two(): pass\n")
+    hook = (root / ".git" / "hooks" / "post-checkout").read_text()
+    (tmp_path / "hook").write_text(hook.replace("hook run &", "hook run"))
+    subprocess.run(["sh", tmp_path / "hook"], cwd=root, check=True, timeout=60)
+    assert not (tmp_path / "ran").exists()
+    assert names(root) == {"one", "two"}
+
+
+def test_hooks_that_could_not_start_are_not_installed(root: Path, tmp_path: Path) -> None:
+    """`python -I` does not look into PYTHONPATH: a hook with it would fail in silence."""
+    python = [tmp_path / "bare" / "bin" / "python", "-m", "lci_py"]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True, timeout=60)
+    path = os.pathsep.join([str(PROJECT), *filter(os.path.isdir, sys.path)])
+    done = subprocess.run(
+        [*python, "hook", "install", "--json"], cwd=root, env={**os.environ, "PYTHONPATH": path}, timeout=60,
+        capture_output=True, check=False,
+    )  # fmt: skip
+    error = json.loads(done.stdout)["error"]
+    assert (done.returncode, error["code"]) == (2, "hook") and "lci hook install" in error["hint"]
+    assert not set(HOOKS) & set(contents(root / ".git" / "hooks"))
+
+
+def test_git_that_hangs_is_told_in_plain_words(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang(*_: object, **__: object) -> None:
+        raise subprocess.TimeoutExpired(["git", "-c", "core.fsmonitor=false"], 10)
+
+    monkeypatch.setattr(module, "run_git", hang)
+    with pytest.raises(HookError) as caught:
+        hooks(root, "install")
+    assert caught.value.message == "git has not answered for 10 seconds"
 
 
 def test_a_change_during_a_run_is_seen(root: Path, lci: Callable[..., Ran], tmp_path: Path) -> None:
