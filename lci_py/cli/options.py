@@ -17,8 +17,9 @@ DIRECTIONS = ("callees", "callers")
 ROLES = ("definition", "call", "import", "reference")
 RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
 MATCHING = "Matching"
-#: What --tools of `lci mcp` takes.
+#: What --tools and --files of `lci mcp` take.
 TOOLS = ("default", "all")
+READABLE = ("indexed", "all")
 
 
 class Flag(NamedTuple):
@@ -634,6 +635,14 @@ MCP = Command(
     None,
     (
         Flag(("--tools",), "text", "default (search and read, if left out) or all.", "Server", "WHICH", TOOLS),
+        Flag(
+            ("--files",),
+            "text",
+            "What `read` shows: indexed files (if left out) or all below the root.",
+            "Server",
+            "WHICH",
+            READABLE,
+        ),
         _REFRESH,
         _TRUST,
         _ROOT,

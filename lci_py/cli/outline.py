@@ -55,6 +55,7 @@ def _request(call: Invocation) -> tuple[OutlineRequest, int | None]:
         tests=call.flag("tests"),
         near=_near(call),
         query=plain_text(query or "").strip(),
+        indexed_only=call.flag("indexed_only"),
     )
     if query is not None and not request.query:
         raise UsageError("--query is empty", hint="give words, or leave it out")

@@ -73,6 +73,7 @@ def _request(call: Invocation) -> ShowRequest:
         doc=call.flag("doc"),
         callers=call.flag("callers"),
         callees=call.flag("callees"),
+        indexed_only=call.flag("indexed_only"),
     )
 
 

@@ -25,6 +25,7 @@ class OutlineRequest(NamedTuple):
     near: tuple[str, int | None] | None = None  # a map of what is around this place
     query: str = ""  # a map of what is around the results of this search
     most: int | None = None  # definitions of a map
+    indexed_only: bool = False  # files that the index does not have are not read
 
     @property
     def is_map(self) -> bool:

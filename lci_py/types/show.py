@@ -32,6 +32,7 @@ class ShowRequest(NamedTuple):
     doc: bool = False  # the doc comment instead of the body
     callers: bool = False
     callees: bool = False
+    indexed_only: bool = False  # files that the index does not have are not read
 
 
 class Calls(NamedTuple):

@@ -11,7 +11,7 @@ from lci_py.cli.mcp_server.greeting import Greeting
 from lci_py.cli.mcp_server.tools import tools
 from lci_py.cli.mcp_server.wire import Wire
 from lci_py.cli.mcp_server.worker_process import WorkerProcess
-from lci_py.cli.options import TOOLS
+from lci_py.cli.options import READABLE, TOOLS
 from lci_py.cli.streams import say
 from lci_py.errors import EXIT_OK, UsageError, unknown_refresh, unknown_value
 from lci_py.types.search import REFRESH
@@ -29,6 +29,9 @@ def run_mcp(call: Invocation) -> int:
     which, refresh, root = call.text("tools") or TOOLS[0], call.text("refresh"), call.text("root")
     if which not in TOOLS:
         raise unknown_value("--tools", which, TOOLS)
+    files = call.text("files") or READABLE[0]
+    if files not in READABLE:
+        raise unknown_value("--files", files, READABLE)
     if refresh is not None and refresh not in REFRESH:
         raise unknown_refresh("--refresh", refresh)
     if find_spec("mcp") is None:
@@ -42,7 +45,8 @@ def run_mcp(call: Invocation) -> int:
     if sys.stdin is not None and sys.stdin.isatty() and not call.flag("quiet"):
         say("an agent starts this, and talks to it on standard input; Ctrl-D ends it")
     wire, offered = Wire(), tools(which, workspace=workspace)
-    worker = WorkerProcess({"refresh": refresh, "trust_index": call.flag("trust_index")})
+    settings = {"refresh": refresh, "trust_index": call.flag("trust_index"), "indexed_only": files == READABLE[0]}
+    worker = WorkerProcess(settings)
     try:
         worker.started()  # it imports its part while this process imports the SDK
         greeting = Greeting(offered)

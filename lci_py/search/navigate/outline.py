@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lci_py.errors import UnknownTargetError
 from lci_py.search.answer.results import index_info
-from lci_py.search.navigate.present import Definition, PresentFiles, innermost
+from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, innermost
 from lci_py.types.outline import Item, OutlineAnswer, OutlineRequest
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
 
@@ -32,6 +33,7 @@ def outline(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, flo
         found: With a query, the ids of its results, and how well each fits.
     Raises:
         BadGlobError: A path filter is no glob.
+        UnknownTargetError: A file is not indexed, and the request is about indexed ones only.
     """
     return _map(snapshot, request, found or {}) if request.is_map else _of_files(snapshot, request)
 
@@ -41,6 +43,9 @@ def outline(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, flo
 
 def _of_files(snapshot: Snapshot, request: OutlineRequest) -> OutlineAnswer:
     present = PresentFiles(snapshot)
+    for path in request.files if request.indexed_only else ():
+        if not snapshot.freshness.indexable(path):
+            raise UnknownTargetError(NOT_INDEXED.format(path), ())
     present.read(request.files)
     passes = _filter(request.filters)
     ranked, around, files = [], {}, []

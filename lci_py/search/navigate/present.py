@@ -32,6 +32,10 @@ class Definition(NamedTuple):
     digest: str  # of its text, without inner functions and types
 
 
+#: Of a file that only a server's user may open to its client. Whether it exists is not told.
+NOT_INDEXED = "{} is not an indexed file: for others, the user starts `lci mcp --files all`"
+
+
 class PresentFiles:
     """Reads the files of one snapshot, each once."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.index.shards.symbols import narrowest
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.names import meanings
-from lci_py.search.navigate.present import Definition, PresentFiles, innermost
+from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, innermost
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.text.digest import lines_digest
 from lci_py.source.text.folders import is_aside
@@ -180,9 +180,7 @@ class _Work:
 
     def _at(self, target: Target, path: str, first: int, last: int | None) -> Shown:
         """The lines from `first` to `last`, or what is around `first`."""
-        lines = self._present.lines(path)
-        if lines is None:
-            raise _Missing(f"{path} is not there, or is no text")
+        lines = self._text(path)
         if not 1 <= first <= max(1, len(lines)) or (last is not None and last < first):
             raise _Missing(f"{path} has {len(lines):,} lines, not {target.spelled.rpartition(':')[2]}")
         if last is not None:
@@ -221,9 +219,7 @@ class _Work:
     def _lines(self, target: Target, path: str, first: int, last: int | None, kind: str) -> Shown:
         from lci_py.index.shards.symbol_queries import language_and_lambdas
 
-        lines = self._present.lines(path)
-        if lines is None:
-            raise _Missing(f"{path} is not there, or is no text")
+        lines = self._text(path)
         last = len(lines) if last is None else min(last, len(lines))
         known = language_and_lambdas(self._snapshot.symbols, path)
         language = known[0] if known is not None else self._present.language(path)
@@ -234,11 +230,22 @@ class _Work:
         return Shown(target.spelled, id, None, None, kind, path, first, max(first, last), language, None, None, start,
                      text, stale)  # fmt: skip
 
+    def _text(self, path: str) -> list[bytes]:
+        """The lines of a file that the request may read.
+
+        Raises:
+            _Missing: There is no such file.
+        """
+        if self._request.indexed_only and not self._snapshot.freshness.indexable(path):
+            raise _Missing(NOT_INDEXED.format(path))
+        lines = self._present.lines(path)
+        if lines is None:
+            raise _Missing(f"{path} is not there, or is no text")
+        return lines
+
     def _body(self, target: Target, found: Definition) -> Shown:
         request = self._request
-        lines = self._present.lines(found.file)
-        if lines is None:
-            raise _Missing(f"{found.file} is not there, or is no text")
+        lines = self._text(found.file)
         parts = request.signature or request.doc
         start, text = _cut_out(lines, found.first_line, found.end_line, request.context) if not parts else (0, ())
         return Shown(

@@ -99,6 +99,11 @@ class Freshness:
             found = self._changed[path] = not known or (bool(self._touched((place,))) and self._differs(place))
         return found
 
+    def indexable(self, path: str) -> bool:
+        """Whether the index has a file, or would take it in now."""
+        place = bisect_left(self._paths, path)
+        return self._paths[place : place + 1] == [path] or path in self.sweep().stale
+
     def sha(self, path: str) -> str:
         """Digest of what was indexed of a file; "" if it was not."""
         place = bisect_left(self._paths, path)

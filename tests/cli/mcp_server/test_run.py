@@ -21,6 +21,7 @@ def test_without_the_extra_it_says_what_to_install(run: Callable[..., Ran], monk
     ("argv", "says"),
     [
         (["--tools", "some"], "unknown --tools 'some': use one of: default, all"),
+        (["--files", "some"], "unknown --files 'some': use one of: indexed, all"),
         (["--refresh", "often"], "--refresh cannot be 'often'"),
         (["--batchs", "-"], "no such option"),
     ],

@@ -209,6 +209,38 @@ def test_a_folder_that_goes_away_is_an_error_until_it_is_back(tmp_path: Path) ->
         assert opened.json("search", query="f", mode="symbolic")["results"]
 
 
+# --- what is not indexed ------------------------------------------------------------------------------------------
+
+
+def test_only_indexed_files_are_read_unless_the_user_allows_more(tmp_path: Path) -> None:
+    root = without_index(tmp_path / "repo")
+    (root / ".git" / "config").write_text("[credential]\n\tsecret = hunter2\n")
+    (root / ".gitignore").write_text("secret.py\n")
+    (root / ".env").write_text("KEY=hunter2\n")
+    (root / "secret.py").write_text("def hunter2():\n    pass\n")
+    (root / ".lci.toml").write_text("indexed_only = false\nfiles = 'all'\n")
+    with agent(root, "--tools", "all") as opened:
+        for target in (
+            ".env",
+            ".env:1",
+            ".env:1-1",
+            ".env:9",
+            "file:.env",
+            ".git/config",
+            "secret.py",
+            "lambda:secret.py:1",
+        ):
+            found = opened.call("read", targets=[target], context=3)
+            assert found.is_error and "is not an indexed file" in found.content[0].text, target
+            assert "hunter2" not in found.model_dump_json(), target
+        found = opened.call("outline", paths=["secret.py"])
+        assert found.is_error and "hunter2" not in found.model_dump_json()
+        (root / "new.py").write_text("def new():\n    pass\n")
+        assert "def new" in opened.call("read", targets=["new.py"]).content[0].text
+    with agent(root, "--files", "all") as opened:
+        assert "hunter2" in opened.call("read", targets=[".env"]).content[0].text
+
+
 # --- what ends nothing but its request ----------------------------------------------------------------------------
 
 
