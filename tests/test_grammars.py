@@ -33,6 +33,8 @@ LISTS = (
     "interpreters",
     "test_files",
     "self_names",
+    "super_names",
+    "own_types",
     "shared_suffixes",
     "call_rules",
     "shared_queries",

@@ -5,6 +5,7 @@ Most rules are in grammars/: a language names those it has as its `call_rules`.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from lci_py.source.extract.stored_values import CALLING as CALLING
@@ -142,10 +143,6 @@ CONSTRUCTORS = {
     "swift": ("init",),
     "scala": ("this",),
 }
-#: Names for the object around a method as one of its base class.
-SUPERS = frozenset({"super", "super()", "parent", "base", "Base"})
-#: Names of a type inside its own definition.
-OWN_TYPES = frozenset({"self", "static", "Self", "this", "$this", "@This()"})
 #: Functions that are stored in fields and variables are followed by `StoredFunctions`.
 STORING = _languages("storing")
 #: Functions are stored in tables, by name.
@@ -191,6 +188,8 @@ class NameRules(NamedTuple):
 
     name: str
     own: frozenset[str]  # names of the object or class around, or of its bases
+    supers: frozenset[str]  # of these, those of its bases
+    own_types: frozenset[str]  # names of the type around where a type is declared
     maker: str | None
     plain_self: bool
     separate: bool
@@ -202,15 +201,18 @@ class NameRules(NamedTuple):
 _NOT_LEXICAL = IMPLICIT_SELF | MODULE_SCOPE | PREFIXED | {"rust"}
 
 
-def name_rules(name: str, selfs: frozenset[str]) -> NameRules:
-    """The rules of a language, given its names for the object around a method."""
-    plain = name in PLAIN_SELF
-    own = selfs | SUPERS | OWN_TYPES
+@cache
+def name_rules(name: str) -> NameRules:
+    """The rules of a language; of a file without one, those that hold everywhere."""
+    spec = load_languages().get(name)
+    supers, own_types = (frozenset(spec.super_names), frozenset(spec.own_types)) if spec else (frozenset(), frozenset())
     return NameRules(
         name=name,
-        own=own - {"self"} if plain else own,
+        own=supers | own_types | frozenset(spec.self_names if spec else ()),
+        supers=supers,
+        own_types=own_types,
         maker=MAKERS.get(name),
-        plain_self=plain,
+        plain_self=name in PLAIN_SELF,
         separate=name in SEPARATE_NAMES,
         implicit_self=name in IMPLICIT_SELF,
         module_scope=name in MODULE_SCOPE,

@@ -27,7 +27,6 @@ from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MO
 from lci_py.source.extract.implicit_calls import ACCESSOR
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
-from lci_py.source.syntax.languages import load_languages
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
 
 
@@ -42,8 +41,7 @@ class FileLinker:
     def __init__(self, look_ups: LookUps) -> None:
         self._look = look_ups
         self._imports = ImportResolver(look_ups)
-        selfs = {name: frozenset(spec.self_names) for name, spec in load_languages().items()}
-        self._evaluator = Evaluator(look_ups, self._imports, selfs)
+        self._evaluator = Evaluator(look_ups, self._imports)
         self._callees = Callees(look_ups, self._evaluator)
         self._stored = StoredFunctions(look_ups, self._callees.known)
         self._values = StoredValues(look_ups, self._evaluator, self._callees.known)
@@ -120,6 +118,8 @@ class _CallResolver:
         self._imported_files = {target for _, targets in self.imports for target in targets}
         head = self.facts.head
         self._language = head.language
+        supers = language_rules.name_rules(head.language).supers
+        self._delegates = supers | {"this"} if head.language in language_rules.DELEGATING else frozenset()
         self._family = head.family
         self._folder = head.folder
         self._test = head.test
@@ -276,7 +276,7 @@ class _CallResolver:
         if name in language_rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
         values = self._called(self.file, caller, name)
-        if self._language in language_rules.DELEGATING and (name == "this" or name in language_rules.SUPERS):
+        if name in self._delegates:
             return self._run(self._constructed(value) for value in values)
         if values:
             targets = self._run(values)

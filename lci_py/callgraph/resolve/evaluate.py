@@ -7,11 +7,12 @@ starts. All that it learns of other files comes from `LookUps`, which records th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
+from lci_py.callgraph.language_rules import name_rules
 from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
@@ -48,6 +49,8 @@ from lci_py.types.source import Import, Typed
 _ENTER, _ITEM = "__enter__", (Step("item", ""),)
 #: Kinds of what has local names.
 _LOCALS = FUNCTION_KINDS | {LAMBDA_KIND}
+#: Functions that may give another meaning to the name of the object around.
+_NESTED = frozenset({"function", LAMBDA_KIND})
 _RUST_MODULES = frozenset({"crate", "super"})
 _BASE_DEPTH = 5
 _LINEAGE = 12
@@ -64,15 +67,14 @@ class Evaluator:
         types: Evaluates declarations.
     """
 
-    def __init__(self, look_ups: LookUps, imports: ImportResolver, selfs: Mapping[str, frozenset[str]]) -> None:
+    def __init__(self, look_ups: LookUps, imports: ImportResolver) -> None:
         """
         Args:
             look_ups: Where to ask of other files.
             imports: Over the same look-ups.
-            selfs: Per language, its names for the object around a method.
         """
         self._look = look_ups
-        self.names = Names(self, look_ups, imports, selfs)
+        self.names = Names(self, look_ups, imports)
         self.members = Members(self, look_ups, imports)
         self.types = Types(self, look_ups)
         self._memo: dict[tuple[int, int, str, int], Values] = {}
@@ -255,14 +257,10 @@ class Evaluator:
 class Names:
     """Evaluates bare names. A part of an `Evaluator`, whose other parts it calls."""
 
-    def __init__(
-        self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver, selfs: Mapping[str, frozenset[str]]
-    ) -> None:
+    def __init__(self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver) -> None:
         self._all = evaluator
         self._look = look_ups
         self._import = imports
-        self._selfs = selfs
-        self._languages: dict[str, language_rules.NameRules] = {}
         self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
         self._memo_modules: dict[tuple[int, str, int, bool], Values] = {}
         self._memo_stars: dict[int, list[Star]] = {}
@@ -272,12 +270,6 @@ class Names:
         self._memo.clear()
         self._memo_modules.clear()
         self._memo_stars.clear()
-
-    def _language(self, name: str) -> language_rules.NameRules:
-        known = self._languages.get(name)
-        if known is None:
-            known = self._languages[name] = language_rules.name_rules(name, self._selfs.get(name, frozenset()))
-        return known
 
     def name(self, file: int, place: int, name: str, depth: int = DEPTH, callee: bool = False) -> Values:
         """The values of a bare name at a place.
@@ -302,13 +294,15 @@ class Names:
         if place < 0 or file != self._look.own:
             return place
         facts = self._look.tables.facts(file)
-        language = self._languages.get(facts.head.language) or self._language(facts.head.language)
+        language = name_rules(facts.head.language)
         if not language.lexical:
             return place
         parents, kinds = facts.outer, facts.scope_kinds
         if name in language.own:
             holder = place
             while holder >= 0 and kinds[holder] not in HOLDERS:
+                if kinds[holder] in _NESTED and (holder, name) in facts.typed:
+                    return holder
                 if kinds[holder] != LAMBDA_KIND and facts.owners[holder]:
                     return place
                 holder = parents[holder]
@@ -323,7 +317,7 @@ class Names:
 
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
-        language = self._language(facts.head.language)
+        language = name_rules(facts.head.language)
         if language.name == "rust" and name in _RUST_MODULES:
             return self.rust_module(file, place, name)
         if name in language.own:
@@ -350,7 +344,7 @@ class Names:
     def _around(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
         """The values of a name in the innermost scope that has it; None if no scope has it."""
         facts = self._look.tables.facts(file)
-        language = self._language(facts.head.language)
+        language = name_rules(facts.head.language)
         bare = name.lstrip("$@:")
         everywhere = language.implicit_self or file != self._look.own
         known: Collection[int] = () if everywhere else facts.scopes.get(bare, ())
@@ -408,10 +402,13 @@ class Names:
         return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
 
     def own_object(self, file: int, place: int, name: str) -> Values:
-        """The object around a place; as an object of its bases, if `name` is in `SUPERS`."""
+        """The object around a place; as an object of its bases, if `name` is a word for those. None if a function that
+        is no method has a parameter or variable of the name."""
         facts = self._look.tables.facts(file)
-        kind = BASES if name in language_rules.SUPERS else INSTANCE
+        kind = BASES if name in name_rules(facts.head.language).supers else INSTANCE
         while place >= 0 and facts.scope_kinds[place] not in HOLDERS:
+            if facts.scope_kinds[place] in _NESTED and self._look.typed(file, place, name):
+                return ()
             owner = facts.owners[place] if place < len(facts.owners) else ""
             if owner:
                 found = self._look.near_type(file, owner) or self._look.only_type(facts.head.family, owner)
@@ -847,7 +844,7 @@ class Types:
         if item.item and not item.arguments:
             yield Value(MANY, None, TYPE, files=(file,), text=item.name, place=place)
             return
-        if item.name in language_rules.OWN_TYPES:
+        if item.name in name_rules(self._look.files.heads[file].language).own_types:
             yield from with_step(self._all.names.own_object(file, place, "self"), TYPE)
             return
         known = self.named(file, place, item.name, depth - 1) if item.name else ()

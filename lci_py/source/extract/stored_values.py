@@ -326,7 +326,7 @@ class _Reader:
                     owner = self._symbols[place].scope.rpartition(".")[2]
                 place = self._symbols[place].parent
             owner = self._symbols[place].name if place >= 0 else owner
-            of = "self" if name[:1] == "@" else of
+            of = "self" if self._language == "ruby" else of
         return Stored(owner, f"{FIELD}{name}", f"={of}<{value}", within)
 
     def _receiver(self, within: int) -> str:

@@ -106,6 +106,8 @@ class LanguageSpec:
     private_name: re.Pattern[str] | None
     conditions: str
     self_names: tuple[str, ...]
+    super_names: tuple[str, ...]
+    own_types: tuple[str, ...]
     call_rules: frozenset[str]
     comment_marks: re.Pattern[str] | None
     clauses: bool
@@ -292,6 +294,8 @@ def _spec(folder: Path) -> LanguageSpec:
         private_name=_regex(seen.get("private_name")),
         conditions=data.get("conditions", "none"),
         self_names=tuple(data.get("self_names", ())),
+        super_names=tuple(data.get("super_names", ())),
+        own_types=tuple(data.get("own_types", ())),
         call_rules=frozenset(data.get("call_rules", ())),
         comment_marks=_regex(data.get("comment_marks")),
         clauses=data.get("clauses", False),
