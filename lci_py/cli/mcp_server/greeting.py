@@ -34,11 +34,11 @@ class Greeting:
         #: The lines that the SDK must see to know what the client knows; the client has the answer to the first.
         self.replayed: list[bytes] = []
 
-    def run(self, read: Callable[[], bytes | None], write: Callable[[bytes], None]) -> bytes | None:
+    def run(self, read: Callable[[], bytes], write: Callable[[bytes], None]) -> bytes | None:
         """Answer until the tools are listed, or something else is asked.
 
         Args:
-            read: The next line; b"" at the end, None for one that is too long.
+            read: The next line; b"" at the end.
             write: Sends a line.
         Returns:
             A line that the SDK must answer, b"" if the client has gone, None if the SDK may just go on.
@@ -55,7 +55,7 @@ class Greeting:
             write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": answer}).encode() + b"\n")
             if message["method"] == "tools/list":
                 return None
-        return line if line is not None else b"\n"
+        return line
 
     def _answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
         method, params = message.get("method"), message.get("params")

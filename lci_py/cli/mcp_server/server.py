@@ -23,7 +23,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from lci_py import __version__
 from lci_py.cli.batch import printed_error
 from lci_py.cli.mcp_server.tools import Tool, command_object, instructions
-from lci_py.cli.mcp_server.wire import Wire
+from lci_py.cli.mcp_server.wire import NO_JSON, NO_MESSAGE, Wire
 from lci_py.cli.mcp_server.worker_process import WorkerProcess
 from lci_py.cli.request import plain_text
 from lci_py.errors import LciError, unknown_value
@@ -34,7 +34,6 @@ _ROOTS = "roots"
 _STATUS = types.Resource(
     name="status", uri="lci://status", description="What is indexed, and how fresh it is", mime_type="application/json"
 )
-_TOO_LONG = {"code": types.INVALID_REQUEST, "message": "the line is too long"}
 _Context: TypeAlias = ServerRequestContext[Any]
 
 
@@ -207,6 +206,8 @@ def _without_surrogates(value: Any) -> Any:
 
 
 class _Input:
+    """The client's messages. The SDK drops what it cannot read, so that is answered here."""
+
     def __init__(self, wire: Wire, first: list[bytes]) -> None:
         self._wire = wire
         self._first = first
@@ -215,17 +216,39 @@ class _Input:
         return self
 
     async def __anext__(self) -> str:
-        line = self._first.pop(0) if self._first else await self._read()
-        if not line:
-            raise StopAsyncIteration
-        return line.decode("utf-8", "replace")
+        while line := self._first.pop(0) if self._first else await self._read():
+            if (message := self._message(line)) is not None:
+                return message
+        raise StopAsyncIteration
 
     async def _read(self) -> bytes:
-        while True:
-            line = await anyio.to_thread.run_sync(self._wire.read, abandon_on_cancel=True)
-            if line is not None:
-                return line
-            self._wire.write(json.dumps({"jsonrpc": "2.0", "id": None, "error": _TOO_LONG}).encode() + b"\n")
+        return await anyio.to_thread.run_sync(self._wire.read, abandon_on_cancel=True)
+
+    def _message(self, line: bytes) -> str | None:
+        """A line as a message that the SDK can read; None if it is empty, or was answered because it is none."""
+        text = line.decode("utf-8", "replace")
+        if not text.strip() or _is_message(text):
+            return text.strip() or None
+        try:
+            value = _without_surrogates(json.loads(text))  # half a character is no JSON for the SDK
+        except (ValueError, RecursionError):
+            self._wire.refuse(NO_JSON, "the line is not JSON")
+            return None
+        if _is_message(text := json.dumps(value)):
+            return text
+        number = value.get("id") if isinstance(value, dict) else None
+        known = isinstance(number, (int, str)) and not isinstance(number, bool)
+        self._wire.refuse(NO_MESSAGE, "the line is not a message of JSON-RPC 2.0", number if known else None)
+        return None
+
+
+def _is_message(text: str) -> bool:
+    try:
+        message = types.jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except ValueError:
+        return False
+    # The SDK takes a request with an id that cannot be one for a notification, which nobody answers.
+    return not (isinstance(message, types.JSONRPCNotification) and "id" in json.loads(text))
 
 
 class _Output:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
-from typing import IO
+from typing import IO, Any
 
 from lci_py.cli.batch import MAX_LINE
 from lci_py.errors import UsageError
+
+#: The codes of JSON-RPC.
+NO_JSON, NO_MESSAGE = -32700, -32600
 
 
 class Wire:
@@ -28,14 +32,18 @@ class Wire:
         os.close(nowhere)
         os.dup2(2, 1)
 
-    def read(self) -> bytes | None:
-        """The next line; b"" at the end, None for one that is too long."""
-        data = self._in.readline(MAX_LINE)
-        if len(data) < MAX_LINE or data.endswith(b"\n"):
-            return data
-        while (data := self._in.readline(MAX_LINE)) and not data.endswith(b"\n"):
-            pass
-        return None
+    def read(self) -> bytes:
+        """The next line that is not too long; b"" at the end."""
+        while len(data := self._in.readline(MAX_LINE)) == MAX_LINE and not data.endswith(b"\n"):
+            while (data := self._in.readline(MAX_LINE)) and not data.endswith(b"\n"):
+                pass
+            self.refuse(NO_MESSAGE, "the line is too long")
+        return data
+
+    def refuse(self, code: int, message: str, number: Any = None) -> None:
+        """Answer a line that is no message, whose `number` is its id if it has one."""
+        answer = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": message}}
+        self.write(json.dumps(answer).encode() + b"\n")
 
     def write(self, line: bytes) -> None:
         self._out.write(line)

@@ -100,7 +100,7 @@ def test_what_is_unusual_is_left_to_the_sdk(line: bytes) -> None:
 
 def test_nonsense_ends_nothing(tmp_path: Path) -> None:
     noise = b"".join(UNUSUAL[:5]) + b"x" * 3_000_000 + b"\n"
-    half = request(6, "tools/call", {"name": "read", "arguments": {"targets": ["\ud800"]}})
+    half = request(6, "tools/call", {"name": "search", "arguments": {"query": "x", "\ud800": "y\ud800"}})
     rest = [half, request(3, "tools/call", {"name": "zzz", "arguments": {}}), request(4, "no/such"), request(5, "ping")]
     answers = served(tmp_path, noise + lines(handshake("2025-11-25")) + noise + lines(rest))
     by_number = {answer["id"]: answer for answer in answers}
@@ -108,8 +108,28 @@ def test_nonsense_ends_nothing(tmp_path: Path) -> None:
     assert by_number[3]["result"]["structuredContent"]["error"]["message"] == "unknown tool 'zzz'"
     assert by_number[4]["error"]["code"] == -32601
     assert by_number[5]["result"] == {}
-    assert 6 not in by_number  # for the SDK, half a character is no JSON
-    assert by_number[None]["error"]["message"] == "the line is too long"
+    assert by_number[6]["result"]["structuredContent"]["error"]["message"] == "unknown argument '\ufffd'"
+    refused = [answer["error"]["code"] for answer in answers if answer["id"] is None]
+    assert refused == [-32700, -32700, -32600, -32600, -32700, -32600] * 2
+
+
+NO_MESSAGES = [
+    (b'{"jsonrpc": "2.0", "id": 7, "method": 5}', -32600, 7),
+    (b'{"jsonrpc": "2.0", "id": {}, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 1e999, "method": "ping"}', -32600, None),
+    (b'{"jsonrpc": "2.0", "id": 7, "method": "ping"', -32700, None),
+    (b'[{"jsonrpc": "2.0", "id": 7, "method": "ping"}]', -32600, None),
+]
+
+
+def test_a_line_that_is_no_message_is_answered(tmp_path: Path) -> None:
+    *answers, pong = served(
+        tmp_path, b"\n\n".join(line for line, _, _ in NO_MESSAGES) + b"\n" + lines([request("\ud800", "ping")])
+    )
+    assert [(answer["error"]["code"], answer["id"]) for answer in answers] == [
+        (code, number) for _, code, number in NO_MESSAGES
+    ]
+    assert pong == {"jsonrpc": "2.0", "id": "\ufffd", "result": {}}
 
 
 def test_a_client_that_reads_no_more(tmp_path: Path) -> None:
