@@ -26,7 +26,8 @@ from lci_py.source.repository.workspace import is_workspace
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from lci_py.cluster.dask_calls import Searches as Searches
+    from lci_py.cluster.searches import Searches as Searches
+    from lci_py.cluster.workers import Workers
     from lci_py.config import Settings
     from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.run import BuildOptions
@@ -741,8 +742,8 @@ def cluster_index(
     Args:
         store: The URL of its store.
         repositories: Name, source and commit ("" for none) of each, as the list of repositories has them.
-        scheduler: The address of a scheduler of Dask; None for workers on this machine.
-        workers: How many of them.
+        scheduler: The address of a scheduler of Dask; None to do the work here.
+        workers: How many processes work here.
         tls: Files of Dask's TLS: CA, certificate and key.
         progress: As for `build_index`.
     Raises:
@@ -752,15 +753,14 @@ def cluster_index(
     from datetime import datetime, timezone
 
     from lci_py import __version__
-    from lci_py.cluster.dask_calls import Tls, connected
-    from lci_py.cluster.dask_index import Repository, index_fleet
+    from lci_py.cluster.indexing import Repository, index_fleet
     from lci_py.index.store.manifest import BUILT_AT, FORMAT
 
     began = time.perf_counter()
     now = datetime.now(timezone.utc).strftime(BUILT_AT)
-    with connected(scheduler, workers, None if tls is None else Tls(*tls)) as client:
+    with _fleet_workers(scheduler, tls, workers) as who:
         fleet, fresh, published, warnings = index_fleet(
-            client,
+            who,
             store,
             [Repository(*one) for one in repositories],
             now,
@@ -800,7 +800,6 @@ def open_cluster(
     store: str,
     *,
     scheduler: str | None = None,
-    workers: int = 2,
     timeout: float | None = None,
     tls: tuple[str, str, str] | None = None,
     snippet: int = 2,
@@ -810,7 +809,6 @@ def open_cluster(
     Args:
         store: The URL of its store.
         scheduler: As for `cluster_index`.
-        workers: As for `cluster_index`.
         timeout: Seconds to wait for the workers in each step.
         tls: As for `cluster_index`.
         snippet: Lines of code per result, where a request does not say.
@@ -818,10 +816,23 @@ def open_cluster(
         UsageError: The store cannot be used.
         IndexError_: The fleet cannot be read, or no worker answers.
     """
-    from lci_py.cluster.dask_calls import TIMEOUT, Searches, Tls, connected
     from lci_py.cluster.fleet import read_fleet
     from lci_py.cluster.objects import Objects
+    from lci_py.cluster.searches import Searches
 
-    fleet = read_fleet(Objects(store))  # before workers are started for it
-    with connected(scheduler, workers, None if tls is None else Tls(*tls)) as client:
-        yield Searches(client, store, fleet, timeout=timeout or TIMEOUT, snippet=snippet)
+    fleet = read_fleet(Objects(store))  # before anybody connects for it
+    with _fleet_workers(scheduler, tls) as who:
+        yield Searches(who, store, fleet, timeout=timeout, snippet=snippet)
+
+
+def _fleet_workers(
+    scheduler: str | None, tls: tuple[str, str, str] | None, processes: int = 1
+) -> AbstractContextManager[Workers]:
+    """Those of a scheduler, or this process with some processes of its own."""
+    if scheduler is None:
+        from lci_py.cluster.workers import here
+
+        return here(processes)
+    from lci_py.cluster.dask_workers import Tls, connected
+
+    return connected(scheduler, None if tls is None else Tls(*tls))

@@ -44,7 +44,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "index": ("build", "store", "shards"),
     "cluster": (
-        "dask_index", "cleaned dask_calls index_part", "part", "root sources", "universe", "leaf pruned", "messages link",
+        "indexing dask_workers searches", "cleaned workers", "part", "root sources", "universe", "leaf pruned", "messages link",
         "part_graph", "fleet part_texts", "objects",
     ),
     "callgraph": (

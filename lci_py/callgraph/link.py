@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,13 +40,6 @@ _REPORTED = 64
 Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]", Lambdas, Followed]
 
 
-class Done(NamedTuple):
-    """What of a link has been computed in other processes."""
-
-    shares: Sequence[Sequence[NDArray[Any]]]  # by `Linker.link_share`, all of them
-    followed: Sequence[NDArray[Any]]  # by `Linker.follow`
-
-
 class Linker:
     """Links a whole repository. It keeps what linking needs of each file: some 200 bytes per symbol with its calls."""
 
@@ -79,41 +72,25 @@ class Linker:
             self._ready = self._tables, sites, FileLinker(LookUps(self._tables, sites))
         return self._ready
 
-    def link_share(self, share: int, of: int) -> list[NDArray[Any]]:
-        """What one of several shares of all calls leads to, for `finish`. After the last file."""
-        tables, _, linker = self._frozen()
-        found = Linked()
-        with gc_paused():
-            for file in tables.share_of_calls(share, of):
-                found.add(*linker.link(file))
-        return found.arrays()
-
-    def follow(self) -> list[NDArray[Any]]:
-        """Where functions go as values, for `finish`. After the last file."""
-        return _followed(*self._frozen()[:2])
-
-    def finish(
-        self, done: Done | None = None, *, fork: bool = False, report: Callable[[int, int], None] | None = None
-    ) -> Links:
+    def finish(self, *, fork: bool = False, report: Callable[[int, int], None] | None = None) -> Links:
         """All edges. Call it once, after the last file.
 
         Args:
-            done: What has been computed already, perhaps in other processes.
             fork: Follow functions as values in a forked process meanwhile; if there are none to follow, link half of
                 the files in it. The calling process may have no threads.
             report: Called with how many of how many files are linked.
         """
-        parts = self._parts(done, fork, report or (lambda _done, _total: None))
+        parts = self._parts(fork, report or (lambda _done, _total: None))
         self._tables, self._ready = MemoryTables(), None  # as large as the edges, which are sorted now
         return assemble(*parts)
 
-    def _parts(self, done: Done | None, fork: bool, report: Callable[[int, int], None]) -> Parts:
+    def _parts(self, fork: bool, report: Callable[[int, int], None]) -> Parts:
         """What the graph is made of."""
         tables, sites, linker = self._frozen()
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
         follow = any_followed(tables, range(n_files))
-        propagation = Forked(lambda: _followed(tables, sites), fork=fork and follow and not done)
+        propagation = Forked(lambda: _followed(tables, sites), fork=fork and follow)
 
         def linked_of(files: range) -> Linked:
             found = Linked()
@@ -123,15 +100,14 @@ class Linker:
                 found.add(*linker.link(file))
             return found
 
-        middle = 0 if done else tables.half_of_calls() if fork and not follow else n_files
-        others = Forked(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files and not done)
+        middle = tables.half_of_calls() if fork and not follow else n_files
+        others = Forked(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files)
         with gc_paused():
             linked = linked_of(range(middle))
-            for arrays in done.shares if done else (others.result(),):
-                linked.extend(arrays)
+            linked.extend(others.result())
         first_symbol = np.array(tables.first_symbol, np.int32)
         first_lambda = np.array(tables.first_lambda, np.int32)
-        arrays = done.followed if done else propagation.result()
+        arrays = propagation.result()
         followed = Followed(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
         named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
         more = reconciled(tables, named, followed_edges(*followed, nodes), nodes)

@@ -319,13 +319,8 @@ class MemoryTables:
 
     def half_of_calls(self) -> int:
         """The first file behind half of the calls."""
-        return self.share_of_calls(0, 2).stop
-
-    def share_of_calls(self, share: int, of: int) -> range:
-        """The files with one of several shares of the calls, of about the same size."""
         starts = self._starts["calls"]
-        ends = [bisect_left(starts, starts[-1] * end // of) for end in range(1, of)]
-        return range(*(0, *ends, len(starts) - 1)[share : share + 2])
+        return bisect_left(starts, starts[-1] // 2)
 
     # --- look-ups -------------------------------------------------------------------------------------------------
 

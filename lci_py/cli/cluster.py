@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Flags of each action alone.
 _OF = {
-    "index": ("repos",),
+    "index": ("repos", "workers"),
     "clean": ("grace",),
     "search": (
         "repo", "mode", "limit", "offset", "strict", "lang", "kind", "path", "exclude", "name", "jsonl", "format",
@@ -157,10 +157,11 @@ def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Searches]:
     timeout = call.number("timeout")
     if timeout is not None and timeout < 1:
         raise UsageError(f"--timeout must be at least 1, not {timeout}")
+    if timeout is not None and call.text("scheduler") is None:
+        raise UsageError("--timeout is for the workers of a scheduler", hint="leave it out, or name --scheduler")
     return app.open_cluster(
         call.text("store") or "",
         scheduler=call.text("scheduler"),
-        workers=_workers(call),
         timeout=timeout,
         tls=_tls(call),
         snippet=snippet,

@@ -730,7 +730,7 @@ CLUSTER_ACTIONS = ("index", "search", "clean")
 _CLUSTER = "Cluster"
 CLUSTER = Command(
     "cluster",
-    "Index and search the repositories of a fleet, on the workers of a Dask cluster.",
+    "Index and search the repositories of a fleet, here or on the workers of a Dask cluster.",
     Positional("ACTION", "index, search or clean.", required=True, choices=CLUSTER_ACTIONS),
     (
         Flag(("--store",), "text", "Where the fleet is: a folder, or a URL that fsspec knows.", _CLUSTER, "URL"),
@@ -745,12 +745,18 @@ CLUSTER = Command(
         Flag(
             ("--scheduler",),
             "text",
-            "The address of a scheduler of Dask; without it, workers are started on this machine.",
+            "The address of a scheduler of Dask; without it, the work is done here.",
             _CLUSTER,
             "ADDRESS",
         ),
-        Flag(("--workers",), "int", "Workers that are started on this machine; 2 if left out.", _CLUSTER, "N"),
-        Flag(("--timeout",), "int", "Seconds to wait for the workers in each step of a search; 30.", _CLUSTER, "N"),
+        Flag(("--workers",), "int", "For index without --scheduler: processes that work; 2.", _CLUSTER, "N"),
+        Flag(
+            ("--timeout",),
+            "int",
+            "For search: seconds to wait for the scheduler's workers in each step; 30.",
+            _CLUSTER,
+            "N",
+        ),
         Flag(("--tls-ca",), "text", "TLS: the certificate that the scheduler's is signed with.", _CLUSTER, "FILE"),
         Flag(("--tls-cert",), "text", "TLS: your certificate.", _CLUSTER, "FILE"),
         Flag(("--tls-key",), "text", "TLS: your key.", _CLUSTER, "FILE"),

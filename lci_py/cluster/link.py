@@ -16,6 +16,7 @@ import numpy as np
 from lci_py.callgraph.link import Linker
 from lci_py.cluster.part_graph import Spans, write_part_graph
 from lci_py.errors import DamagedIndexError
+from lci_py.index.build.child_process import FORKS
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.index.shards.graph import GraphIndex, write_graph
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.callgraph.link import Done
     from lci_py.index.shards.files import FileTable
 
 
@@ -47,7 +47,7 @@ class Linkable(NamedTuple):
     unit_symbol: NDArray[np.int32]
 
 
-def read_facts(parts: Sequence[Linkable], folder: Path) -> Linker:
+def _read_facts(parts: Sequence[Linkable], folder: Path) -> Linker:
     """What linking needs of all parts, in the order of their paths.
 
     Raises:
@@ -71,23 +71,19 @@ def read_facts(parts: Sequence[Linkable], folder: Path) -> Linker:
     return linker
 
 
-def link(
-    parts: Sequence[Linkable], folder: Path, linker: Linker | None = None, done: Done | None = None
-) -> list[tuple[Path, int]]:
+def link(parts: Sequence[Linkable], folder: Path) -> list[tuple[Path, int]]:
     """Link the parts.
 
     Args:
         parts: In the order of their paths.
         folder: A folder for the files.
-        linker: What `read_facts` has read, if it has.
-        done: What has been linked in other processes, if anything.
     Returns:
         The graph of each part, and how many anonymous functions it has.
     Raises:
         DamagedIndexError: A shard is not what was written.
         OSError: A file cannot be written.
     """
-    links = (linker or read_facts(parts, folder)).finish(done)
+    links = _read_facts(parts, folder).finish(fork=FORKS)
     write_graph(whole := folder / "graph.arrays", links)
     graph = GraphIndex(whole)
     unit_of = np.full(graph.n_symbols + 1, -1, np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import OrderedDict
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
@@ -13,16 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cluster.fleet import FLEET_FORMAT, Part, named, read_part_manifest
 from lci_py.cluster.leaf import Leaf
-from lci_py.cluster.link import Linkable, link, read_facts
+from lci_py.cluster.link import Linkable, link
 from lci_py.cluster.objects import Named, StoreError
 from lci_py.cluster.part_graph import PartGraph
 from lci_py.cluster.part_texts import AsIndexed, PackedReader, write_texts
 from lci_py.cluster.root import FleetInfo, PartInfo, starts
 from lci_py.cluster.sources import EVERYTHING, Run, source_of, write_files
-from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, ShardVersionError, UsageError
+from lci_py.errors import IndexError_, ShardMissingError, ShardVersionError, UsageError
 from lci_py.index.build.run import BuildOptions, build
-from lci_py.index.store.cache import Cache as RecordCache
-from lci_py.index.store.lock import writer
 from lci_py.index.store.manifest import (
     FORMAT,
     MANIFEST,
@@ -33,7 +30,6 @@ from lci_py.index.store.manifest import (
     root_setting,
     shard_state,
 )
-from lci_py.index.store.seal import cache_secret
 from lci_py.search.snapshot import Snapshot
 from lci_py.search.trace import Trace
 from lci_py.source.repository.walk import WalkResult
@@ -42,17 +38,11 @@ from lci_py.types.search import VIEWS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lci_py.callgraph.link import Done, Linker
     from lci_py.cluster.fleet import Fleet
     from lci_py.cluster.objects import Cache, Objects
     from lci_py.embed.protocol import TextEncoder
-    from lci_py.index.shards.files import FileTable
     from lci_py.search.worktree.freshness import Freshness
 
-#: Seconds that a run waits for another one to write what it has extracted.
-_WAIT = 10.0
-#: What the records that runs share may take.
-_SHARED_BYTES = 256 << 20
 _ROLES = ("symbols", "bm25", "facts", "related", "dense", "tokens")
 
 
@@ -82,7 +72,7 @@ def check_name(name: str) -> None:
 
 
 def store_part(
-    objects: Objects, wanted: Wanted, work: Path, *, former: Part | None = None, records: Path | None = None
+    objects: Objects, wanted: Wanted, work: Path, *, former: Part | None = None, processes: int = 1
 ) -> tuple[Part | None, list[str]]:
     """Index the files of a part, and put it into the store. No fleet has it yet.
 
@@ -91,7 +81,7 @@ def store_part(
         wanted: The part.
         work: An empty folder.
         former: The part as it was: only what has changed since is extracted. If nothing has, it stays.
-        records: A folder of this user with what was extracted from the files of other parts, and for more of it.
+        processes: That extract; with more than one this process is forked.
     Returns:
         The part, None if it has no files to index; and warnings.
     Raises:
@@ -103,15 +93,12 @@ def store_part(
     root.mkdir()
     warnings = write_files(source_of(wanted.source), wanted.commit, wanted.run, root / wanted.name)
     brought = former is not None and _brought_back(objects, former, root, index_dir)
-    shared = () if records is None else (records,)
-    made = build(root, index_dir, BuildOptions(walk=EVERYTHING, jobs=1, graph=False, records=shared))
+    made = build(root, index_dir, BuildOptions(walk=EVERYTHING, jobs=processes, graph=False))
     if former is not None and brought and not made.parsed_files and not made.reused_files and not made.removed_files:
         same = {"source": wanted.source, "commit": wanted.commit, "state": wanted.run.state, "start": wanted.run.start}
         return replace(former, **same), warnings  # type: ignore[arg-type]
     snapshot = Snapshot(root, index_dir, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()))
     try:
-        if records is not None:
-            keep_records(records, index_dir, snapshot.files)
         return _stored(objects, wanted, work, snapshot), warnings
     finally:
         snapshot.close()
@@ -144,20 +131,6 @@ def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -
     )
     (index_dir / MANIFEST).write_text(manifest.dumps(), "utf-8")
     return True
-
-
-def keep_records(folder: Path, index_dir: Path, table: FileTable) -> None:
-    """Add what was extracted for an index to a folder that other runs on this machine read, at most 256 MB."""
-    secret, now = cache_secret(), int(time.time())
-    keys = [known.key for known in table.known() if known.slot >= 0]
-    with (
-        suppress(OSError, IndexWriteError),  # it only saves time
-        writer(folder, _WAIT),
-        closing(RecordCache(index_dir, secret)) as own,
-        closing(RecordCache(folder, secret, write=True)) as shared,
-    ):
-        shared.put("records", own.get("records", keys), now)
-        shared.collect(_SHARED_BYTES, keys, now)
 
 
 def _stored(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) -> Part | None:
@@ -201,14 +174,7 @@ def _stored(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) ->
     )
 
 
-def linked(
-    objects: Objects,
-    cache: Cache,
-    fleet: Fleet,
-    work: Path,
-    linker: Linker | None = None,
-    done: Done | None = None,
-) -> Fleet:
+def linked(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
     """The fleet with its call graph: linked over all its parts, which replaces that of each.
 
     Args:
@@ -216,25 +182,17 @@ def linked(
         cache: For the shards that it reads.
         fleet: With its parts in order.
         work: An empty folder.
-        linker: As for `link`.
-        done: As for `link`.
     Raises:
         IndexError_: A part cannot be read.
         IndexWriteError: The store cannot be written.
     """
     with _linkable(cache, fleet) as parts:
-        found = link(parts, work, linker, done)
+        found = link(parts, work)
     made = [
         replace(part, graph=objects.put("partgraph", path, ".arrays"), counts={**part.counts, "lambdas": lambdas})
         for part, (path, lambdas) in zip(fleet.parts, found, strict=True)
     ]
     return replace(fleet, parts=tuple(made))
-
-
-def facts_of(cache: Cache, fleet: Fleet, work: Path) -> Linker:
-    """What linking needs of all parts. Raises what `linked` raises."""
-    with _linkable(cache, fleet) as parts:
-        return read_facts(parts, work)
 
 
 @contextmanager

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from lci_py.cli.main import main
-from lci_py.cluster import dask_calls
-from lci_py.cluster.dask_calls import connect
+from lci_py.cluster import dask_workers
+from lci_py.cluster.dask_workers import connected
 from lci_py.errors import EXIT_INDEX, EXIT_OK, EXIT_USAGE
 from tests.conftest import Ran
+from tests.support.fleets import cluster
 
 WRONG = {
     "no store": (["search", "x"], "--store"),
@@ -24,8 +25,13 @@ WRONG = {
     "a file that is not there": (["index", "--store", "s", "--repos", "nowhere"], "nowhere"),
     "one word on a line": (["index", "--store", "s", "--repos", "one"], "one:2"),
     "an open quote": (["index", "--store", "s", "--repos", "open"], "open:1"),
-    "no workers": (["search", "--store", "s", "--workers", "0", "x"], "--workers"),
-    "workers and a scheduler": (["search", "--store", "s", "--workers", "2", "--scheduler", "h", "x"], "--workers"),
+    "no workers": (["index", "--store", "s", "--repos", "empty", "--workers", "0"], "--workers"),
+    "workers and a scheduler": (
+        ["index", "--store", "s", "--repos", "empty", "--workers", "2", "--scheduler", "h"],
+        "--workers",
+    ),
+    "workers for a search": (["search", "--store", "s", "--workers", "2", "x"], "--workers"),
+    "time for workers that there are not": (["search", "--store", "s", "--timeout", "9", "x"], "--scheduler"),
     "no time": (["search", "--store", "s", "--timeout", "0", "x"], "--timeout"),
     "a root": (["search", "--store", "s", "--root", ".", "x"], "--root"),
     "nothing to search for": (["search", "--store", "s"], "nothing to search for"),
@@ -67,6 +73,7 @@ def test_what_cannot_be_meant_is_refused(
     """Before any worker is started."""
     monkeypatch.chdir(tmp_path)
     Path("one").write_text("# a comment\nalone\n")
+    Path("empty").write_text("")
     Path("open").write_text('a "b\n')
     args, said = WRONG[name]
     assert main(["cluster", *args, "--json"]) == EXIT_USAGE
@@ -92,7 +99,7 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Ran
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
-def test_from_end_to_end(lci: Callable[..., Ran], run: Callable[..., Ran], tmp_path: Path) -> None:
+def test_from_end_to_end(run: Callable[..., Ran], tmp_path: Path) -> None:
     for name, text in (
         ("one", "def remove_expired(sessions):\n    pass\n"),
         ("two", "def keep(sessions):\n    pass\n"),
@@ -100,20 +107,20 @@ def test_from_end_to_end(lci: Callable[..., Ran], run: Callable[..., Ran], tmp_p
         (tmp_path / name).mkdir()
         (tmp_path / name / "store.py").write_text(text)
     (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\ntwo {tmp_path}/two v1  # the other one\n")
-    store = ("--store", str(tmp_path / "store"), "--workers", "1")
-    made = lci("cluster", "index", *store, "--repos", str(tmp_path / "repos"), "--json")
+    made = run("index", "--repos", str(tmp_path / "repos"), "--json")
     assert made.code == EXIT_OK and made.json()["indexed"] == ["one", "two"] and not made.err
-    with connect(None, workers=1) as client:
-        of = ("--scheduler", client.scheduler.address)
+    here = run("search", "remove expired", "-m", "multiview", "--json")
+    with cluster(1) as address:
+        of = ("--scheduler", address)
         found = run("search", *of, "remove expired", "-m", "multiview", "--json")
         assert found.code == EXIT_OK and not found.err and "degraded" not in found.json()
+        assert found.json() == here.json()
         best = found.json()["results"][0]
         assert (best["repository"], best["file"]) == ("one", "one/store.py")
         _ask_in_a_batch(run, of, found, tmp_path)
         (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\n")
         less = run("index", *of, "--repos", str(tmp_path / "repos"))
         assert less.out.startswith("1 repository, 1 files, ") and "0 indexed" in less.out
-        client.cluster.close()
     done = run("clean", "--grace", "0", "--json")
     assert done.code == EXIT_OK and done.json()["removed"] > 5 and done.json()["kept"] > 5
 
@@ -125,7 +132,7 @@ def _ask_in_a_batch(run: Callable[..., Ran], of: tuple[str, ...], alone: Ran, fo
     )
     opened = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_calls, "connect", lambda *args: opened.append(args) or connect(*args))
+        patch.setattr(dask_workers, "connected", lambda *args: opened.append(args) or connected(*args))
         said = run("search", *of, "--batch", str(folder / "lines"), "-m", "multiview")
     first, other, unknown, broken = map(json.loads, said.out.splitlines())
     assert first == alone.json() and len(opened) == 1 and said.code == EXIT_USAGE

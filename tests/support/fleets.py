@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,18 @@ class Fleet:
     def close(self) -> None:
         for engine in self.engines:
             engine.snapshot.close()
+
+
+@contextmanager
+def cluster(workers: int) -> Iterator[str]:
+    """The address of a scheduler of Dask on this machine, with workers."""
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None, host="127.0.0.1",
+        silence_logs=50,
+    ) as found:  # fmt: skip
+        yield found.scheduler_address
 
 
 def indexed_paths(engine: Engine) -> list[str]:

@@ -76,7 +76,6 @@ class BuildOptions:
     check_branches: bool = False  # raise if a branch is unknown
     early: Nursery | None = None  # what the workers are made of; the caller closes it
     graph: bool = True  # False: a part of a fleet, whose call graph is linked over all of them
-    records: tuple[Path, ...] = ()  # folders with caches of other indexes, which are read, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +299,7 @@ def _publish(
             use_cache=not options.full,
             limits=options.limits,
             flags=options.flags,
-            shared=() if options.full else (*shared_caches(run.root, run.index_dir), *options.records),
+            shared=() if options.full else shared_caches(run.root, run.index_dir),
         ),
         folder=folder,
         jobs=options.jobs,
