@@ -34,6 +34,7 @@ from lci_py.callgraph.lookup_tables import (
 )
 from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
 from lci_py.types.search import IMPLICIT
+from lci_py.types.source import TAKES
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
@@ -53,9 +54,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("ending", segments[-1]), (path, segments, language)
     if in_go_package(head):
         yield ("go", folder), (path,)
-        for place, name in facts.typed:
-            if place < 0:
-                yield ("variable", folder, name), (path,)
+        for name in facts.variables:
+            yield ("variable", folder, name), (path,)
     if language == "python":
         yield ("alone", path), (runs_alone(facts),)
     if declares_crate(head):
@@ -84,7 +84,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for typed in facts.types:
         scope, within = (ids[place] if place >= 0 else "" for place in (typed.scope, typed.within))
         owner = facts.name_at(typed.scope) if typed.scope >= 0 else ""
-        yield ("typed", path, owner, typed.name), (scope, typed.text, within, language)
+        look_up = ("typed", path, owner, typed.name) if typed.kind < TAKES else ("said", path, owner, str(typed.kind))
+        yield look_up, (typed.kind, scope, typed.text, typed.expr, within, language)
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import AROUND, Extract, Import, Lambda, Stored, Typed
+from lci_py.types.source import NESTED, Extract, Import, Lambda, Stored, Typed
 
 #: Languages that share one name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
@@ -121,14 +121,14 @@ class FileFacts:
             return self.parents
         found = [*self.parents, *(item.symbol for item in self.lambdas)]
         for item in self.types:
-            if item.name == AROUND:
+            if item.kind == NESTED:
                 found[item.scope] = item.within
         return found
 
     @cached_property
     def _scopes(self) -> set[int]:
         """The places of the anonymous functions that bind names."""
-        found = {item.within if item.name == AROUND else item.scope for item in self.types}
+        found = {item.within if item.kind == NESTED else item.scope for item in self.types}
         return {place for place in found if place >= len(self.kinds)}
 
     @cached_property
@@ -212,12 +212,17 @@ class FileFacts:
         return found
 
     @cached_property
-    def typed(self) -> dict[tuple[int, str], list[Typed]]:
-        """(Scope, name) to the type hints of that name, in text order."""
-        found: dict[tuple[int, str], list[Typed]] = {}
+    def typed(self) -> dict[tuple[int, str | int], list[Typed]]:
+        """(Scope, `Typed.subject`) to the type hints, in text order; those of a function's result have no name."""
+        found: dict[tuple[int, str | int], list[Typed]] = {}
         for item in self.types:
-            found.setdefault((item.scope, item.name), []).append(item)
+            found.setdefault((item.scope, item.subject), []).append(item)
         return found
+
+    @cached_property
+    def variables(self) -> dict[str, None]:
+        """The names at the top level that have type hints, in text order."""
+        return dict.fromkeys(item.name for item in self.types if item.scope < 0)
 
     @cached_property
     def of_locals(self) -> dict[tuple[int, str, str], list[str]]:
@@ -229,11 +234,11 @@ class FileFacts:
         return found
 
     @cached_property
-    def by_name(self) -> dict[str, list[Typed]]:
-        """Name to its type hints in any scope, in text order."""
-        found: dict[str, list[Typed]] = {}
+    def by_subject(self) -> dict[str | int, list[Typed]]:
+        """`Typed.subject` to the type hints in any scope, in text order."""
+        found: dict[str | int, list[Typed]] = {}
         for item in self.types:
-            found.setdefault(item.name, []).append(item)
+            found.setdefault(item.subject, []).append(item)
         return found
 
     @cached_property
@@ -241,7 +246,7 @@ class FileFacts:
         """Name to the symbols in which it is bound, as a definition or as a name with a type hint."""
         found: dict[str, set[int]] = {}
         for item in self.types:
-            if item.scope >= 0:
+            if item.name and item.scope >= 0:
                 found.setdefault(item.name, set()).add(item.scope)
         for outer, inner in self.inside.items():
             for name in inner:
@@ -281,13 +286,17 @@ class FileFacts:
         return {}
 
     def _offers(self, holder: str) -> frozenset[str] | None:
-        if self._crowded or (-1, holder) in self.typed or holder in self._no_spaces:
+        if self._crowded or holder in self.variables or holder in self._no_spaces:
             return None
         places = {place for place in self._spaces if self.names[place] == holder}
         if any(place in self.base_names for place in places):
             return None
         inside = {name for place in places for name in self.members.get(place, ())}
-        return frozenset(inside.union(self.top, (name for scope, name in self.typed if scope == -1 or scope in places)))
+        return frozenset(
+            inside.union(
+                self.top, (item.name for item in self.types if item.name and (item.scope == -1 or item.scope in places))
+            )
+        )
 
     @cached_property
     def _spaces(self) -> list[int]:

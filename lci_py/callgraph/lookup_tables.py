@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
-from lci_py.types.source import Import, Lambda, Stored, Typed
+from lci_py.types.source import Import, Lambda, Stored, typed_of
 
 if TYPE_CHECKING:
     from lci_py.types.source import Extract
@@ -219,7 +219,7 @@ class MemoryTables:
         self._calls = array("i")  # six numbers each: name, receiver, line, caller, arguments, what is passed
         self._imports = array("i")  # four numbers each: module, name, alias, line
         self._bases = array("i")  # three numbers each: symbol, name, line
-        self._types = array("i")  # four numbers each: scope, name, text, within
+        self._types = array("i")  # five numbers each: kind, scope, name, packed, within
         self._stored = array("i")  # four numbers each: owner, slot, value, within
         self._heirs: dict[int, list[int]] = {}
         self._flows: list[bytes] = []  # per file
@@ -278,7 +278,7 @@ class MemoryTables:
                 heirs.append(self.first_symbol[-1] + base.symbol)
             self._bases.extend((base.symbol, text(base.name), base.line))
         for typed in facts.types:
-            self._types.extend((typed.scope, text(typed.name), text(typed.text), typed.within))
+            self._types.extend((typed.kind, typed.scope, text(typed.name), text(typed.packed), typed.within))
         for owner, slot, value, within in facts.stored:
             self._stored.extend((text(owner), text(slot), text(value), within))
         self._flows.append(facts.flow)
@@ -288,7 +288,7 @@ class MemoryTables:
             self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
         for part, column, width in (
             ("symbols", self._names, 1), ("calls", self._calls, 6), ("imports", self._imports, 4),
-            ("bases", self._bases, 3), ("types", self._types, 4), ("stored", self._stored, 4),
+            ("bases", self._bases, 3), ("types", self._types, 5), ("stored", self._stored, 4),
             ("lambdas", self._lambdas, 3),
         ):  # fmt: skip
             self._starts[part].append(len(column) // width)
@@ -340,7 +340,7 @@ class MemoryTables:
         start, stop = self.first_symbol[file : file + 2]
         imports = self._rows("imports", self._imports, file, 4)
         bases = self._rows("bases", self._bases, file, 3)
-        types = self._rows("types", self._types, file, 4)
+        types = self._rows("types", self._types, file, 5)
         stored = self._rows("stored", self._stored, file, 4)
         return FileFacts(
             self._heads[file],
@@ -355,7 +355,7 @@ class MemoryTables:
                 Import(text[m], text[n], text[a], line) for m, n, a, line in zip(*[iter(imports)] * 4, strict=True)
             ],
             bases=[BaseName(s, text[n], line) for s, n, line in zip(*[iter(bases)] * 3, strict=True)],
-            types=[Typed(s, text[n], text[t], w) for s, n, t, w in zip(*[iter(types)] * 4, strict=True)],
+            types=[typed_of(k, s, text[n], text[t], w) for k, s, n, t, w in zip(*[iter(types)] * 5, strict=True)],
             stored=[Stored(text[o], text[s], text[v], w) for o, s, v, w in zip(*[iter(stored)] * 4, strict=True)],
             lambdas=[
                 Lambda(*row) for row in zip(*[iter(self._rows("lambdas", self._lambdas, file, 3))] * 3, strict=True)

@@ -104,6 +104,7 @@ class LookUps:
             "member": self._members,
             "bases": self._bases,
             "typed": self._typed,
+            "said": lambda path, scope, kind: self._typed(path, scope, int(kind)),
             "methods": self._methods,
             "takes": self._takes,
             "expansion": self._expansion,
@@ -249,12 +250,21 @@ class LookUps:
         return [self._definition(file, inner) for inner in places]
 
     def typed(self, file: int, place: int, name: str) -> Sequence[Typed]:
-        """Type hints of a name that is bound in a symbol (-1: at the top level), in text order."""
+        """Type hints of a name that is bound in a symbol (-1: at the top level), in text order; of what a function
+        returns, if there is no name."""
         facts = self.tables.facts(file)
         if file == self.own:
             return facts.typed.get((place, name), ())
         asked = self._ask(("typed", facts.head.path, facts.name_at(place) if place >= 0 else "", name))
         return [item for item in asked if item.scope == place]
+
+    def said(self, file: int, place: int, kind: int) -> list[str]:
+        """What is declared of a symbol: the texts of a kind of `Typed` from `TAKES` on."""
+        facts = self.tables.facts(file)
+        if file == self.own:
+            return [item.text for item in facts.typed.get((place, kind), ())]
+        asked = self._ask(("said", facts.head.path, facts.name_at(place), str(kind)))
+        return [item.text for item in asked if item.scope == place]
 
     def near_type(self, file: int, name: str) -> Definition | None:
         """The type of a name in a file's folder, if there is just one."""
@@ -437,9 +447,8 @@ class LookUps:
                 self._n_variables = 0
             known = self._variables[folder] = {}
             for file in self.files.go_packages.get(folder, ()):
-                for scope, name in self.tables.facts(file).typed:
-                    if scope < 0:
-                        known.setdefault(name, []).append(file)
+                for name in self.tables.facts(file).variables:
+                    known.setdefault(name, []).append(file)
             self._n_variables += len(known) + 1
         return known
 
@@ -457,11 +466,11 @@ class LookUps:
             for place in inner.get(name, ())
         ]
 
-    def _typed(self, path: str, scope: str, name: str) -> list[Typed]:
+    def _typed(self, path: str, scope: str, subject: str | int) -> list[Typed]:
         facts = self._facts(path)
         return [
             item
-            for item in facts.by_name.get(name, ())
+            for item in facts.by_subject.get(subject, ())
             if (facts.name_at(item.scope) if item.scope >= 0 else "") == scope
         ]
 

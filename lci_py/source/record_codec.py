@@ -25,11 +25,11 @@ from lci_py.types.source import (
     ReExports,
     Stored,
     Symbol,
-    Typed,
+    typed_of,
 )
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 14
+VERSION = 15
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 
@@ -60,7 +60,7 @@ def encode(record: FileRecord) -> bytes:
             "calls": found.calls,
             "imports": found.imports,
             "bases": found.bases,
-            "types": found.types,
+            "types": [item.row() for item in found.types],
             "stored": found.stored,
             "lambdas": found.lambdas,
             "claims": found.claims,
@@ -126,7 +126,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             calls=tuple(map(Call._make, header["calls"])),
             imports=tuple(map(Import._make, header["imports"])),
             bases=tuple(map(Base._make, header["bases"])),
-            types=tuple(map(Typed._make, header["types"])),
+            types=tuple([typed_of(*row) for row in header["types"]]),
             stored=tuple(map(Stored._make, header["stored"])),
             lambdas=tuple(map(Lambda._make, header["lambdas"])),
             claims=tuple(map(Claim._make, header["claims"])),

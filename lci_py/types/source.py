@@ -8,8 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-#: The name of a `Typed` that says which anonymous function, `within`, is around a symbol or another anonymous function.
-AROUND = "{}"
+from lci_py.types.expressions import Expr, pack, unpack
+
+#: What a `Typed` says. Of a name: its type, a value that it is given, the type for which it is another name, or only
+#: that it is bound. Of a function: the type of its result, or a value that it returns. Of a symbol: the parameters that
+#: a function takes (`source.extract.arguments`), the names of the parameters of a type, a base with type arguments,
+#: that a method is a `property` or its `setter`, and which anonymous function, `within`, is around.
+(DECLARED, ASSIGNED, ALIAS, BOUND, RETURN_TYPE, RETURNED, TAKES, TYPE_PARAMETERS, BASE_ARGUMENTS, ACCESSOR,
+ NESTED) = range(11)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +94,57 @@ class Lambda(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """A hint at the type of a name: its declaration, or a value assigned to it.
+    """A hint at the type of a name, or something else that is declared of a symbol.
 
     Attributes:
-        scope: The symbol (an index) of which the name is a local, member, parameter or result; -1 at the top level. The
-            number of symbols and n: the anonymous function number n of the file's `lambdas`.
-        name: "" for the result of a function.
-        text: A type as written, without blanks; "=" and an expression for a value; "~" and a type for an alias; "" if
-            the name is only bound here.
+        kind: What it says: `DECLARED` and the others.
+        scope: The symbol (an index) of which the name is a local, member or parameter, or which the hint is about; -1
+            at the top level. The number of symbols and n: the anonymous function number n of the file's `lambdas`.
+        name: "" if the hint is about a symbol.
+        text: A type as written, without blanks, or what else there is to say; "" for a value.
+        expr: The value; empty if it is no chain of steps.
         within: What encloses the text, numbered like `scope`: the method, if `scope` is the class in `self.x = y`.
     """
 
+    kind: int
     scope: int
     name: str
     text: str
+    expr: Expr
     within: int
+
+    @property
+    def subject(self) -> str | int:
+        """What it is looked up by in its scope: the name, or the kind if it is about the scope itself."""
+        return self.name if self.kind < TAKES else self.kind
+
+    @property
+    def is_type(self) -> bool:
+        """Whether it declares a type, which counts more than a value."""
+        return self.kind in (DECLARED, RETURN_TYPE)
+
+    @property
+    def is_value(self) -> bool:
+        """Whether a value is given: one that is no chain of steps has an empty `expr`."""
+        return self.kind in (ASSIGNED, RETURNED)
+
+    @property
+    def packed(self) -> str:
+        """The text, or the value as a text."""
+        return self.text or pack(self.expr)
+
+    def row(self) -> tuple[int | str, ...]:
+        """The hint as it is stored: most are within their scope."""
+        row = self.kind, self.scope, self.name, self.packed
+        return row if self.within == self.scope else (*row, self.within)
+
+
+def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None = None) -> Typed:
+    """The hint that `Typed.row` made a row of."""
+    within = scope if within is None else within
+    if kind in (ASSIGNED, RETURNED):
+        return Typed(kind, scope, name, "", unpack(packed), within)
+    return Typed(kind, scope, name, packed, (), within)
 
 
 class Stored(NamedTuple):

@@ -18,16 +18,17 @@ from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
 from lci_py.callgraph.resolve.callees import Callees
 from lci_py.callgraph.resolve.evaluate import Evaluator
-from lci_py.callgraph.resolve.expression_steps import steps_of
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import Expansions
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
 from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
-from lci_py.source.extract.implicit_calls import ACCESSOR
+from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
+from lci_py.types.expressions import head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
+from lci_py.types.source import ACCESSOR
 
 
 class FileLinker:
@@ -144,7 +145,7 @@ class _CallResolver:
     def implicit(self, name: str, receiver: str, caller: int) -> Targets:
         """What the language calls on an object where no call is written (`source.extract.implicit_calls`)."""
         found: list[Value] = []
-        values = self._evaluate.expression(self.file, caller, receiver)
+        values = self._evaluate.expression(self.file, caller, parse(receiver))
         properties = [
             result for value in values if value.kind == FUNCTION for result in self._evaluate.result(value, 8)
         ]
@@ -173,7 +174,7 @@ class _CallResolver:
             first = self._look.tables.facts(owner.file).first
             found = self._look.all_inside(owner.file, owner.symbol - first, bare)
             for item in found:
-                if any(row.text == wanted for row in self._look.typed(item.file, item.symbol - first, ACCESSOR)):
+                if wanted in self._look.said(item.file, item.symbol - first, ACCESSOR):
                     return [Value(FUNCTION, item, SELF if value.step == SELF else TYPE)]
             if found:
                 break
@@ -207,9 +208,9 @@ class _CallResolver:
             made = self._evaluate.types.named(self.file, caller, name)
             return self._run(value._replace(text="new") for value in made)
         around = caller
-        steps = steps_of(receiver) if receiver else ()
-        if not receiver or (steps and steps[0].kind == "name"):
-            caller = self._evaluate.names.scope(self.file, caller, steps[0].name if steps else name)
+        first = head_name(parse(receiver)) if receiver else name
+        if first:
+            caller = self._evaluate.names.scope(self.file, caller, first)
         asked = (name, receiver, caller, self._arguments)
         targets = self._meant.get(asked)
         if targets is None:
@@ -223,9 +224,9 @@ class _CallResolver:
 
     def _on(self, name: str, receiver: str, caller: int) -> Targets:
         """The definitions that a call on a receiver means."""
-        values = self._evaluate.expression(self.file, caller, receiver)
+        values = self._evaluate.expression(self.file, caller, parse(receiver))
         if not values and self._language in language_rules.QUALIFIED:
-            named, rest = self._evaluate.qualified(self.file, steps_of(f"{receiver}.{name}"))
+            named, rest = self._evaluate.qualified(self.file, parse(f"{receiver}.{name}"))
             if named and not rest:
                 return self._run(named)
         if not values:
@@ -263,7 +264,7 @@ class _CallResolver:
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is known to be something, though not what its members are."""
-        steps = steps_of(receiver)
+        steps = parse(receiver)
         if steps and self._language in language_rules.CAPITAL_TYPES and steps[0].name[:1].isupper():
             return True
         if not steps or len(steps) > 1:

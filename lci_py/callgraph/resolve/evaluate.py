@@ -16,7 +16,6 @@ from lci_py.callgraph.language_rules import name_rules
 from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
-from lci_py.callgraph.resolve.expression_steps import Step, TypeText, place_in, places_in, steps_of, types_in
 from lci_py.callgraph.resolve.go_packages import in_package, named_type
 from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
 from lci_py.callgraph.resolve.narrowing import passing
@@ -42,11 +41,13 @@ from lci_py.callgraph.resolve.values import (
     value_of,
     with_step,
 )
+from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
 from lci_py.source.extract.arguments import GENERIC
+from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import Import, Typed
+from lci_py.types.source import ALIAS, Import, Typed
 
-_ENTER, _ITEM = "__enter__", (Step("item", ""),)
+_ENTER, _ITEM = "__enter__", (Step(ITEM, ""),)
 #: Kinds of what has local names.
 _LOCALS = FUNCTION_KINDS | {LAMBDA_KIND}
 #: Functions that may give another meaning to the name of the object around.
@@ -77,7 +78,7 @@ class Evaluator:
         self.names = Names(self, look_ups, imports)
         self.members = Members(self, look_ups, imports)
         self.types = Types(self, look_ups)
-        self._memo: dict[tuple[int, int, str, int], Values] = {}
+        self._memo: dict[tuple[int, int, Expr, int], Values] = {}
 
     def start(self) -> None:
         """Begin with a file. Values that are kept from another file would leave this one without keys."""
@@ -85,28 +86,25 @@ class Evaluator:
         self.names.start()
         self.members.start()
 
-    def expression(self, file: int, place: int, text: str, depth: int = DEPTH) -> Values:
+    def expression(self, file: int, place: int, expr: Expr, depth: int = DEPTH) -> Values:
         """The values of an expression at a place: a symbol of the file, or -1 for its top level."""
-        if depth <= 0:
+        if depth <= 0 or not expr:
             return ()
-        steps = steps_of(text)
-        if steps and steps[0].kind == "name":
-            place = self.names.scope(file, place, steps[0].name)
-            if len(steps) == 1:
-                return self.names.name(file, place, steps[0].name, depth - 1)
-        key = (file, place, text, depth)
+        if expr[0].kind == NAME:
+            place = self.names.scope(file, place, expr[0].name)
+            if len(expr) == 1:
+                return self.names.name(file, place, expr[0].name, depth - 1)
+        key = (file, place, expr, depth)
         found = self._memo.get(key)
         if found is None:
-            found = self._memo[key] = self._along(file, place, steps, depth)
+            found = self._memo[key] = self._along(file, place, expr, depth)
         return found
 
-    def _along(self, file: int, place: int, steps: tuple[Step, ...], depth: int) -> Values:
-        if not steps:
-            return ()
+    def _along(self, file: int, place: int, steps: Expr, depth: int) -> Values:
         head, rest = steps[0], steps[1:]
-        if head.kind == "text":
+        if head.kind == TEXT:
             return (Value(EXTERNAL, None, TYPE, files=(file,), text="String"),)
-        if head.kind == "cast":
+        if head.kind == CAST:
             values = self.types.declared(file, place, head.name, depth - 1)
         else:
             values = self.names.name(file, place, head.name, depth - 1)
@@ -116,9 +114,9 @@ class Evaluator:
         for number, step in enumerate(rest):
             if not values:
                 return ()
-            if step.kind == "attr":
+            if step.kind == ATTR:
                 receivers = values
-                called = number + 1 < len(rest) and rest[number + 1].kind == "call"
+                called = number + 1 < len(rest) and rest[number + 1].kind == CALL
                 if step.name == _ENTER and called:
                     return self._entered(values, depth - 1) if number + 2 == len(rest) else ()
                 if step.name in language_rules.VIEWS and called and rest[number + 2 : number + 3] == _ITEM:
@@ -131,21 +129,21 @@ class Evaluator:
                         values = tuple(whole)
                         continue
                 values = self._attributes(values, step.name, depth - 1, called)
-            elif step.kind == "call":
+            elif step.kind == CALL:
                 values = self._chained(values, receivers) or self._results(values, depth - 1)
                 receivers = ()
-            elif step.kind == "test":
+            elif step.kind == TEST:
                 values = passing(self._look, self.members.lineage, values, step.name)
-            else:
+            elif step.kind not in POINTERS:
                 values = distinct(found for value in values for found in self._items(value, depth - 1))
         return values
 
-    def qualified(self, file: int, steps: tuple[Step, ...]) -> tuple[Values, tuple[Step, ...]]:
+    def qualified(self, file: int, steps: Expr) -> tuple[Values, Expr]:
         """The type that a chain of names begins with, as in `a.b.C.f()`, and the steps after it."""
         names = [step.name for step in steps]
         family = self._look.files.families[file]
         for size in range(2, len(steps) + 1):
-            if steps[size - 1].kind != "attr":
+            if steps[size - 1].kind != ATTR:
                 break
             for target in self._look.declaring(family, ".".join(names[:size])):
                 found = self._look.top(target, names[size - 1])
@@ -798,14 +796,14 @@ class Types:
         if depth <= 0:
             return ()
         rows = list(rows)
-        declared = [row for row in rows if row.text and row.text[0] not in "=~"]
+        declared = [row for row in rows if row.is_type]
         found: list[Value] = []
         for row in declared or rows[:MOST_VALUES]:
-            if row.text.startswith("="):
-                found.extend(self._all.expression(file, row.within, row.text[1:], depth - 1))
-            elif row.text.startswith("~"):
-                found.extend(v._replace(kind=CLASS) for v in self.declared(file, row.within, row.text[1:], depth - 1))
-            elif row.text:
+            if row.is_value:
+                found.extend(self._all.expression(file, row.within, row.expr, depth - 1))
+            elif row.kind == ALIAS:
+                found.extend(v._replace(kind=CLASS) for v in self.declared(file, row.within, row.text, depth - 1))
+            elif row.is_type:
                 found.extend(self.declared(file, row.within, row.text, depth - 1))
         if declared and len(declared) < len(rows):
             found = list(self._narrowed(file, rows, tuple(found), depth)) or found
@@ -813,15 +811,15 @@ class Types:
 
     def _narrowed(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
         """The values assigned to a local with a declared type, if each is one object that a call makes."""
-        given = [row for row in rows if row.text.startswith("=")]
+        given = [row for row in rows if row.is_value]
         scope = rows[0].scope
         if scope < 0 or self._look.tables.facts(file).scope_kinds[scope] not in _LOCALS:
             return ()
         made: list[Value] = []
         for row in given[:MOST_VALUES]:
-            values = self._all.expression(file, row.within, row.text[1:], depth - 1)
-            steps = steps_of(row.text[1:])
-            if len(values) != 1 or values[0].kind != INSTANCE or not steps or steps[-1].kind != "call":
+            values = self._all.expression(file, row.within, row.expr, depth - 1)
+            steps = [step for step in row.expr if step.kind not in POINTERS]
+            if len(values) != 1 or values[0].kind != INSTANCE or steps[-1].kind != CALL:
                 return ()
             made.append(values[0]._replace(text="exact"))
         wanted = {value.at for value in declared if value.kind == INSTANCE}

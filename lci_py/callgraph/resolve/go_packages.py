@@ -8,7 +8,7 @@ from lci_py.callgraph.edges import IMPORT
 from lci_py.callgraph.lookup_tables import Definition, is_go_test
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.values import Values, distinct, value_of, with_step
-from lci_py.types.source import Typed
+from lci_py.types.source import ALIAS, Typed
 
 #: Evaluates type hints of a file, and the text of a type: `Types.rows`, `Types.declared`.
 Rows = Callable[[int, Iterable[Typed], int], Values]
@@ -41,4 +41,4 @@ def named_type(look_ups: LookUps, declared: Declared, named: Definition, depth: 
     """What a type is the name of: `[]*Item` of `type Items []*Item`."""
     facts = look_ups.tables.facts(named.file)
     rows = look_ups.typed(named.file, -1, facts.names[named.symbol - facts.first])
-    return distinct(v for row in rows if row.text[:1] == "~" for v in declared(named.file, -1, row.text[1:], depth))
+    return distinct(v for row in rows if row.kind == ALIAS for v in declared(named.file, -1, row.text, depth))

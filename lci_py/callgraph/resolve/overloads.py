@@ -20,11 +20,12 @@ from lci_py.callgraph.resolve.argument_types import (
     StaticType,
 )
 from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
-from lci_py.source.extract.arguments import NAMING, NO_LABEL, SEPARATOR, TAKEN
+from lci_py.source.extract.arguments import NAMING, NO_LABEL, SEPARATOR
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.extract.stored_functions import DEFAULTS
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
 from lci_py.types.search import TYPE_KINDS
+from lci_py.types.source import TAKES
 
 if TYPE_CHECKING:
     from lci_py.callgraph.lookup_tables import Definition
@@ -314,8 +315,8 @@ class Overloads:
         return found
 
     def _texts(self, at: Definition) -> list[str] | None:
-        rows = self._look.typed(at.file, at.symbol - self._look.tables.facts(at.file).first, TAKEN)
-        text = rows[0].text if rows else ""
+        said = self._look.said(at.file, at.symbol - self._look.tables.facts(at.file).first, TAKES)
+        text = said[0] if said else ""
         if text[:1] == TEMPLATE and self._language == "cpp":
             self._templates.add(at.symbol)
             text = text[1:]

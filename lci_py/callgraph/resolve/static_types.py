@@ -23,7 +23,6 @@ from lci_py.callgraph.resolve.argument_types import (
 )
 from lci_py.callgraph.resolve.cpp_types import CppTypes, parsed
 from lci_py.callgraph.resolve.evaluate import Evaluator
-from lci_py.callgraph.resolve.expression_steps import steps_of, types_in
 from lci_py.callgraph.resolve.library_types import (
     BOXES,
     CSHARP,
@@ -43,10 +42,13 @@ from lci_py.callgraph.resolve.library_types import (
     WIDER,
 )
 from lci_py.callgraph.resolve.values import CLASS, EXTERNAL, FUNCTION, INSTANCE, Value, Values
-from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, SEPARATOR, TAKEN, UNKNOWN
+from lci_py.callgraph.resolve.written_types import types_in
+from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, SEPARATOR, UNKNOWN
 from lci_py.source.extract.cpp_arguments import TEMPLATE
+from lci_py.source.extract.expressions import parse, parse_cpp
+from lci_py.types.expressions import ADDRESS, ATTR, CALL, CAST, ITEM, NAME, POINTERS, Expr
 from lci_py.types.search import FUNCTION_KINDS
-from lci_py.types.source import Typed
+from lci_py.types.source import TAKES, Typed
 
 #: How many names an argument is followed through.
 _DEPTH = 8
@@ -84,30 +86,16 @@ class TypesOfArguments:
             return (StaticType(text),)
         if text.startswith(KNOWN):
             return _known(self.named(file, place, text[len(KNOWN) :]))
-        if self._is_cpp(file):
-            return self._of_cpp(file, place, text, _DEPTH)
-        return self._expression(file, place, text, _DEPTH)
+        return self._expression(file, place, parse_cpp(text) if self._is_cpp(file) else parse(text), _DEPTH)
 
     def _is_cpp(self, file: int) -> bool:
         return self._look.files.heads[file].language == "cpp"
 
-    def _of_cpp(self, file: int, place: int, text: str, depth: int) -> StaticTypes:
-        """The same for an expression of C++, which may take an address, or what is there."""
-        pointers = 0
-        while text[:1] in ("&", "*"):
-            pointers += 1 if text[0] == "&" else -1
-            text = text[1:]
-        if text.startswith("new "):
-            text, pointers = text[4:], pointers + 1
-        if text == "this":
-            own = self._evaluate.names.own_object(file, place, text)
-            found: StaticTypes = tuple(StaticType(self._name_of(v.at), 1, v.at) for v in own if v.at is not None)
-        elif text[:1] in ("(", "!", "-", "~", "+"):
-            return ()
-        else:
-            found = self._expression(file, place, text, depth)
-        if not pointers:
-            return found
+    def _of_pointer(self, file: int, place: int, expr: Expr, depth: int) -> StaticTypes:
+        """The types of an expression of C++ that ends in addresses, or in what is there."""
+        plain = tuple([step for step in expr if step.kind not in POINTERS])
+        pointers = sum(1 if step.kind == ADDRESS else -1 for step in expr[len(plain) :])
+        found = self._expression(file, place, plain, depth)
         if any(one.arrays == ANY_POINTERS or one.arrays + pointers < 0 for one in found):
             return ()
         return tuple(one._replace(arrays=one.arrays + pointers) for one in found)
@@ -127,9 +115,9 @@ class TypesOfArguments:
             taken: list[StaticType | None] = []
             for one in found:
                 inner = one.symbol - self._look.tables.facts(one.file).first
-                for row in self._look.typed(one.file, inner, TAKEN)[:1]:
-                    first = row.text.removeprefix(TEMPLATE).partition(SEPARATOR)[0].removesuffix("...")
-                    taken.append(None if row.text[:1] == TEMPLATE else self.named(one.file, inner, first))
+                for text in self._look.said(one.file, inner, TAKES)[:1]:
+                    first = text.partition(SEPARATOR)[0].removesuffix("...")
+                    taken.append(None if text[:1] == TEMPLATE else self.named(one.file, inner, first))
             self._made[at.symbol] = taken if found else None
         return self._made[at.symbol]
 
@@ -186,30 +174,32 @@ class TypesOfArguments:
             return PRIMITIVES.get(name) or CSHARP.get(name, name)
         return name
 
-    def _expression(self, file: int, place: int, text: str, depth: int) -> StaticTypes:
-        steps = steps_of(text)
-        if depth <= 0 or not steps:
+    def _expression(self, file: int, place: int, expr: Expr, depth: int) -> StaticTypes:
+        if depth <= 0 or not expr:
             return ()
-        last = steps[-1]
-        if last.kind == "cast":
+        last, before = expr[-1], expr[:-1]
+        found: StaticTypes = ()
+        if last.kind in POINTERS:
+            return self._of_pointer(file, place, expr, depth)
+        if last.kind == CAST:
             return _known(self.named(file, place, last.name))
-        if len(steps) == 1 and last.kind == "name":
-            return self._of_name(file, place, last.name, depth) or self._of_values(file, place, text)
-        if last.kind == "attr" and text.endswith(last.name):
-            prefix = text[: -len(last.name)].removesuffix("->").rstrip("?!.:")
-            return self._of_field(file, place, prefix, last.name, depth) or self._of_values(file, place, text)
-        if last.kind == "call" and len(steps) > 1 and steps[-2].kind == "attr" and text.endswith("()"):
-            name = steps[-2].name
-            prefix = text[:-2].removesuffix(name).rstrip("?!.:")
-            known = self._of_values(file, place, text)
-            return self._result(file, place, text, depth) or known or self._of_method(file, place, prefix, name, depth)
-        if last.kind == "call":
-            return self._result(file, place, text, depth) or self._of_values(file, place, text)
-        if last.kind == "item" and text.endswith("[]"):
-            whole = self._expression(file, place, text[:-2], depth - 1)
-            if whole and all(one.arrays for one in whole):
-                return tuple(one._replace(arrays=one.arrays - 1) for one in whole)
-        return self._of_values(file, place, text)
+        if last.kind == NAME and last.name == "this" and self._is_cpp(file):
+            own = self._evaluate.names.own_object(file, place, "this")
+            return tuple(StaticType(self._name_of(v.at), 1, v.at) for v in own if v.at is not None)
+        if last.kind == NAME:
+            found = self._of_name(file, place, last.name, depth)
+        elif last.kind == ATTR:
+            found = self._of_field(file, place, before, last.name, depth)
+        elif last.kind == CALL:
+            found = self._result(file, place, before, depth)
+        elif last.kind == ITEM:
+            whole = self._expression(file, place, before, depth - 1)
+            if all(one.arrays for one in whole):
+                found = tuple(one._replace(arrays=one.arrays - 1) for one in whole)
+        found = found or self._of_all(self._evaluate.expression(file, place, expr, _DEPTH))
+        if not found and last.kind == CALL and len(before) > 1 and before[-1].kind == ATTR:
+            return self._of_method(file, place, before[:-1], before[-1].name, depth)
+        return found
 
     def _of_name(self, file: int, place: int, name: str, depth: int) -> StaticTypes:
         facts = self._look.tables.facts(file)
@@ -232,21 +222,20 @@ class TypesOfArguments:
 
     def _of_rows(self, file: int, rows: Sequence[Typed], depth: int) -> StaticTypes:
         found: dict[StaticType, None] = {}
-        for row in [row for row in rows if row.text[:1] not in ("=", "~", "")] or rows:
-            if row.text.startswith("="):
-                of_value = self._of_cpp if self._is_cpp(file) else self._expression
-                types = of_value(file, row.within, row.text[1:], depth - 1)
+        for row in [row for row in rows if row.is_type] or rows:
+            if row.is_value:
+                types = self._expression(file, row.within, row.expr, depth - 1)
             else:
-                types = _known(self.named(file, row.within, row.text) if row.text[:1] not in ("~", "") else None)
+                types = _known(self.named(file, row.within, row.text) if row.is_type else None)
             if not types:
                 return ()
             found.update(dict.fromkeys(types))
         return tuple(found) if len(found) <= _MOST else ()
 
-    def _of_field(self, file: int, place: int, prefix: str, name: str, depth: int) -> StaticTypes:
-        if prefix in BOXES and not name.islower():  # Double.NaN, Long.MAX_VALUE
-            return (StaticType(BOXES[prefix]),)
-        for value in self._evaluate.expression(file, place, prefix, depth):
+    def _of_field(self, file: int, place: int, of: Expr, name: str, depth: int) -> StaticTypes:
+        if len(of) == 1 and of[0].name in BOXES and not name.islower():  # Double.NaN, Long.MAX_VALUE
+            return (StaticType(BOXES[of[0].name]),)
+        for value in self._evaluate.expression(file, place, of, depth):
             if value.kind not in (INSTANCE, CLASS) or value.at is None:
                 continue
             for current in self._evaluate.members.lineage(value.at):
@@ -258,13 +247,12 @@ class TypesOfArguments:
                 return (StaticType(self._name_of(value.at), 0, value.at),)
         return ()
 
-    def _result(self, file: int, place: int, text: str, depth: int) -> StaticTypes:
+    def _result(self, file: int, place: int, called: Expr, depth: int) -> StaticTypes:
         """What a call returns."""
-        steps = steps_of(text)
-        if len(steps) == 2:
-            values = self._evaluate.names.name(file, place, steps[0].name, depth, True)
+        if len(called) == 1:
+            values = self._evaluate.names.name(file, place, called[0].name, depth, True)
         else:
-            values = self._evaluate.expression(file, place, text.removesuffix("()"), depth)
+            values = self._evaluate.expression(file, place, called, depth)
         found: dict[StaticType, None] = {}
         for value in values:
             types: StaticTypes = ()
@@ -295,20 +283,18 @@ class TypesOfArguments:
             found.update(dict.fromkeys(types))
         return tuple(found)
 
-    def _of_method(self, file: int, place: int, prefix: str, name: str, depth: int) -> StaticTypes:
+    def _of_method(self, file: int, place: int, of: Expr, name: str, depth: int) -> StaticTypes:
         """What a method of the libraries returns."""
         known = OF_OBJECTS.get(name)
         if known is None and name in OF_STRINGS:
             text = (StaticType("String"),)
-            if text == (text if prefix in ("String", "string") else self._expression(file, place, prefix, depth - 1)):
+            is_type = len(of) == 1 and of[0].name in ("String", "string")
+            if text == (text if is_type else self._expression(file, place, of, depth - 1)):
                 known = OF_STRINGS[name]
         return _known(self.named(file, place, known)) if known else ()
 
-    def _of_values(self, file: int, place: int, text: str) -> StaticTypes:
-        """The types of the objects that an expression stands for."""
-        return self._of_all(self._evaluate.expression(file, place, text, _DEPTH))
-
     def _of_all(self, values: Values) -> StaticTypes:
+        """The types of the objects among some values."""
         found: dict[StaticType, None] = {}
         for value in values:
             if value.kind == INSTANCE and value.at is not None:

@@ -15,9 +15,11 @@ from lci_py.callgraph.edges import AMBIGUOUS, FIELD
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.evaluate import Evaluator
-from lci_py.callgraph.resolve.expression_steps import Step, steps_of, text_of, types_in
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value
+from lci_py.callgraph.resolve.written_types import types_in
+from lci_py.source.extract.expressions import parse
+from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Stored
 
@@ -65,31 +67,31 @@ class StoredValues:
         """The functions that a field of an object may hold, or those in the receiver if `name` is how they are
         called."""
         if self._language in language_rules.TABLES:
-            return self._targets(self._of_entry(caller, receiver, name) or self._held(caller, steps_of(receiver)))
-        steps = steps_of(receiver)
+            return self._targets(self._of_entry(caller, receiver, name) or self._held(caller, parse(receiver)))
+        steps = parse(receiver)
         if name in language_rules.CALLING.get(self._language, ()):  # `this.handler.accept(x)`: what the field holds
             return self._targets(self._held(caller, steps))
         return self._targets(self._of_attribute(caller, steps, name, _HOPS))
 
     def of_name(self, caller: int, name: str) -> Targets:
         """The functions that a variable may hold, or the table that it is taken from."""
-        return self._targets(self._held(caller, (Step("name", name.lstrip("$")),)))
+        return self._targets(self._held(caller, (Step(NAME, name.lstrip("$")),)))
 
-    def _held(self, place: int, steps: tuple[Step, ...], hops: int = _HOPS) -> dict[int, Definition]:
+    def _held(self, place: int, steps: Expr, hops: int = _HOPS) -> dict[int, Definition]:
         """The functions that the value of an expression may be, or that are in it if it is a table."""
         getters = language_rules.ELEMENT_GETTERS
         while steps:
-            if steps[-1].kind == "item" or (steps[-1].kind == "attr" and steps[-1].name in language_rules.PARTS):
+            if steps[-1].kind == ITEM or (steps[-1].kind == ATTR and steps[-1].name in language_rules.PARTS):
                 steps = steps[:-1]
-            elif len(steps) > 2 and steps[-1].kind == "call" and steps[-2].name in getters:
+            elif len(steps) > 2 and steps[-1].kind == CALL and steps[-2].name in getters:
                 steps = steps[:-2]
             else:
                 break
         if not steps or hops <= 0:
             return {}
-        if len(steps) == 1 and steps[0].kind == "name":
+        if len(steps) == 1 and steps[0].kind == NAME:
             return self._of_plain(place, steps[0].name, hops)
-        if steps[-1].kind != "attr":
+        if steps[-1].kind != ATTR:
             return {}
         return self._of_attribute(place, steps[:-1], steps[-1].name, hops)
 
@@ -103,7 +105,7 @@ class StoredValues:
                 found.update(self._functions(self._file, scope, value, hops))
             rows = self._look.typed(self._file, scope, name) if not found else ()
             for row in rows:
-                steps = steps_of(row.text[1:]) if row.text[:1] == "=" else ()
+                steps = row.expr
                 if steps and steps[0].name != name:
                     found.update(self._held(scope, steps, hops - 1))
             if found or (rows and facts.kinds[scope] in FUNCTION_KINDS):
@@ -119,27 +121,26 @@ class StoredValues:
             scope = facts.parents[scope]
         return self._of_variable(self._file, name, hops)
 
-    def _of_attribute(self, place: int, steps: tuple[Step, ...], name: str, hops: int) -> dict[int, Definition]:
+    def _of_attribute(self, place: int, steps: Expr, name: str, hops: int) -> dict[int, Definition]:
         """What a field of an object may hold; a table of objects whose fields have no names may hold it as well."""
         found: dict[int, Definition] = {}
-        text = text_of(steps)
         if self._language in language_rules.TABLES:
-            return self._of_entry(place, text, name)
-        objects = [value for value in self._evaluate.expression(self._file, place, text) if value.at is not None]
+            return self._of_entry(place, ".".join(step.name for step in steps), name)
+        objects = [value for value in self._evaluate.expression(self._file, place, steps) if value.at is not None]
         for value in objects:
             if value.at is not None and value.kind in (INSTANCE, CLASS):
                 found.update(self._of_field(value.at, name, hops))
-        if not found and objects and steps and steps[-1].kind == "name" and place >= 0:
+        if not found and objects and steps and steps[-1].kind == NAME and place >= 0:
             for row in self._look.typed(self._file, place, steps[-1].name):
-                taken = steps_of(row.text[1:]) if row.text[:1] == "=" else ()
-                if taken and taken[-1].kind == "item" and taken[0].name != steps[-1].name:
+                taken = row.expr
+                if taken and taken[-1].kind == ITEM and taken[0].name != steps[-1].name:
                     found.update(self._held(place, taken, hops - 1))
         return found
 
     def _of_entry(self, caller: int, table: str, name: str) -> dict[int, Definition]:
         """The function that an entry of a table holds: of one of the file, or of one that another file gives."""
         found = self._of_variable(self._file, f"{table}.{name}", _HOPS)
-        for value in self._evaluate.expression(self._file, caller, table) if not found else ():
+        for value in self._evaluate.expression(self._file, caller, parse(table)) if not found else ():
             if value.at is not None and value.at.file != self._file:
                 facts = self._look.tables.facts(value.at.file)
                 of = facts.names[value.at.symbol - facts.first]
@@ -176,7 +177,7 @@ class StoredValues:
         ):
             of, _, value = item.value.partition("<")
             if of.startswith("="):
-                owners = self._evaluate.expression(file, item.within, of[1:], _DEPTH)
+                owners = self._evaluate.expression(file, item.within, parse(of[1:]), _DEPTH)
             else:
                 owners = self._evaluate.types.declared(file, item.within, of, _DEPTH)
             if any(one.at == owner for one in owners):
@@ -186,7 +187,7 @@ class StoredValues:
         if value[:1] == "%":
             yield from self._of_parameter(file, within, value, hops - 1).items()
             return
-        for found in self._evaluate.expression(file, within, value, _DEPTH):
+        for found in self._evaluate.expression(file, within, parse(value), _DEPTH):
             if found.kind == FUNCTION and found.at is not None and found.at.kind in FUNCTION_KINDS:
                 yield found.at.symbol, found.at
 
@@ -224,7 +225,7 @@ class StoredValues:
         for slot in slots:
             for other, item in self._look.stored(head.family, asked, f"%{slot}", tests=head.test):
                 of, _, value = item.value.partition("<")
-                called = self._evaluate.expression(other, item.within, of[1:], _DEPTH)
+                called = self._evaluate.expression(other, item.within, parse(of[1:]), _DEPTH)
                 if any(self._is_called(one, function, facts.names[within], owner) for one in called):
                     yield from self._functions(other, item.within, value, hops)
 
@@ -280,7 +281,7 @@ class StoredFunctions:
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions that `receiver->name` may hold in a function of the file."""
-        types = self._types(caller, steps_of(receiver))
+        types = self._types(caller, parse(receiver))
         return self._targets(self._of_field(types, name, _HOPS))
 
     def of_name(self, caller: int, name: str, *, local: bool) -> Targets:
@@ -363,12 +364,12 @@ class StoredFunctions:
         known = self._names[type_] = tuple(found)
         return known
 
-    def _types(self, caller: int, steps: tuple[Step, ...]) -> tuple[str, ...]:
+    def _types(self, caller: int, steps: Expr) -> tuple[str, ...]:
         """The names of the type of an expression, in any order; none if it is not known."""
         if not steps:
             return ()
         head = steps[0]
-        if head.kind == "cast":
+        if head.kind == CAST:
             types = [item.name for item in types_in(head.name)]
         elif head.name in ("this", "self"):
             types = self._own_types(caller)
@@ -377,9 +378,9 @@ class StoredFunctions:
             types = types or [item.value for _, item in self._stored(head.name, ":")]
             if not types:
                 types = self._declared(self._own_types(caller), head.name)
-        if any(step.kind == "call" for step in steps):
+        if any(step.kind == CALL for step in steps):
             return ()
-        return self._along(types, [step.name for step in steps[1:] if step.kind == "attr"])
+        return self._along(types, [step.name for step in steps[1:] if step.kind == ATTR])
 
     def _along(self, types: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
         """The names of the type that fields lead to, from some type on."""

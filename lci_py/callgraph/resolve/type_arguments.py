@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import TYPE
-from lci_py.callgraph.resolve.expression_steps import places_in, types_in
 from lci_py.callgraph.resolve.values import FUNCTION, INSTANCE, MANY, Value, Values
-from lci_py.source.extract.arguments import DERIVED, PARAMETERS
+from lci_py.callgraph.resolve.written_types import places_in, types_in
+from lci_py.types.source import BASE_ARGUMENTS, TYPE_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +74,8 @@ class TypeArguments:
                 continue
             for one in lineage[:number]:
                 below = one.symbol - self._look.tables.facts(one.file).first
-                for row in self._look.typed(one.file, below, DERIVED):
-                    item = types_in(row.text)[0]
+                for text in self._look.said(one.file, below, BASE_ARGUMENTS):
+                    item = types_in(text)[0]
                     made = self._declared(one.file, below, item.name, depth - 1)
                     if any(base.at == owner for base in made):
                         known = self._parameters(value) if one == value.at and value.text[:1] == "<" else {}
@@ -108,14 +108,14 @@ class TypeArguments:
         """The type parameters of an object's type, and what each of them is."""
         assert value.at is not None
         place = value.at.symbol - self._look.tables.facts(value.at.file).first
-        rows = self._look.typed(value.at.file, place, PARAMETERS)
-        names = rows[0].text.split(",") if rows else []
+        said = self._look.said(value.at.file, place, TYPE_PARAMETERS)
+        names = said[0].split(",") if said else []
         given = places_in(value.text[1:-1])
         return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
 
     def _put(self, value: Value, row: Typed, depth: int) -> Values:
         """What a declaration in the type of an object says of a type parameter; nothing if it names none."""
-        types = types_in(row.text) if row.text[:1] not in ("=", "~", "") else ()
+        types = types_in(row.text) if row.is_type else ()
         if len(types) != 1 or depth <= 0:
             return ()
         item, known = types[0], self._parameters(value)

@@ -17,7 +17,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import SYMBOLS_OF, kinds_in, qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
-from lci_py.types.source import AROUND, Import, Lambda, Stored, Typed
+from lci_py.types.source import NESTED, Import, Lambda, Stored, Typed, typed_of
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
@@ -174,7 +174,7 @@ class SqlTables:
         rows = self._select(segment, "SELECT types, flow, lambdas, n_lambdas FROM files WHERE id = ?", (number,))
         _check(len(rows) == 1 and type(rows[0][0]) is str and type(rows[0][1]) is bytes)
         try:
-            types = [Typed(*item) for item in json.loads(rows[0][0])]
+            types = [typed_of(*item) for item in json.loads(rows[0][0])]
             lambdas = [Lambda(*item) for item in json.loads(rows[0][2])]
         except (ValueError, TypeError, RecursionError) as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
@@ -183,12 +183,13 @@ class SqlTables:
             _check(type(item.scope) is type(item.within) is int)
             _check(-1 <= item.scope < n_scopes and -1 <= item.within < n_scopes)
             _check(type(item.name) is type(item.text) is str)
+            _check(type(item.kind) is int and 0 <= item.kind <= NESTED)
         _check(len(lambdas) == rows[0][3])
         for known in lambdas:
             _check(type(known.symbol) is int and -1 <= known.symbol < n_symbols)
             _check(_is_line(known.line) and _is_line(known.end_line))
         for item in types:
-            _check(item.name != AROUND or _is_outside(item.within - n_symbols, item.scope, n_symbols, lambdas))
+            _check(item.kind != NESTED or _is_outside(item.within - n_symbols, item.scope, n_symbols, lambdas))
         return types, lambdas, rows[0][1]
 
     def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[Stored]:

@@ -158,7 +158,7 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
     for i, r in enumerate(rows.records):
         calls = len(r.extract.calls)
         first = rows.first_symbol[i]
-        types = json.dumps([(t.scope, t.name, t.text, t.within) for t in r.extract.types], separators=(",", ":"))
+        types = json.dumps([item.row() for item in r.extract.types], separators=(",", ":"))
         yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
                r.extract.package, r.extract.has_errors, first, rows.first_symbol[i + 1] - first, unit, units[i], chunk,
                chunks[i], call, calls, stored, len(r.extract.stored), r.limit, types,

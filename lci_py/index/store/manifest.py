@@ -29,7 +29,7 @@ from lci_py.index.store.seal import is_sealed, seal
 from lci_py.source.text.digest import blake2b
 
 #: Version of the format; docs/index-format.md has the history.
-FORMAT = 14
+FORMAT = 15
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 #: The same as a regular expression: importing `strptime` takes as long as reading the manifest.

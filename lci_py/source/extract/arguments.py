@@ -11,7 +11,7 @@ from lci_py.source.extract.type_hints import outline
 from lci_py.source.syntax.arity import arguments_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Typed
+from lci_py.types.source import BASE_ARGUMENTS, TAKES, TYPE_PARAMETERS, Typed
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured
     from lci_py.types.source import Symbol
 
-#: The name of a `Typed` that says what a function takes, of one with the names of a type's parameters, and of one with
-#: a base of a type that has arguments.
-TAKEN, PARAMETERS, DERIVED = "()", "<>", "<:"
 #: Between two types, or two arguments.
 SEPARATOR = ";"
 #: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
@@ -312,7 +309,7 @@ def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symb
             names = [_NAME.search(_text(child)) for child in group.named_children if "parameter" in child.type]
             found = [name.group() for name in names if name is not None]
             if found and len(found) == len(names):
-                yield Typed(place, PARAMETERS, ",".join(found), place)
+                yield Typed(TYPE_PARAMETERS, place, "", ",".join(found), (), place)
 
 
 def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int, Node]]) -> Iterator[Typed]:
@@ -330,7 +327,7 @@ def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int,
         end = after.end_byte if after is not None and after.type == "type_arguments" else node.end_byte
         text = captured.source[node.start_byte : min(end, node.start_byte + _READ)].decode("utf-8", "replace")
         if text.rstrip().endswith(">"):
-            yield Typed(symbol, DERIVED, _SPACE.sub("", text), symbol)
+            yield Typed(BASE_ARGUMENTS, symbol, "", _SPACE.sub("", text), (), symbol)
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -371,7 +368,7 @@ def taken(
             names = language in NAMING
             text = SEPARATOR.join(_taken(nodes[place], variables, names=names)) if wanted else ""
         if text:
-            yield Typed(place, TAKEN, text, place)
+            yield Typed(TAKES, place, "", text, (), place)
 
 
 def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
@@ -382,7 +379,7 @@ def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[
         if kind in FUNCTION_KINDS and symbol.arity > 0 and (counts[symbol.name] > 1 or kind == "constructor"):
             text = cpp_arguments.taken(nodes[place])
             if text:
-                yield Typed(place, TAKEN, text, place)
+                yield Typed(TAKES, place, "", text, (), place)
 
 
 def _variables(

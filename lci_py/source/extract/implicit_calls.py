@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.text.patterns import lazily
-from lci_py.types.source import Typed
+from lci_py.types.source import ACCESSOR, Typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured
     from lci_py.types.source import Symbol
 
-#: The name of a `Typed` that says whether a method is the getter or the setter of a property.
-ACCESSOR = "@"
 _OWN = lazily(r"(?:self|cls)(?:\.(\w+))?")
 _FIRST = lazily(r"[A-Za-z_]\w*")
 
@@ -73,7 +71,7 @@ def implicit_calls(
 def accessors(flow: FlowBuilder) -> Iterator[Typed]:
     """Which methods are getters and setters of properties."""
     for symbol, what in flow.accessors:
-        yield Typed(symbol, ACCESSOR, what, symbol)
+        yield Typed(ACCESSOR, symbol, "", what, (), symbol)
 
 
 def _is_call(node: Node | None) -> bool:

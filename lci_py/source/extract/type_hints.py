@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
+from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.patterns import lazily
+from lci_py.types.expressions import ITEM, Expr, Step, head_name
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import AROUND, Typed
+from lci_py.types.source import ALIAS, ASSIGNED, BOUND, DECLARED, NESTED, RETURN_TYPE, RETURNED, Typed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,21 +48,14 @@ _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
 _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
-#: Marks the value of an assignment, which counts only if the name is declared in the same scope.
-_ASSIGNED = "^"
+#: The capture of a value that counts only if the name is declared in the same scope.
+_REASSIGNED = "typed.assigned"
 #: Per role of `Given`, the kinds of symbols that a name can belong to.
 _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
 #: A type that C++ takes from the value.
 _DEDUCED = lazily(r"(?:auto|decltype)\b")
-#: Per capture with a type (None) or a value, what stands before and after its text, in the order of the texts.
-_TEXTS = {
-    "typed.type": None,
-    "typed.return": None,
-    "typed.value": ("=", ""),
-    "typed.result": ("=", ""),
-    "typed.each": ("=", "[]"),
-    "typed.assigned": (f"{_ASSIGNED}=", ""),
-}
+#: The captures with types and with values, in the order in which they count.
+_TYPES, _VALUES = ("typed.type", "typed.return"), ("typed.value", "typed.result", "typed.each", _REASSIGNED)
 #: What besides names may have the types of a match.
 _OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
@@ -150,7 +145,7 @@ def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
     for captures in captured.narrowed:
         names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
         if names and types and bodies:
-            text = "|".join(_type(captured.text(node)) for node in types)
+            text = "|".join(str(_type(captured.text(node))) for node in types)
             yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
         elif names and "narrowed.field" in captures:
             for start, end, text in _by_field(captured, captures):
@@ -241,29 +236,26 @@ def types_of(
     texts = {call.passed for call in calls if call.passed}
     passed = {one.rpartition("=")[2] for text in texts for one in text.split(";")}
     given_on = set(map(first_name, passed))
-    found: dict[Typed, None] = {}
-    reader = _Reader(captured, finder, symbols, with_stars=language == "cpp", locals_=locals_)
+    found: dict[tuple[Typed, bool], None] = {}
+    reader = _Reader(captured, finder, symbols, is_cpp=language == "cpp", locals_=locals_)
     for captures in captured.typed:
         for item in reader.read(captures):
-            found[item] = None
-    declared = {(item.scope, item.name) for item in found if not item.text.startswith(_ASSIGNED)}
+            found[item, _REASSIGNED in captures and item.kind == ASSIGNED] = None
+    declared = {(item.scope, item.name) for item, reassigned in found if not reassigned}
     # In reverse, since a value usually comes from a name that was bound before: that name is needed, too.
     kept = []
-    for item in reversed(found):
+    for item, reassigned in reversed(found):
         local = item.name and item.scope >= 0
         if local and item.scope < len(symbols):
             local = symbols[item.scope].kind in FUNCTION_KINDS
         if local and item.name not in asked and item.name not in given_on:
             continue
-        if item.text.startswith(_ASSIGNED):
-            # What a declared name is given says nothing of overloads: these depend on what is declared.
-            if not local or item.name not in asked or (item.scope, item.name) not in declared:
-                continue  # a field, or a variable of an outer scope
-            item = item._replace(text=item.text[1:])
-        if not local and not item.text:
+        # What a declared name is given says nothing of overloads: these depend on what is declared.
+        if reassigned and not (local and item.name in asked and (item.scope, item.name) in declared):
+            continue  # a field, or a variable of an outer scope
+        if not local and item.kind == BOUND:
             continue
-        if item.text.startswith("="):
-            asked.add(first_name(item.text[1:]))
+        asked.add(head_name(item.expr).lstrip("$"))
         kept.append(item)
     kept.reverse()
     return kept
@@ -279,21 +271,29 @@ def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str],
         local = name and scope >= 0 and symbols[scope].kind in FUNCTION_KINDS
         if (local and name not in asked) or (scope < 0 and role != LOCAL) or (not local and node is None):
             continue
-        text = ""
+        hint: str | Expr = ""
         if node is not None and what == TYPE_OF:
-            text = _type(captured.text(node))
+            hint = _type(captured.text(node))
         elif node is not None:
-            text = f"={outline(captured, node)}{'' if what == VALUE_OF else what}"
-            asked.add(first_name(text[1:]))
-        if local or text:
-            kept.append(Typed(scope, name, text, around if role == MEMBER_OF else scope))
+            hint = parse(f"{outline(captured, node)}{'' if what == VALUE_OF else what}")
+            asked.add(head_name(hint).lstrip("$"))
+        if local or hint != "":
+            kept.append(_hint(scope, name, hint, around if role == MEMBER_OF else scope))
     return list(dict.fromkeys(reversed(kept)))
 
 
+def _hint(scope: int, name: str, hint: str | Expr, within: int) -> Typed:
+    """A hint at the type of a name, or of a result if there is none: a type or a value; if it is "", none is known."""
+    if isinstance(hint, str):
+        kind = BOUND if not hint else DECLARED if name else RETURN_TYPE
+        return Typed(kind, scope, name, hint, (), within)
+    return Typed(ASSIGNED if name else RETURNED, scope, name, "", hint, within)
+
+
 @lru_cache(maxsize=512)
-def _plan(captures: tuple[str, ...]) -> tuple[tuple[tuple[str, tuple[str, str] | None], ...], bool]:
-    """Which captures of a match have texts, and whether more than names may have their types."""
-    return tuple(item for item in _TEXTS.items() if item[0] in captures), any(one in captures for one in _OTHERS)
+def _plan(captures: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Which captures of a match are types and values, and whether more than names may have these."""
+    return tuple(one for one in (*_TYPES, *_VALUES) if one in captures), any(one in captures for one in _OTHERS)
 
 
 class _Around:
@@ -368,18 +368,19 @@ class AnonymousScopes:
         while number >= 0 and number not in holding:
             number = self._outer(number, lambdas)
         if number >= 0:
-            yield Typed(place, AROUND, "", len(self._symbols) + number)
+            yield Typed(NESTED, place, "", "", (), len(self._symbols) + number)
 
 
 class _Reader:
     """The hints in the matches of one file."""
 
     def __init__(
-        self, captured: Captured, finder: Finder, symbols: Sequence[Symbol], *, with_stars: bool,
+        self, captured: Captured, finder: Finder, symbols: Sequence[Symbol], *, is_cpp: bool,
         locals_: AnonymousScopes | None,
     ) -> None:  # fmt: skip
         self._captured = captured
-        self._stars = with_stars  # of pointers, which stand before the name
+        self._is_cpp = is_cpp  # where the stars of pointers stand before the name
+        self._parse = parse_cpp if is_cpp else parse
         self._callable = _Around(finder, symbols, CALLABLE, locals_)
         self._function = _Around(finder, symbols, FUNCTION_KINDS)
         self._type = _Around(finder, symbols, TYPE_KINDS)
@@ -389,49 +390,48 @@ class _Reader:
         captured = self._captured
         roles, others = _plan(tuple(captures))
         given = captures.get("typed.declared", ())
-        texts = [_type(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
-        is_declared = bool(texts) and self._stars
-        if roles and not texts:
-            texts = self._texts(captures, roles)
+        hints = [_type(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
+        is_declared = bool(hints) and self._is_cpp
+        if roles and not hints:
+            hints = list(self._hints(captures, roles))
         names = _names(captures)
         if is_declared and given:
             for node in names:
                 after = _stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
                 place, name = self._callable(node), captured.text(node)
-                for text in texts:
-                    yield Typed(place, name, text + after, place)
+                yield from (_hint(place, name, _pointed(hint, after), place) for hint in hints)
             names = []
         # In Ruby, `@x` is a member by its name.
         members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
         if others:
             for node in captures.get("typed.alias", ()):
-                yield Typed(-1, captured.text(node), "~" + "".join(texts[:1]), -1)
+                text = hints[0] if hints and isinstance(hints[0], str) else ""
+                yield Typed(ALIAS, -1, captured.text(node), text, (), -1)
             for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
                 place = self._function(node)
-                after = _stars(captured.source, node.end_byte, -1, -1) if self._stars else ""
+                after = _stars(captured.source, node.end_byte, -1, -1) if self._is_cpp else ""
                 if place >= 0:
-                    yield from (Typed(place, "", text + after, place) for text in texts)
+                    yield from (_hint(place, "", _pointed(hint, after), place) for hint in hints)
         if members or others:
             for node in (*captures.get("typed.member", ()), *members):
                 place, within = self._type(node), self._member(node)
                 if place >= 0:
-                    yield from (Typed(place, captured.text(node).lstrip("@$"), text, within) for text in texts)
+                    name = captured.text(node).lstrip("@$")
+                    yield from (_hint(place, name, hint, within) for hint in hints)
         for node in names if not members else ():
             place = self._callable(node)
             name = without_colon(captured.text(node)).lstrip("$")
-            for text in texts or ("",):
-                yield Typed(place, name, text, place)
+            yield from (_hint(place, name, hint, place) for hint in hints or ("",))
 
-    def _texts(self, captures: dict[str, list[Node]], roles: Sequence[tuple[str, tuple[str, str] | None]]) -> list[str]:
-        """The types and values in a match, as in `Typed.text`."""
-        texts = []
-        for role, around in roles:
+    def _hints(self, captures: dict[str, list[Node]], roles: Sequence[str]) -> Iterator[str | Expr]:
+        """The types and values in a match."""
+        for role in roles:
             for node in captures[role]:
-                if around is None:
-                    texts.append(_type(self._captured.text(node)))
+                if role in _TYPES:
+                    yield _type(self._captured.text(node))
                 else:
-                    texts.append(f"{around[0]}{outline(self._captured, _given(node))}{around[1]}")
-        return texts
+                    value = self._parse(outline(self._captured, _given(node)))
+                    yield (*value, Step(ITEM, "")) if value and role == "typed.each" else value
 
 
 def _names(captures: dict[str, list[Node]]) -> list[Node]:
@@ -467,11 +467,17 @@ def _given(node: Node) -> Node:
         node = inner
 
 
-def _type(text: str) -> str:
+def _type(text: str) -> str | Expr:
+    """A type as written, without most blanks; the expression of which it is the type."""
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     text = text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
-    return f"={text[7:]}" if text.startswith("typeof ") else text
+    return parse(text[7:]) if text.startswith("typeof ") else text
+
+
+def _pointed(hint: str | Expr, stars: str) -> str | Expr:
+    """A type with the stars of a declaration."""
+    return hint + stars if isinstance(hint, str) else hint
 
 
 def _stars(source: bytes, start: int, name: int, end: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.source.extract.arguments import TAKEN
+from lci_py.types.source import TAKES
 from tests.support.segments import extracted
 
 
@@ -40,7 +40,7 @@ def test_what_functions_take() -> None:
     text = (
         "class A<T extends Number> { void f(T a, int[] b, java.util.List<T> c, U... d) {} <V> void f(V a, int b[]) {} }"
     )
-    found = [item.text for item in extracted("A.java", text).types if item.name == TAKEN]
+    found = [item.text for item in extracted("A.java", text).types if item.kind == TAKES]
     assert found == ["Number;int[];java.util.List;U...", "Object;int[]"]
 
 
@@ -57,4 +57,4 @@ def test_what_functions_take_by_name() -> None:
         ("a.kt", "class A { fun f(a: Int, vararg b: Foo) {}\n fun f(c: String = \"\") {} }", ["a:Int;b:Foo...", "c:String"]),
         ("a.swift", "class A { func f(to x: Int, _ y: Int) {}\n func f(z: Int) {} }", ["to:?;_:?", "z:?"]),
     ):  # fmt: skip
-        assert [item.text for item in extracted(path, text).types if item.name == TAKEN] == taken
+        assert [item.text for item in extracted(path, text).types if item.kind == TAKES] == taken

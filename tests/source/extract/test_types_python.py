@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lci_py.source.extract.expressions import parse
 from lci_py.source.extract.extract import extract
+from lci_py.types.expressions import Expr
 
 SOURCE = b"""
 top = make()
@@ -35,11 +37,14 @@ class C(Base):
 """
 
 
-def _facts(source: bytes) -> list[tuple[str, str, str, str]]:
-    """Scope, name, text, and the scope in which the text is read."""
+def _facts(source: bytes) -> list[tuple[str, str, str | Expr, str]]:
+    """Scope, name, type or value, and the scope in which that is read."""
     found = extract("a.py", source, "python")
     names = [symbol.name for symbol in found.symbols] + [""]
-    return [(names[item.scope], item.name, item.text, names[item.within]) for item in found.types]
+    return [
+        (names[item.scope], item.name, item.expr if item.is_value else item.text, names[item.within])
+        for item in found.types
+    ]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,8 @@ def _facts(source: bytes) -> list[tuple[str, str, str, str]]:
     ids=lambda fact: f"{fact[0]}.{fact[1]}",
 )
 def test_declarations_and_values(fact: tuple[str, str, str, str]) -> None:
-    assert fact in _facts(SOURCE)
+    scope, name, what, within = fact
+    assert (scope, name, parse(what[1:]) if what.startswith("=") else what, within) in _facts(SOURCE)
 
 
 def test_a_local_that_no_call_depends_on_is_left_out() -> None:

@@ -1,0 +1,47 @@
+"""Expressions as values: where a value comes from, as a chain of steps such as a name, a field of it, a call of that.
+
+An index stores an expression as a short text, `pack`: each step is a sign for its kind and a name. A type, which may
+hold any sign, ends with a line feed. Nothing but `pack` and `unpack` reads or writes such a text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+#: Kinds of steps. First comes a name, an object of a type (a cast), or a text; then fields, calls, elements of what is
+#: there, and a test of a field (`.kind="a"`), which leaves some of the values. Last, in C++, the address of all that or
+#: what it points to. A parameter of the function around, by its place, or its last one, may have a name before it.
+NAME, ATTR, CALL, ITEM, CAST, TEST, TEXT, ADDRESS, TARGET, PARAMETER, LAST = "", ".", "(", "[", "<", "?", '"', *"&*%^"
+POINTERS, PARAMETERS = frozenset({ADDRESS, TARGET}), frozenset({PARAMETER, LAST})
+_MOST_STEPS = 64
+_PACKED = re.compile(r'([<?])([^\n]*)\n|([.(\["&*%^]?)([^.(\["&*%^<?\n]*)')
+
+
+class Step(NamedTuple):
+    """One step of an expression. A name that is looked up at the top level only begins with `::`."""
+
+    kind: str
+    name: str
+
+
+#: An expression; empty if it is no chain of steps.
+Expr = tuple[Step, ...]
+
+
+def head_name(expr: Expr) -> str:
+    """The name that an expression begins with, "" if it begins otherwise."""
+    return expr[0].name if expr and expr[0].kind == NAME else ""
+
+
+def pack(expr: Expr) -> str:
+    """An expression as a text."""
+    return "".join([f"{kind}{name}\n" if kind in ("<", "?") else kind + name for kind, name in expr])
+
+
+@lru_cache(maxsize=20_000)
+def unpack(text: str) -> Expr:
+    """The expression that `pack` made into a text; another one if the text is none of those."""
+    parts = _PACKED.findall(text)[:_MOST_STEPS]
+    return tuple([Step(typed or kind, type_ or name) for typed, type_, kind, name in parts if typed or kind or name])
