@@ -22,6 +22,7 @@ from lci_py.search.answer.graph_context import links_of, surroundings
 from lci_py.search.answer.results import Wanted, result, shown_rows
 from lci_py.search.modes import candidates
 from lci_py.search.modes.structural import matching
+from lci_py.search.query.text import Conditions
 from lci_py.search.ranking.graph_lift import Reached, distinct, edges_of
 from lci_py.search.ranking.signals import closest
 from lci_py.search.ranking.spelled import HEAD, likely, name_counts, named, stating, texts_of
@@ -248,7 +249,7 @@ class Leaf:
         """The symbols that pass the filters and hold the phrases."""
         with self._lock:
             self._snapshot.forget()
-            rows, total = matching(self._snapshot, filters, phrases, limit, None)
+            rows, total = matching(self._snapshot, Conditions(filters, phrases), limit, None)
             start = self._starts["symbols"]
             return Matches([(row["file"], row["line"], row["symbol_number"] + start) for row in rows], total)
 

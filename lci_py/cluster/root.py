@@ -25,12 +25,13 @@ from lci_py.search.answer.copies import Copies, Folding
 from lci_py.search.answer.graph_context import context
 from lci_py.search.degraded import Extras, detail
 from lci_py.search.modes.candidates import check_words
+from lci_py.search.modes.fallback import first
 from lci_py.search.modes.multiview import Question, climbed, own_scores, search
 from lci_py.search.modes.single import with_literal_hits
 from lci_py.search.modes.structural import terms_of
 from lci_py.search.query.plan import plan as make_plan
 from lci_py.search.query.rewrites import look_up, rewritten
-from lci_py.search.query.text import read_fields, read_symbolic, read_text
+from lci_py.search.query.text import read_fields, read_symbolic, read_text, refuse_wordless
 from lci_py.search.ranking.evidence import SAME_FILE, evidence
 from lci_py.search.ranking.fusion import POOL, Outcome
 from lci_py.search.ranking.graph_lift import Reached
@@ -248,6 +249,8 @@ class Root:
             return answer
 
         answer = Folding(Copies(cast(Any, _Contents(self))), {}).folded(self._shown(request), ask)
+        if not answer.total and not self._lost:
+            refuse_wordless(request)
         if asked.offset:
             answer = replace(answer, results=answer.results[asked.offset :], offset=asked.offset)
         return replace(answer, degraded=(*answer.degraded, *self._losses()))
@@ -361,7 +364,8 @@ class Root:
     def _single(self, request: SearchRequest, text: str, filters: Filters) -> Answer:
         view: View = "dense" if request.mode == "dense" else "bm25"
         query, limit = read_text(text), self._shown(request)
-        choice = Choice(filters, query.phrases) if filters or query.phrases else None
+        asked = first(_Source(self, query, filters), query, filters, strict=request.strict)
+        query, choice = asked.query, None if asked.allowed is None else asked.allowed.choice
         self._know(Need(
             terms=self._terms(query, query), names=self._names(query, filters),
             choices=(choice,) if choice and query.phrases else (), files=(query.files,) if query.files else (),
@@ -384,7 +388,7 @@ class Root:
         ]
         wanted = (query.terms, query.phrases, query.forms)
         results, _ = self._present(shown, replace(request, query=text, filters=filters), wanted, graph=False)
-        return self._answer(request, results, ranked.total)
+        return self._answer(request, results, ranked.total, asked.relaxed)
 
     # --- multiview ------------------------------------------------------------------------------------------------
 
@@ -448,14 +452,16 @@ class Root:
     # --- structure ------------------------------------------------------------------------------------------------
 
     def _structural(self, request: SearchRequest) -> Answer:
-        filters, phrases = read_symbolic(request.query, request.filters)
-        self._check(filters)
-        limit = self._shown(request)
-        found = self._all("matches", filters, phrases, limit)
+        asked, limit = read_symbolic(request.query, request.filters), self._shown(request)
+        self._check(asked.filters)
+        found = self._all("matches", asked.filters, asked.phrases, limit)
+        if asked.phrases and not request.strict and not any(one.total for one in found.values()):
+            asked = asked.with_words()
+            found = self._all("matches", asked.filters, asked.phrases, limit)
         symbols = sorted(symbol for one in found.values() for symbol in one.symbols)[:limit]
         shown = [Shown(-1, number, "symbolic", 1.0) for _, _, number in symbols]
-        results, _ = self._present(shown, request, (terms_of(filters), phrases, ()), graph=False)
-        return self._answer(request, results, sum(one.total for one in found.values()))
+        results, _ = self._present(shown, request, (terms_of(asked.filters), asked.phrases, ()), graph=False)
+        return self._answer(request, results, sum(one.total for one in found.values()), asked.relaxed)
 
     # --- results --------------------------------------------------------------------------------------------------
 
@@ -497,7 +503,9 @@ class Root:
             links |= found
         return [None if one is None else context(one, links) for one in lists]
 
-    def _answer(self, request: SearchRequest, results: Sequence[Result | None], total: int) -> Answer:
+    def _answer(
+        self, request: SearchRequest, results: Sequence[Result | None], total: int, relaxed: tuple[str, ...] = ()
+    ) -> Answer:
         shown = tuple(result for result in results if result is not None)
         info = IndexInfo(self.fleet.generation, self.fleet.built_at, None, None, 0)
         return Answer(
@@ -507,6 +515,7 @@ class Root:
             total=total,
             has_more=total > len(shown),
             index=info,
+            plan={"relaxed": relaxed} if relaxed else None,
         )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lci_py.errors import UsageError
 from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import check
+from lci_py.search.query.text import refuse_wordless
 from lci_py.source.repository.workspace import FOLDER
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
 
@@ -99,6 +100,8 @@ class Engine:
             answer = step(self, request, answered, answer)
         if request.offset:
             answer = replace(answer, results=answer.results[request.offset :], offset=request.offset)
+        if not answer.total:
+            refuse_wordless(request)
         opening, self._opening = self._opening, None
         if not request.trace:
             return answer

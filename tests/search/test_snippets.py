@@ -115,7 +115,7 @@ def test_nothing_that_matches_shows_the_first_lines(opened: Engine) -> None:
 
 def test_a_phrase_is_always_in_the_window(opened: Engine) -> None:
     for mode in MODES:
-        query = '"connection is" pool limit count collect' if mode != "symbolic" else 'collect "connection is"'
+        query = 'name:collect "connection is"'
         result = found(opened, query, "collect", mode, snippet=2)
         assert "connection is" in result.snippet, mode
         marked = [result.snippet.split("\n")[place][a:b] for place, a, b in result.marks]

@@ -256,7 +256,7 @@ def test_a_file_swapped_for_something_else_is_not_opened(root: Path, swap: str) 
 
 def test_a_quoted_phrase_is_checked_against_the_file_of_today(root: Path) -> None:
     (root / "a.py").write_text(SOURCE.replace("total = 2", "sum_ = 2"))
-    assert search(root, '"total = 2"')["results"] == []
+    assert search(root, '"total = 2"', strict=True)["results"] == []
 
 
 def test_a_batch_sees_what_changes_between_two_queries(root: Path) -> None:

@@ -11,6 +11,7 @@ from lci_py.types.search import Step
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from lci_py.search.query.text import Conditions
     from lci_py.search.ranking.evidence import Evidence, Found
     from lci_py.search.ranking.fusion import Fused, Outcome
     from lci_py.search.snapshot import Snapshot
@@ -158,16 +159,15 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
         plan["factors"] = {"coverage": 1 - COVER, **FACTORS}
         plan["terms"] = dict(found.query.terms)
     plan["phrases"] = list(found.query.phrases)
+    plan["relaxed"] = found.relaxed
     plan["spelled"] = {name: weight for name, (weight, _) in found.evidence.spelled.items()}
     return {**plan, "same_file": SAME_FILE[request.mode], "filters": given(request.filters)}
 
 
-def symbolic_plan(request: SearchRequest) -> dict[str, Any]:
+def symbolic_plan(request: SearchRequest, asked: Conditions) -> dict[str, Any]:
     """Structure alone: the filters, those of the query included, decide."""
-    from lci_py.search.query.text import read_symbolic
-
-    filters, phrases = read_symbolic(request.query, request.filters)
-    return {"mode": request.mode, "views": ["symbolic"], "phrases": list(phrases), "filters": given(filters)}
+    plan = {"mode": request.mode, "views": ["symbolic"], "phrases": list(asked.phrases)}
+    return {**plan, "relaxed": asked.relaxed, "filters": given(asked.filters)}
 
 
 def given(filters: Filters) -> dict[str, list[str]]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _NEAR = 0.8
 #: Words that are looked at for a near name, and letters that one has at least.
 _MOST_WORDS, _SHORTEST = 8, 4
+#: What an answer says of a phrase without a word, such as "=>".
+_NO_WORD = "no view of multiview ranks a text without a word: `--mode bm25` lists the places that have it"
 
 
 class Attempt(NamedTuple):
@@ -102,28 +104,26 @@ class SnapshotSource:
         return near_misses(self._snapshot.symbols, word)
 
 
-def first(source: Source, query: TextQuery, filters: Filters) -> Attempt:
-    """The query as it is: what passes the filters, in SQL, and holds all the phrases, letter for letter."""
+def first(source: Source, query: TextQuery, filters: Filters, *, strict: bool) -> Attempt:
+    """What passes the filters, in SQL, and holds all the phrases, letter for letter; if nothing does, and the query is
+    not `strict`, fewer of them."""
     allowed = source.allowed(filters)
     found = _with_phrases(source, query, query.phrases, allowed)
-    return found._replace(relaxed=("a long question: its quotes are words like others",)) if query.unquoted else found
+    if strict or not query.phrases or not found.hopeless or (allowed is not None and not allowed.any()):
+        return found
+    return _without_phrases(source, query, allowed, filtered=bool(filters))
 
 
-def relaxed(source: Source, query: TextQuery, filters: Filters, attempt: Attempt, outcome: Outcome) -> Attempt | None:
+def relaxed(source: Source, attempt: Attempt, outcome: Outcome) -> Attempt | None:
     """The one retry of a query that found nothing, None if there is none to try.
 
     Args:
         source: The index.
-        query: As it was asked.
-        filters: Hold in the retry as well.
         attempt: What found nothing.
         outcome: What the views said.
     """
-    if attempt.hopeless:
-        allowed = source.allowed(filters)
-        if not query.phrases or (allowed is not None and not allowed.any()):
-            return None
-        return _without_phrases(source, query, allowed, filtered=bool(filters))
+    if attempt.hopeless or attempt.relaxed != attempt.query.relaxed:
+        return None
     failed = {item.view for item in outcome.degraded}
     if failed & {"bm25", "symbolic"} or by_words(outcome):
         return None
@@ -134,9 +134,10 @@ def settled(plan: Plan, attempt: Attempt, outcome: Outcome, *, filtered: bool) -
     """The plan with the step that answered, and what was given up for it."""
     failed = {item.view for item in outcome.degraded}
     if not outcome.total:
-        return replace(plan, rung="degraded" if failed else None, relaxed=attempt.relaxed)
+        unranked = (_NO_WORD,) if attempt.query.phrases and not attempt.hopeless and not failed else ()
+        return replace(plan, rung="degraded" if failed else None, relaxed=(*attempt.relaxed, *unranked))
     if by_words(outcome):
-        rung = "relaxed_lexical" if attempt.relaxed and not attempt.query.unquoted else plan.ladder[0]
+        rung = "relaxed_lexical" if attempt.relaxed != attempt.query.relaxed else plan.ladder[0]
         return replace(plan, rung=rung, relaxed=attempt.relaxed)
     said = attempt.relaxed
     if "bm25" not in failed:
@@ -151,10 +152,10 @@ def by_words(outcome: Outcome) -> bool:
 
 
 def _with_phrases(source: Source, query: TextQuery, phrases: tuple[str, ...], allowed: Mask | None) -> Attempt:
-    return Attempt(query, *source.with_phrases(phrases, allowed))
+    return Attempt(query, *source.with_phrases(phrases, allowed), query.relaxed)
 
 
-def _without_phrases(source: Source, query: TextQuery, allowed: Mask | None, *, filtered: bool) -> Attempt | None:
+def _without_phrases(source: Source, query: TextQuery, allowed: Mask | None, *, filtered: bool) -> Attempt:
     """Fewer phrases: those that stand nowhere are words again; those that only stand apart are required one by one."""
     phrases = tuple(dict.fromkeys(query.phrases))
     alone = [_with_phrases(source, query, (phrase,), allowed) for phrase in phrases]
@@ -205,4 +206,5 @@ def _near_names(source: Source, attempt: Attempt) -> Attempt | None:
         return None
     text = " ".join(instead.get(word, word) for word in attempt.query.words)
     said = tuple(f'"{word}" is not in the index: searched for {name} instead' for word, name in instead.items())
-    return attempt._replace(query=replace(read_text(text), phrases=attempt.query.phrases), relaxed=said)
+    kept = replace(read_text(text), phrases=attempt.query.phrases, relaxed=attempt.query.relaxed)
+    return attempt._replace(query=kept, relaxed=(*attempt.relaxed, *said))

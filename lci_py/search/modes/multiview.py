@@ -98,8 +98,8 @@ class Run(Protocol):
 
 def climbed(run: Run, query: TextQuery, filters: Filters, *, strict: bool) -> tuple[Attempt, Plan, Outcome]:
     """The attempt that answers, with the step of the ladder that it is."""
-    attempt, plan, outcome = run.attempt(fallback.first(run.source, query, filters))
-    again = None if strict else fallback.relaxed(run.source, query, filters, attempt, outcome)
+    attempt, plan, outcome = run.attempt(fallback.first(run.source, query, filters, strict=strict))
+    again = None if strict else fallback.relaxed(run.source, attempt, outcome)
     if again is not None:
         other = run.attempt(again)
         if not outcome.total or fallback.by_words(other[2]):

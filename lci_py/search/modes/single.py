@@ -11,6 +11,7 @@ import numpy as np
 from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
+from lci_py.search.modes.fallback import SnapshotSource, first
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
@@ -68,8 +69,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     with snapshot.trace.stage("plan"):
         query = read_text(request.query)
     view: View = "dense" if request.mode == "dense" else "bm25"
-    allowed = candidates.allowed(snapshot, request.filters)
-    allowed, places = candidates.with_phrases(snapshot, query.phrases, allowed)
+    query, allowed, places, relaxed = first(SnapshotSource(snapshot), query, request.filters, strict=request.strict)
 
     def search_view() -> HitList:
         retriever: Retriever = getattr(snapshot, view)
@@ -94,7 +94,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     if query.phrases:
         literal = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
         ranked = with_literal_hits(ranked, literal, len(literal), limit)
-    return Found(query, allowed, places, raw, ranked, why, known.symbols)
+    return Found(query, allowed, places, raw, ranked, why, known.symbols, relaxed)
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
@@ -134,7 +134,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
         stage.left = len(results)
         made = answer(snapshot, request, results, hits.total)
     if not request.explain:
-        return made
+        return replace(made, plan={"relaxed": found.relaxed}) if found.relaxed else made
     from lci_py.search.explain.steps import single_plan
 
     return replace(made, plan=single_plan(snapshot, found, request))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import PathTest, Row
     from lci_py.search.explain.explainable import Explainable
+    from lci_py.search.query.text import Conditions
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, Filters, SearchRequest
 
@@ -34,48 +35,48 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
         BudgetExceededError: There was no time to find them.
     """
     with snapshot.trace.stage("plan"):
-        filters, phrases = read_symbolic(request.query, request.filters)
-        check(snapshot, filters)
+        asked = read_symbolic(request.query, request.filters)
+        check(snapshot, asked.filters)
         there = snapshot.freshness.there()
 
-    def select() -> tuple[list[Row], int]:
-        return matching(snapshot, filters, phrases, snapshot.shown(request), there)
+    def select() -> tuple[Conditions, list[Row], int]:
+        rows, total = matching(snapshot, asked, snapshot.shown(request), there)
+        if total or not asked.phrases or request.strict:
+            return asked, rows, total
+        words = asked.with_words()
+        return words, *matching(snapshot, words, snapshot.shown(request), there)
 
     lock = snapshot.view_locks["symbolic"]
     with snapshot.trace.stage("filter", snapshot.numbering.total("symbols")) as stage:
         if request.budget_ms is None:
             with lock:
-                rows, stage.left = select()
+                answering, rows, stage.left = select()
         else:
             from lci_py.search.views.time_budget import within
 
-            rows, stage.left = within(select, "symbolic", lock, request.budget_ms, time.perf_counter())
+            answering, rows, stage.left = within(select, "symbolic", lock, request.budget_ms, time.perf_counter())
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Structure
 
-        return Structure(snapshot, filters, matching(snapshot, filters, phrases, _ALL, there)[0])
+        return Structure(snapshot, answering.filters, matching(snapshot, answering, _ALL, there)[0])
 
-    return Answered(
-        _answer(snapshot, request, Wanted(terms_of(filters), phrases), rows, stage.left), filters, explainable
-    )
+    return Answered(_answer(snapshot, request, answering, rows, stage.left), answering.filters, explainable)
 
 
-def matching(
-    snapshot: Snapshot, filters: Filters, phrases: tuple[str, ...], limit: int, there: PathTest | None
-) -> tuple[list[Row], int]:
+def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
     """The symbols that pass the filters and hold the phrases, in files that pass `there`: (at most `limit` rows, how
     many in all)."""
-    if not phrases:
-        return snapshot.symbols.select(filters, limit, there)
+    if not asked.phrases:
+        return snapshot.symbols.select(asked.filters, limit, there)
     from lci_py.search.modes.phrases import symbols_with
 
     def select(has: PathTest) -> list[Row]:
         both = has if there is None else lambda path: has(path) and there(path)
-        return snapshot.symbols.select(filters, _ALL, both)[0]
+        return snapshot.symbols.select(asked.filters, _ALL, both)[0]
 
     with snapshot.view_locks["bm25"]:  # its postings say in which files to look
-        rows = symbols_with(snapshot, phrases, select)
+        rows = symbols_with(snapshot, asked.phrases, select)
     return rows[:limit], len(rows)
 
 
@@ -84,15 +85,16 @@ def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
     return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 
-def _answer(snapshot: Snapshot, request: SearchRequest, wanted: Wanted, rows: Sequence[Row], total: int) -> Answer:
+def _answer(snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int) -> Answer:
     """The envelope of a query by structure alone; every row is as good as any."""
+    wanted = Wanted(terms_of(asked.filters), asked.phrases)
     with snapshot.trace.stage("present", len(rows)) as stage:
         results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]
         stage.left = len(results)
         made = answer(snapshot, request, results, total)
     if not request.explain:
-        return made
+        return replace(made, plan={"relaxed": asked.relaxed}) if asked.relaxed else made
     from lci_py.search.explain.steps import of_match, symbolic_plan
 
     shown = tuple(replace(item, explain=of_match(rank)) for rank, item in enumerate(results, 1))
-    return replace(made, results=shown, plan=symbolic_plan(request))
+    return replace(made, results=shown, plan=symbolic_plan(request, asked))

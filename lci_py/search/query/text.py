@@ -5,16 +5,16 @@ from __future__ import annotations
 import itertools
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from lci_py.types.search import Filters
+    from lci_py.types.search import Filters, SearchRequest
 
 FIELDS = ("kind", "name", "path", "lang", "parent", "file")
 _PHRASE = re.compile(r'"([^"]+)"')
@@ -30,14 +30,14 @@ class TextQuery:
     """A query for the dense and lexical views."""
 
     text: str  # what is embedded: the query without quotation marks
-    phrases: tuple[str, ...]  # must occur verbatim
+    phrases: tuple[str, ...]  # must occur verbatim; none amid other words
     words: tuple[str, ...]  # as written
     terms: tuple[tuple[str, float], ...]  # lexical terms and weights; stop words left out unless nothing else is left
     identifiers: tuple[str, ...]  # words that look like code, in the order of the text
     forms: tuple[str, ...] = ()  # other stems of its words, which rewrites add
     spelled: tuple[tuple[str, float], ...] = ()  # names that rewrites add for the symbolic view, joined, and weights
     files: tuple[tuple[str, float], ...] = ()  # what a long question says that may name files, and how much that says
-    unquoted: bool = False  # a long question with quotes, which are no phrases
+    relaxed: tuple[str, ...] = ()  # what of the text does not count as written, in words
     long: bool = False  # read by its parts (`query.long`); `words` are those of the title and names
 
 
@@ -45,8 +45,40 @@ class TextQuery:
 _SURELY_SHORT = 60
 
 
+#: What an answer says of quotes that are no phrases.
+_LONG_QUOTES = "a long question: its quotes are words like others"
+_AMID_WORDS = "quotes amid other words count as words: put the whole query in quotes to find it as it stands"
+
+
+class Conditions(NamedTuple):
+    """A query of the mode symbolic."""
+
+    filters: Filters
+    phrases: tuple[str, ...]  # must occur verbatim
+    relaxed: tuple[str, ...] = ()  # as of `TextQuery`
+
+    def with_words(self) -> Conditions:
+        """The same with the words of the phrases as names, for phrases that nothing has."""
+        said = " and ".join(f'"{phrase}"' for phrase in self.phrases)
+        said = f"no definition that passes the filters has {said}: the words are looked for as names"
+        return Conditions(merge(self.filters, {"name": _words(self.phrases)}), (), (said,))
+
+
+def refuse_wordless(request: SearchRequest) -> None:
+    """
+    Raises:
+        UsageError: A query that found nothing has nothing that its mode looks for.
+    """
+    text = read_fields(request.query, request.filters)[0].strip()
+    if not text or WORD.search(text) or (request.mode == "symbolic" and not {*text}.isdisjoint("*?[")):
+        return
+    if not any(map(str.strip, _PHRASE.findall(text))):
+        hint = "give words; a text in quotes ('\"=>\"') is looked for as it stands, and `lci grep -F` takes any text"
+        raise UsageError(f"there is no word in the query {text}", hint=hint)
+
+
 def _is_long(text: str) -> bool:
-    if len(text) < _SURELY_SHORT and "\n" not in text:
+    if (len(text) < _SURELY_SHORT and "\n" not in text) or ("\n" not in text and _PHRASE.fullmatch(text.strip())):
         return False
     from lci_py.search.query.long import is_long
 
@@ -59,11 +91,14 @@ def read_text(text: str) -> TextQuery:
         from lci_py.search.query.long import read_long
 
         found = read_long(text)
-        quoted = _PHRASE.search(text) is not None
+        said = (_LONG_QUOTES,) if _PHRASE.search(text) else ()
         return TextQuery(
-            found.text, (), found.words, found.terms, found.names, files=found.files, unquoted=quoted, long=True
+            found.text, (), found.words, found.terms, found.names, files=found.files, relaxed=said, long=True
         )
     phrases = tuple(phrase for phrase in _PHRASE.findall(text) if phrase.strip())
+    relaxed: tuple[str, ...] = ()
+    if phrases and WORD.search(_PHRASE.sub(" ", text)):
+        phrases, relaxed = (), (_AMID_WORDS,)
     plain = text.replace('"', " ")
     words = tuple(WORD.findall(plain))
     kept = [word for word in words if word.lower() not in STOPWORDS] or list(words)
@@ -82,10 +117,10 @@ def read_text(text: str) -> TextQuery:
         if compound not in weights and len(compound) <= 40:
             weights[compound] = 0.7
     identifiers = tuple(dict.fromkeys(word for word in words if _IDENTIFIER.match(word)))
-    return TextQuery(plain.strip(), phrases, words, tuple(weights.items()), identifiers)
+    return TextQuery(plain.strip(), phrases, words, tuple(weights.items()), identifiers, relaxed=relaxed)
 
 
-def read_symbolic(text: str, filters: Filters) -> tuple[Filters, tuple[str, ...]]:
+def read_symbolic(text: str, filters: Filters) -> Conditions:
     """A symbolic query as filters and quoted phrases. A bare name is a glob on the symbol's name.
 
     Raises:
@@ -93,6 +128,7 @@ def read_symbolic(text: str, filters: Filters) -> tuple[Filters, tuple[str, ...]
     """
     found: dict[str, list[str]] = {}
     phrases: list[str] = []
+    bare = False
     for match in _TERM.finditer(text):
         field = match["field"]
         value = match["quoted"] if match["quoted"] is not None else match["plain"]
@@ -106,8 +142,16 @@ def read_symbolic(text: str, filters: Filters) -> tuple[Filters, tuple[str, ...]
         if match["field"] is None and match["quoted"] is not None:
             phrases.append(value)
         else:
+            bare |= match["field"] is None
             found.setdefault(field, []).append(value)
-    return merge(filters, found), tuple(phrases)
+    if phrases and bare:
+        found["name"] += _words(phrases)
+        return Conditions(merge(filters, found), (), (_AMID_WORDS,))
+    return Conditions(merge(filters, found), tuple(phrases))
+
+
+def _words(phrases: Iterable[str]) -> list[str]:
+    return [word for phrase in phrases for word in WORD.findall(phrase)]
 
 
 def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:

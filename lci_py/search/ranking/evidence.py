@@ -91,6 +91,7 @@ class Found(NamedTuple):
         ranked: The mode's ranking: by more evidence than the view's, and a file's further results count for less.
         evidence: By what.
         symbols: Unit to the symbol in it that is shown instead.
+        relaxed: What of the query was not taken as written, in words.
     """
 
     query: TextQuery
@@ -100,6 +101,7 @@ class Found(NamedTuple):
     ranked: HitList
     evidence: Evidence
     symbols: Mapping[int, int]
+    relaxed: tuple[str, ...] = ()
 
 
 def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled) -> Evidence:

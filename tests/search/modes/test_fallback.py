@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.errors import DamagedIndexError
+from lci_py.errors import DamagedIndexError, UsageError
 from lci_py.render.text.results import render
 from lci_py.search.engine import Engine
 from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
@@ -105,9 +105,33 @@ def test_strict_takes_the_text_as_it_is(session: Engine) -> None:
     assert climbed(ask(session, "Inventroy", strict=True))[0] == "dense_only"
 
 
-def test_a_single_mode_relaxes_nothing(session: Engine) -> None:
-    answer = ask(session, '"circle of an area"', mode="bm25")
-    assert (answer.results, answer.plan) == ((), None)
+@pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic"])
+def test_a_single_mode_says_what_it_does_not_take_as_written(session: Engine, mode: str) -> None:
+    for query, bare in (('"circle of an area"', "circle of an area"), ('the "area of" circle', "the area of circle")):
+        answer = ask(session, query, mode=mode)
+        assert answer.results == ask(session, bare, mode=mode).results != ()
+        assert answer.plan is not None and len(answer.plan["relaxed"]) == 1
+        out = io.StringIO()
+        render(answer, file=out)
+        assert f"relaxed: {answer.plan['relaxed'][0]}\n" in out.getvalue()
+    strict = ask(session, '"circle of an area"', mode=mode, strict=True)
+    assert (strict.results, strict.plan) == ((), None)
+    there = ask(session, '"class Service"', mode=mode)
+    assert there.results and there.plan is None
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "symbolic", "multiview"])
+@pytest.mark.parametrize("query", ['"', "->", '""'])
+def test_a_query_without_a_word_is_refused_with_a_hint(session: Engine, mode: str, query: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        ask(session, query, mode=mode)
+    assert caught.value.hint
+
+
+def test_multiview_says_that_it_cannot_rank_a_phrase_without_a_word(session: Engine) -> None:
+    answer = ask(session, '"=>"')
+    assert answer.results == () and "--mode bm25" in climbed(answer)[1][0]
+    assert ask(session, '"=>"', mode="bm25").results
 
 
 def test_a_failed_view_that_could_have_answered_is_named(session: Engine, monkeypatch: pytest.MonkeyPatch) -> None:

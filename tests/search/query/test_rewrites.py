@@ -157,7 +157,7 @@ def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
         ("ConfigParser", 0, (), "fast_exact"),
         ("get_http sendFile", 0, (), "fast_exact"),
         ("resolver", 0, (), "fast_exact"),
-        ('"not found" in a long question about what happens', 0, (), "fast_exact"),
+        ('"not found in a long question about what happens"', 0, (), "fast_exact"),
         ("resolver", 0, ("resolver",), "ambiguous_multiquery"),
         ("connection pool", 0, (), "ambiguous_multiquery"),
         ("how is the pool closed", 0, (), "ambiguous_multiquery"),

@@ -33,8 +33,23 @@ def test_fields_and_flags_are_alternatives_of_one_field() -> None:
 
 def test_phrases_are_read_alike() -> None:
     query = 'kind:function "a b" "c:d"'
-    assert read_symbolic(query, Filters()) == (Filters(kind=("function",)), ("a b", "c:d"))
+    assert read_symbolic(query, Filters()) == (Filters(kind=("function",)), ("a b", "c:d"), ())
     assert read_text(read_fields(query, Filters())[0]).phrases == ("a b", "c:d")
+
+
+def test_quotes_amid_other_words_count_as_words() -> None:
+    ranked, listed = read_text('cannot open "a/b.toml"'), read_symbolic('open "a b" kind:method', Filters())
+    assert (ranked.phrases, ranked.words) == ((), ("cannot", "open", "a", "b", "toml"))
+    assert (listed.phrases, listed.filters) == ((), Filters(name=("open", "a", "b"), kind=("method",)))
+    assert ranked.relaxed == listed.relaxed != ()
+    punctuated = read_text('"a b" -> "c"')
+    assert (punctuated.phrases, punctuated.relaxed) == (("a b", "c"), ())
+
+
+def test_a_long_phrase_alone_is_a_phrase() -> None:
+    text = "word " * 31
+    assert read_text(f'"{text}"').phrases == (text,)
+    assert read_text(f'x "{text}"').phrases == ()
 
 
 @pytest.mark.parametrize("query", ["foo:bar", 'name:""', '""', '" "'])
