@@ -111,13 +111,12 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
 
 
 def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
-    """What a condition says without the flags that variables hold, or a build script defines."""
-    if tag is None or row["language"] not in ("python", "rust") or tag in ("try", "except ImportError"):
+    """What a condition says without the aliases that a build script of Rust defines."""
+    if tag is None or row["language"] != "rust":
         return tag
-    from lci_py.search.conflicts.flag_variables import aliased, spelled_out
+    from lci_py.search.conflicts.rust_modules import aliased
 
-    file = row["file"]
-    return aliased(snapshot, file, tag) if row["language"] == "rust" else spelled_out(snapshot.symbols, file, tag)
+    return aliased(snapshot, row["file"], tag)
 
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:
@@ -128,7 +127,8 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
     return _unconditional(snapshot, row)._replace(
         build_tag=tag,
         path_tag=path_condition(language, file),
-        inferred=_inferred(snapshot, row),
+        # Tests of several platforms are mostly different ones, which only share their names.
+        inferred=None if row["test"] else inferred_condition(language, file),
         meant=_meant(snapshot, row, tag),
     )
 
@@ -155,19 +155,6 @@ def _unconditional(snapshot: Snapshot, row: Row) -> Site:
         if language == "rust"
         else _program(snapshot.symbols, row),
     )
-
-
-def _inferred(snapshot: Snapshot, row: Row) -> str | None:
-    """The platform that build files name a file for, or else that its path suggests."""
-    language, file = row["language"], row["file"]
-    if row["test"]:
-        return None  # tests of several platforms are mostly different ones, which only share their names
-    if language in ("c", "cpp", "objc"):
-        from lci_py.search.conflicts.build_files import platform_of
-
-        if platform := platform_of(snapshot, file):
-            return platform
-    return inferred_condition(language, file)
 
 
 @lru_cache(maxsize=4_096)

@@ -42,7 +42,7 @@ _PROCESSORS = {
     **{name: name for name in "mips riscv s390 sparc loongarch64 ia64".split()},
     "mips64": "mips", "riscv64": "riscv", "s390x": "s390", "sparc64": "sparc",
 }  # fmt: skip
-_WORD = lazily(r"x86_64|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:32|64)?|\d+|[a-z]\w*")
+_WORD = lazily(r"x86_64|os[34][09]0|s390x?|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:32|64)?|\d+|[a-z]\w*")
 #: Words that name a platform also at the end of another word: `_pslinux.py`.
 _ENDINGS = tuple("linux windows darwin macos freebsd openbsd netbsd sunos solaris win32 posix bsd osx aix".split())
 

@@ -193,6 +193,14 @@ CONFLICTS = {
         {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
         [("a.c", "defined(__linux__)", "variant"), ("a.c", "defined(HAVE_B)", "variant")],
     ),
+    "rust, a system and what a build script sets": (
+        {"a.rs": '#[cfg(linux_kernel)]\nfn F() {}\n#[cfg(target_os = "redox")]\nfn F() {}\n'},
+        [("a.rs", "linux_kernel", "variant"), ("a.rs", 'target_os = "redox"', "variant")],
+    ),
+    "rust, a system and what the compiler sets": (
+        {"a.rs": '#[cfg(debug_assertions)]\nfn F() {}\n#[cfg(target_os = "redox")]\nfn F() {}\n'},
+        [("a.rs", "debug_assertions", "overlap"), ("a.rs", 'target_os = "redox"', "overlap")],
+    ),
     "c, no condition and what a script finds out": (
         {"a.c": "int F(void) {}\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
         [("a.c", None, "overlap"), ("a.c", "defined(HAVE_B)", "overlap")],

@@ -1,4 +1,4 @@
-"""What `lci conflicts` lists and leaves out, on small repositories: imports, flags in variables, macros, members."""
+"""What `lci conflicts` lists and leaves out, on small repositories: imports, macros, members."""
 
 from __future__ import annotations
 
@@ -71,42 +71,6 @@ def test_python_an_import_is_the_other_side_of_a_fallback(listed) -> None:  # ty
     found = named(listed({"a.py": text}))
     assert set(found) == {"dumps", "read"}
     assert sites(found["dumps"]) == [(2, "try", "fallback", False), (4, "except ImportError", "fallback", False)]
-
-
-def test_python_a_flag_stands_for_what_its_module_assigns(listed) -> None:  # type: ignore[no-untyped-def]
-    flags = """\
-        import os, sys
-        linux = sys.platform.startswith("linux")
-        POSIX = os.name == "posix"
-        odd = not POSIX
-        """
-    text = """\
-        from common import linux, odd
-        import common
-
-        if linux:
-            def first(): ...
-        if odd:
-            def first(): ...
-
-        if common.POSIX:
-            def second(): ...
-        if linux:
-            def second(): ...
-        """
-    found = named(listed({"common.py": flags, "a.py": text}, ConflictsRequest(all=True)))
-    assert sites(found["first"]) == [(5, "linux", "variant", True), (7, "odd", "variant", False)]
-    # Linux is POSIX: the later definition has the narrower condition.
-    assert [site[2:] for site in sites(found["second"])] == [("variant", False), ("variant", True)]
-
-
-def test_python_modules_that_disagree_about_a_flag_say_nothing_of_it(listed) -> None:  # type: ignore[no-untyped-def]
-    files = {
-        "x.py": "import sys\nfast = sys.platform == 'linux'\n",
-        "y.py": "import sys\nfast = sys.platform == 'win32'\n",
-        "a.py": "if fast:\n    def F(): ...\nelse:\n    def F(): ...\n",
-    }
-    assert [active for *_, active in sites(named(listed(files, ConflictsRequest(all=True)))["F"])] == [False, False]
 
 
 def test_macros_of_the_repository_keep_conditions_apart(listed) -> None:  # type: ignore[no-untyped-def]

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
+#: Bare names that the compiler sets itself. Source: the Rust Reference, "Conditional compilation".
+_COMPILERS = frozenset("test debug_assertions proc_macro overflow_checks ub_checks doctest miri".split())
 #: Operating systems without the family `unix`; any other one, also a new one, counts as a Unix. Source: `families` in
 #: rustc's target specifications (compiler/rustc_target).
 _NO_UNIX = (
@@ -102,10 +104,13 @@ _FACTS: tuple[Formula, ...] = (
     Or((_is("target_os", *_APPLE), Literal("target_vendor", ~words("apple"))), 2),
     Or((Literal("target_os", ~words(*_APPLE)), _is("target_vendor", "apple")), 2),
 )
-_USUAL: tuple[Formula, ...] = tuple(
-    Or((Literal(name, ~words(*values.split())), _is("target_arch", *processors.split())), 2)
-    for name, table in (("target_os", _PORTS), ("target_env", _PORTED))
-    for values, processors in table.items()
+_USUAL: tuple[Formula, ...] = (
+    *(
+        Or((Literal(name, ~words(*values.split())), _is("target_arch", *processors.split())), 2)
+        for name, table in (("target_os", _PORTS), ("target_env", _PORTED))
+        for values, processors in table.items()
+    ),
+    _unless(["x86_64", "aarch64"], _is("target_pointer_width", "64")),  # but for x32 and ILP32
 )
 
 
@@ -148,4 +153,12 @@ def _is_switch(variable: str) -> bool:
     return variable.startswith("  ") and not variable.startswith("  feature = ")
 
 
-RUST = Dialect(grammar=_GRAMMAR, special=_special, facts=_FACTS, usual=_USUAL, here=_here, is_switch=_is_switch)
+def _is_set_by_script(variable: str) -> bool:
+    # A bare name is a build script's, which finds out what the target has (`linux_kernel`), but for the compiler's own.
+    return variable.startswith("  ") and " = " not in variable and variable.strip() not in _COMPILERS
+
+
+RUST = Dialect(
+    grammar=_GRAMMAR, special=_special, facts=_FACTS, usual=_USUAL, here=_here, is_switch=_is_switch,
+    found_out=_is_set_by_script,
+)  # fmt: skip
