@@ -712,6 +712,9 @@ def run_hook(root: str | None) -> None:
     settings, _ = config.load(where)
     index_dir = _own_index_dir(where, settings)
     if os.path.lexists(index_dir / "manifest.json"):
+        from lci_py.index.store.commit import refuse_foreign
+
+        refuse_foreign(index_dir)
         hook_run(index_dir, lambda: build_index(root, wait=_HOOK_WAIT))
 
 

@@ -261,6 +261,19 @@ class IndexWriteError(IndexError_):
     code = "index_write"
 
 
+class ForeignFolderError(IndexWriteError):
+    """The index folder holds files, and none says that lci has made the folder."""
+
+    code = "foreign_folder"
+
+    def __init__(self, index_dir: str, names: Sequence[str]) -> None:
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+        super().__init__(
+            f"{index_dir} is not an index folder: it holds {shown}, which lci did not write",
+            hint="let LCI_INDEX_DIR name a new or empty folder, or move these files away",
+        )
+
+
 class BudgetExceededError(LciError):
     """The only view of a search has not answered within --budget-ms."""
 

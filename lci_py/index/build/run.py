@@ -110,6 +110,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         BadPathError: `root` cannot be read.
         BadModelError: The model cannot be used.
         IndexWriteError: The index cannot be written; an older index is still as it was.
+        ForeignFolderError: `index_dir` holds what lci did not write.
         ShardVersionError: The index has a newer format, and `options.full` is not set.
         TooLargeError: There are more files than `options.most` allows.
         UsageError: A branch is unknown, and `options.check_branches` is set.
@@ -124,6 +125,10 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     _make_folder(root, index_dir)
     report("walk", 0, 0)
     latest = _latest(index_dir, options)
+    if latest is None:
+        from lci_py.index.store.commit import refuse_foreign
+
+        refuse_foreign(index_dir)
     try:
         tree, previous = _look(run, latest)
     except TooLargeError:

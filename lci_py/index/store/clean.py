@@ -9,15 +9,12 @@ from typing import NamedTuple
 
 from lci_py.errors import IndexWriteError
 from lci_py.index.store.background_run import HOOK_LOG
-from lci_py.index.store.commit import IGNORE, is_cache, remove
+from lci_py.index.store.commit import IGNORE_FILE, is_cache, is_ours, remove
 from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, writer
 from lci_py.index.store.manifest import MANIFEST, SHARD_NAME, hold
 from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG
 
-_IGNORE_FILE = ".gitignore"
 _LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
-_PROGRAM = b'"program": "lci-py '
-_HEAD = 4_000_000  # bytes of a manifest
 
 
 class Cleaned(NamedTuple):
@@ -37,7 +34,7 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
         raise IndexWriteError(f"{index_dir} is a symbolic link", hint="name the folder that it leads to")
     if not os.path.isdir(index_dir) or not os.listdir(index_dir):
         return Cleaned(0, ())
-    if not _is_ours(index_dir):
+    if not is_ours(index_dir):
         raise IndexWriteError(
             f"{index_dir} does not look like an index: nothing was removed",
             hint="see --root and LCI_INDEX_DIR, or remove the folder yourself",
@@ -45,12 +42,12 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
     try:
         with writer(index_dir, wait):
             freed = _remove_all(index_dir, cache_only=cache_only)
-            kept = tuple(sorted(set(os.listdir(index_dir)) - {_IGNORE_FILE, WRITE_LOCK}))
+            kept = tuple(sorted(set(os.listdir(index_dir)) - {IGNORE_FILE, WRITE_LOCK}))
             if cache_only:
                 return Cleaned(freed, ())
             if not kept:
                 # The lock is deleted last and while held: a process that waits for it sees that its file is gone.
-                for name in (_IGNORE_FILE, WRITE_LOCK):
+                for name in (IGNORE_FILE, WRITE_LOCK):
                     freed += _size(index_dir / name)
                     remove(index_dir / name)
         if not kept:
@@ -67,21 +64,6 @@ def _remove_empty(folder: Path) -> None:
         folder.rmdir()
     except OSError:  # a writer that waited for the lock has started a new index
         pass
-
-
-def _is_ours(index_dir: Path) -> bool:
-    """Whether the folder has a file that only lci writes: LCI_INDEX_DIR may name another folder by mistake."""
-    ignore = _head(index_dir / _IGNORE_FILE, len(IGNORE) + 1)
-    return ignore == IGNORE.encode() or _PROGRAM in _head(index_dir / MANIFEST, _HEAD)
-
-
-def _head(path: Path, length: int) -> bytes:
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b""
-    with open(handle, "rb") as file:
-        return file.read(length) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
 
 
 def _remove_all(index_dir: Path, *, cache_only: bool) -> int:

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError
-from lci_py.index.store.lock import writer
+from lci_py.errors import DamagedIndexError, ForeignFolderError, IndexError_, IndexWriteError
+from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, writer
 from lci_py.index.store.manifest import (
     MANIFEST,
     SHARD_NAME,
@@ -33,10 +33,13 @@ from lci_py.index.store.manifest import (
 )
 from lci_py.interrupts import at_interrupt
 
+IGNORE_FILE = ".gitignore"
 IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"
 #: Names of the cache and of files that SQLite puts beside it.
 _CACHE = re.compile(r"cache([.-].*)?")
 _BLOCK = 1 << 20
+_PROGRAM = b'"program": "lci-py '
+_HEAD = 4_000_000  # bytes of a manifest
 _SUFFIXES = frozenset({".sqlite", ".arrays", ".faiss"})
 
 
@@ -52,7 +55,7 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     """
     try:
         with writer(index_dir, wait):
-            _write_ignore(index_dir / ".gitignore")
+            _write_ignore(index_dir / IGNORE_FILE)
             for debris in index_dir.glob(f"{STAGING}*"):
                 remove(debris)
             folder = staging_folder(index_dir)
@@ -68,6 +71,36 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
             f"cannot write the index in {index_dir}: {reason}",
             hint="free some space or make the folder writable; the previous index is untouched",
         ) from error
+
+
+def is_ours(index_dir: Path) -> bool:
+    """Whether a folder has a file that only lci writes."""
+    ignore = _head(index_dir / IGNORE_FILE, len(IGNORE) + 1)
+    return ignore == IGNORE.encode() or _PROGRAM in _head(index_dir / MANIFEST, _HEAD)
+
+
+def _head(path: Path, length: int) -> bytes:
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with open(handle, "rb") as file:
+        return file.read(length) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+
+
+def refuse_foreign(index_dir: Path) -> None:
+    """Raise unless `index_dir` is an index folder, or empty, or about to become either.
+
+    Raises:
+        ForeignFolderError: It holds files of somebody else: LCI_INDEX_DIR may name another folder by mistake.
+    """
+    names: set[str] = set()
+    with contextlib.suppress(OSError):
+        names = set(os.listdir(index_dir)) - {WRITE_LOCK, *HOOK_LOCKS}
+    if names == {IGNORE_FILE} and not _head(index_dir / IGNORE_FILE, 1):
+        return  # a full disk
+    if names and not is_ours(index_dir):
+        raise ForeignFolderError(str(index_dir), sorted(names))
 
 
 def staging_folder(index_dir: Path) -> Path:

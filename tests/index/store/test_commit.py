@@ -18,6 +18,7 @@ import pytest
 from lci_py import app
 from lci_py.errors import (
     DamagedIndexError,
+    ForeignFolderError,
     IndexError_,
     IndexWriteError,
     LciError,
@@ -510,7 +511,11 @@ def test_an_index_folder_that_is_a_link_is_not_cleaned_up(tmp_path: Path, monkey
     with pytest.raises(IndexWriteError, match="symbolic link"):
         app.build_index(str(root), jobs=1)
     assert os.listdir(tmp_path / "home") == ["tmp-precious"]
-    monkeypatch.setenv("LCI_INDEX_DIR", str(root / ".lci"))  # who says so means it
+    monkeypatch.setenv("LCI_INDEX_DIR", str(root / ".lci"))  # who says so means the folder, if it is free
+    with pytest.raises(ForeignFolderError, match="tmp-precious"):
+        app.build_index(str(root), jobs=1)
+    assert os.listdir(tmp_path / "home") == ["tmp-precious"]
+    (tmp_path / "home" / "tmp-precious").rmdir()
     assert app.build_index(str(root), jobs=1).changed
 
 
@@ -608,3 +613,24 @@ def test_a_folder_in_the_place_of_a_file_of_ours_keeps_nobody_from_indexing(tmp_
         with app.open_engine(str(tmp_path), refresh="never") as session:
             assert session.snapshot.symbols.paths() == ["a.py"]
     assert (tmp_path / ".lci" / ".gitignore").is_file()
+
+
+@pytest.mark.parametrize(
+    "files", [["manifest.json", "cache.sqlite"], ["notes.txt"], [".gitignore"], ["tmp-1"]], ids=str
+)
+def test_a_folder_of_somebody_else_is_refused(tmp_path: Path, lci: Callable[..., Ran], files: list[str]) -> None:
+    root = write(tmp_path / "repo")
+    theirs = write(tmp_path / "theirs", dict.fromkeys(files, '{"theirs": true}\n'))
+    for command in (["index"], ["index", "--full"], ["hook", "run"]):
+        ran = lci(*command, "--root", str(root), "--json", LCI_INDEX_DIR=str(theirs))
+        if command[0] == "index":
+            assert (ran.code, ran.json()["error"]["code"]) == (3, "foreign_folder")
+        assert {path.name: path.read_text() for path in theirs.iterdir()} == dict.fromkeys(files, '{"theirs": true}\n')
+
+
+@pytest.mark.parametrize("left", [[], ["write.lock"], ["write.lock", ".gitignore"]], ids=str)
+def test_an_empty_folder_is_taken_and_so_is_what_a_run_left(tmp_path: Path, left: list[str]) -> None:
+    root = write(tmp_path / "repo")
+    write(root / ".lci", dict.fromkeys(left, ""))
+    (root / ".lci").mkdir(exist_ok=True)
+    assert app.build_index(str(root), jobs=1).generation == 1
