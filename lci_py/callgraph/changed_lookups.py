@@ -92,11 +92,11 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for one in facts.stored:
         if is_of_local(one):
             continue
-        what = (one.owner, one.value, ids[one.within] if one.within >= 0 else "", path, language)
+        what = (*one[1:4], ids[one.within] if one.within >= 0 else "", *one[5:], path, language)
         for tests in ("tests",) if head.test else ("", "tests"):
-            yield ("stored", family, one.owner, one.slot, tests), what
-            if one.slot[0] in BY_NAME:
-                yield ("anywhere", family, one.slot, tests), what
+            yield ("stored", family, str(one.kind), one.owner, one.name, tests), what
+            if one.kind in BY_NAME:
+                yield ("anywhere", family, str(one.kind), one.name, tests), what
     if language in EXPANDING:
         yield ("includes", path), (language, *sorted(facts.included))
         for name, texts in macro_texts(facts, tables.calls(file)).items():

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from lci_py.types.expressions import Expr
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import NESTED, Extract, Import, Lambda, Stored, Typed
+from lci_py.types.source import LOCAL, NESTED, VARIABLE_TYPE, Extract, Import, Lambda, Stored, Typed
 
 #: Languages that share one name space: a TypeScript file may call what a JavaScript file defines.
 _FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
@@ -225,12 +226,12 @@ class FileFacts:
         return dict.fromkeys(item.name for item in self.types if item.scope < 0)
 
     @cached_property
-    def of_locals(self) -> dict[tuple[int, str, str], list[str]]:
-        """(Function, slot, name of a local) to what is stored there."""
-        found: dict[tuple[int, str, str], list[str]] = {}
+    def of_locals(self) -> dict[tuple[int, int, str], list[Expr]]:
+        """(Function, `Stored.kind`, name of a local) to what is stored there."""
+        found: dict[tuple[int, int, str], list[Expr]] = {}
         for item in self.stored:
             if is_of_local(item):
-                found.setdefault((item.within, item.slot, item.owner), []).append(item.value)
+                found.setdefault((item.within, item.kind, item.owner), []).append(item.value)
         return found
 
     @cached_property
@@ -341,7 +342,7 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
 
 def is_of_local(item: Stored) -> bool:
     """Whether only the function around can mean the slot."""
-    return item.within >= 0 and item.slot in ("-", ":")
+    return item.within >= 0 and item.kind in (LOCAL, VARIABLE_TYPE)
 
 
 def is_top(kind: str, around: str, language: str = "") -> bool:

@@ -11,11 +11,12 @@ from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
+from lci_py.types.expressions import pack
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
-from lci_py.types.source import Import, Lambda, Stored, typed_of
+from lci_py.types.source import Import, Lambda, Stored, stored_of, typed_of
 
 if TYPE_CHECKING:
     from lci_py.types.source import Extract
@@ -176,12 +177,12 @@ class Tables(Protocol):
     def heirs(self, name: str) -> Sequence[Definition]:
         """Types with a base whose name, after its last dot, is this; each once, ascending."""
 
-    def stored(self, owner: str | None, slot: str) -> Sequence[tuple[int, Stored]]:
-        """Files and what they store in a slot, ascending by file, in text order; slots of locals are left out.
+    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
+        """Files and what they store in a slot, ascending by file, in text order.
 
         Args:
-            owner: As in `Stored`; None for any.
-            slot: As there.
+            kind, name: As in `Stored`.
+            owner: As there; None for any.
         """
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
@@ -207,6 +208,11 @@ class StoredTables(Tables, Protocol):
         """The qualified names of a file's symbols, in their order."""
 
 
+def _slot(kind: Any, owner: Any, name: Any) -> Any:
+    """A slot as one number of 62 bits, given the numbers of its texts; also of arrays of these."""
+    return kind << 58 | name << 29 | owner
+
+
 class MemoryTables:
     """The facts of all files in columns, with each string once. Add every file in path order, then call `freeze`."""
 
@@ -220,7 +226,7 @@ class MemoryTables:
         self._imports = array("i")  # four numbers each: module, name, alias, line
         self._bases = array("i")  # three numbers each: symbol, name, line
         self._types = array("i")  # five numbers each: kind, scope, name, packed, within
-        self._stored = array("i")  # four numbers each: owner, slot, value, within
+        self._stored = array("i")  # seven numbers each, as `stored_of`
         self._heirs: dict[int, list[int]] = {}
         self._flows: list[bytes] = []  # per file
         self._lambdas = array("i")  # three numbers each, as in `Lambda`
@@ -279,8 +285,8 @@ class MemoryTables:
             self._bases.extend((base.symbol, text(base.name), base.line))
         for typed in facts.types:
             self._types.extend((typed.kind, typed.scope, text(typed.name), text(typed.packed), typed.within))
-        for owner, slot, value, within in facts.stored:
-            self._stored.extend((text(owner), text(slot), text(value), within))
+        for kind, owner, name, value, within, place, holder in facts.stored:
+            self._stored.extend((kind, text(owner), text(name), text(pack(value)), within, place, text(pack(holder))))
         self._flows.append(facts.flow)
         for anonymous in facts.lambdas:
             self._lambdas.extend(anonymous)
@@ -288,7 +294,7 @@ class MemoryTables:
             self._declared.setdefault(qualified, array("i")).append(len(self._heads) - 1)
         for part, column, width in (
             ("symbols", self._names, 1), ("calls", self._calls, 6), ("imports", self._imports, 4),
-            ("bases", self._bases, 3), ("types", self._types, 5), ("stored", self._stored, 4),
+            ("bases", self._bases, 3), ("types", self._types, 5), ("stored", self._stored, 7),
             ("lambdas", self._lambdas, 3),
         ):  # fmt: skip
             self._starts[part].append(len(column) // width)
@@ -312,8 +318,8 @@ class MemoryTables:
         first = np.array(self.first_symbol, np.int32)
         counts = first[1:] - first[:-1]
         self._file_of = memoryview(np.repeat(np.arange(len(counts), dtype=np.int32), counts).tobytes()).cast("i")
-        stored = np.array(self._stored, np.int64).reshape(-1, 4)
-        slots = (stored[:, 1] << 32) | stored[:, 0]
+        stored = np.array(self._stored, np.int32).reshape(-1, 7)
+        slots = _slot(*(stored[:, column].astype(np.int64) for column in range(3)))
         order = np.argsort(slots, kind="stable")
         self._by_slot, self._slots = order.astype(np.int32), slots[order]
 
@@ -341,7 +347,6 @@ class MemoryTables:
         imports = self._rows("imports", self._imports, file, 4)
         bases = self._rows("bases", self._bases, file, 3)
         types = self._rows("types", self._types, file, 5)
-        stored = self._rows("stored", self._stored, file, 4)
         return FileFacts(
             self._heads[file],
             start,
@@ -356,7 +361,7 @@ class MemoryTables:
             ],
             bases=[BaseName(s, text[n], line) for s, n, line in zip(*[iter(bases)] * 3, strict=True)],
             types=[typed_of(k, s, text[n], text[t], w) for k, s, n, t, w in zip(*[iter(types)] * 5, strict=True)],
-            stored=[Stored(text[o], text[s], text[v], w) for o, s, v, w in zip(*[iter(stored)] * 4, strict=True)],
+            stored=[self._stored_row(row) for row in range(*self._starts["stored"][file : file + 2])],
             lambdas=[
                 Lambda(*row) for row in zip(*[iter(self._rows("lambdas", self._lambdas, file, 3))] * 3, strict=True)
             ],
@@ -403,18 +408,20 @@ class MemoryTables:
     def heirs(self, name: str) -> Sequence[Definition]:
         return [self._definition(symbol) for symbol in sorted(set(self._heirs.get(self._texts.get(name, -1), ())))]
 
-    def stored(self, owner: str | None, slot: str) -> Sequence[tuple[int, Stored]]:
-        of, at = 0 if owner is None else self._texts.get(owner, -1), self._texts.get(slot, -1)
+    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
+        of, at = 0 if owner is None else self._texts.get(owner, -1), self._texts.get(name, -1)
         if of < 0 or at < 0:
             return ()
-        first = at << 32 | of
-        start, stop = self._slots.searchsorted((first, at + 1 << 32 if owner is None else first + 1)).tolist()
-        text, starts = self._text, self._starts["stored"]
-        found = []
-        for row in sorted(self._by_slot[start:stop].tolist()):
-            of, _, value, within = self._stored[4 * row : 4 * row + 4]
-            found.append((bisect_right(starts, row) - 1, Stored(text[of], slot, text[value], within)))
-        return found
+        last = (kind, of, at + 1) if owner is None else (kind, of + 1, at)
+        start, stop = self._slots.searchsorted((_slot(kind, of, at), _slot(*last))).tolist()
+        starts = self._starts["stored"]
+        rows = sorted(self._by_slot[start:stop].tolist())
+        return [(bisect_right(starts, row) - 1, self._stored_row(row)) for row in rows]
+
+    def _stored_row(self, row: int) -> Stored:
+        text = self._text
+        kind, owner, name, value, within, place, holder = self._stored[7 * row : 7 * row + 7]
+        return stored_of(kind, text[owner], text[name], text[value], within, place, text[holder])
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
         return self._declared.get(qualified_name, ())

@@ -26,7 +26,8 @@ from lci_py.callgraph.file_facts import (
     runs_alone,
 )
 from lci_py.callgraph.lookup_tables import Definition, Tables
-from lci_py.types.source import Import, Stored, Typed
+from lci_py.types.expressions import PARAMETERS
+from lci_py.types.source import FIELD, FIELD_TYPE, Import, Stored, Typed
 
 LookUp = tuple[str, ...]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
@@ -38,8 +39,8 @@ MOST_PACKAGE_FILES = 16
 #: A slot that more functions than this are stored in says nothing about which one is meant; if the type that it
 #: belongs to is not known, the second number counts.
 MOST_STORED, MOST_STORED_ANYWHERE = 32, 8
-#: First letters of the slots that `LookUps.stored_anywhere` can be asked for.
-BY_NAME = frozenset(".@")
+#: The kinds of slots that `LookUps.stored_anywhere` can be asked for.
+BY_NAME = frozenset({FIELD, FIELD_TYPE})
 #: Families in which `LookUps.offering` answers what a star import finds.
 STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
@@ -118,7 +119,7 @@ class LookUps:
             "folder": self._folder,
             "orphan": self._orphan,
             "stored": lambda *asked: self._stored(MOST_STORED, *asked),
-            "anywhere": lambda family, slot, tests: self._stored(MOST_STORED_ANYWHERE, family, None, slot, tests),
+            "anywhere": lambda family, kind, *asked: self._stored(MOST_STORED_ANYWHERE, family, kind, None, *asked),
             "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
         }
 
@@ -374,20 +375,21 @@ class LookUps:
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
         return found
 
-    def stored(self, family: str, owner: str, slot: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
+    def stored(self, family: str, kind: int, owner: str, name: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
         """Files and what they store in a slot; nothing if that is more than `MOST_STORED`.
 
         Args:
             family: Of the files.
-            owner, slot: As in `Stored`.
+            kind, owner, name: As in `Stored`.
             tests: What tests store counts as well.
         """
-        found: Sequence[tuple[int, Stored]] = self._ask(("stored", family, owner, slot, "tests" if tests else ""))
+        asked = ("stored", family, str(kind), owner, name, "tests" if tests else "")
+        found: Sequence[tuple[int, Stored]] = self._ask(asked)
         return found
 
-    def stored_anywhere(self, family: str, slot: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
+    def stored_anywhere(self, family: str, kind: int, name: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
         """Like `stored`, for slots of this name of any owner; nothing if that is more than `MOST_STORED_ANYWHERE`."""
-        found: Sequence[tuple[int, Stored]] = self._ask(("anywhere", family, slot, "tests" if tests else ""))
+        found: Sequence[tuple[int, Stored]] = self._ask(("anywhere", family, str(kind), name, "tests" if tests else ""))
         return found
 
     def is_common(self, family: str, name: str) -> bool:
@@ -529,10 +531,12 @@ class LookUps:
         named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
         return [found for found in named if is_top(found.kind, found.around)][:MOST_NAMED]
 
-    def _stored(self, most: int, family: str, owner: str | None, slot: str, tests: str) -> list[tuple[int, Stored]]:
+    def _stored(
+        self, most: int, family: str, kind: str, owner: str | None, name: str, tests: str
+    ) -> list[tuple[int, Stored]]:
         found: list[tuple[int, Stored]] = []
         values: set[object] = set()
-        for file, item in self.tables.stored(owner, slot):
+        for file, item in self.tables.stored(int(kind), owner, name):
             if (
                 self.files.families[file] != family
                 or is_of_local(item)
@@ -540,7 +544,8 @@ class LookUps:
             ):
                 continue
             found.append((file, item))
-            values.add((file, item.within, item.value) if item.value[:1] == "%" else item.value)
+            value = item.value, item.place, item.holder
+            values.add((file, item.within, value) if item.value and item.value[-1].kind in PARAMETERS else value)
             if len(values) > most:
                 return []
         return found

@@ -23,13 +23,13 @@ from lci_py.types.source import (
     Import,
     Lambda,
     ReExports,
-    Stored,
     Symbol,
+    stored_of,
     typed_of,
 )
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 15
+VERSION = 16
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 
@@ -61,7 +61,7 @@ def encode(record: FileRecord) -> bytes:
             "imports": found.imports,
             "bases": found.bases,
             "types": [item.row() for item in found.types],
-            "stored": found.stored,
+            "stored": [item.row() for item in found.stored],
             "lambdas": found.lambdas,
             "claims": found.claims,
             "flow": len(found.flow),
@@ -127,7 +127,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             imports=tuple(map(Import._make, header["imports"])),
             bases=tuple(map(Base._make, header["bases"])),
             types=tuple([typed_of(*row) for row in header["types"]]),
-            stored=tuple(map(Stored._make, header["stored"])),
+            stored=tuple([stored_of(*row) for row in header["stored"]]),
             lambdas=tuple(map(Lambda._make, header["lambdas"])),
             claims=tuple(map(Claim._make, header["claims"])),
             flow=plain[flow:marks],

@@ -147,21 +147,48 @@ def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None =
     return Typed(kind, scope, name, packed, (), within)
 
 
+#: What a `Stored` says. Where a function is stored: in a field, in an element of an initialiser without names, in a
+#: variable, in a local, in a parameter by a call. That a macro calls a parameter, or passes it on to another macro. In
+#: C also: of which type a field or a variable is, another name of a type, and the defaults of a method.
+(FIELD, ELEMENT, VARIABLE, LOCAL, ARGUMENT, APPLIED, FIELD_TYPE, VARIABLE_TYPE, SAME_TYPE, DEFAULTS) = range(10)
+#: The name of an argument that stands behind the parentheses of a call: it is for the last parameter.
+LAST_ARGUMENT = "last"
+
+
 class Stored(NamedTuple):
     """A function that a file stores where a call may find it, or what a file says about such a place.
 
     Attributes:
-        owner: What the slot belongs to: a struct type, a function or variable; "" for a field of an unknown type.
-        slot: The slot in it, as `source.extract.stored_functions` names it: `.open` is the field `open`.
-        value: A function's name; `%1`, the second parameter of `within`; `T.a.open`, what a field holds, from a type
-            on. With `T.a<` before it, the owner is what that field holds. For declarations, a place and a type.
+        kind: What it says: `FIELD` and the others.
+        owner: A struct type or class, the variable or type itself, a function or macro; "" for an unknown type.
+        name: Of the field or method; the number of the element or parameter, or the parameter's name.
+        value: The function; a parameter of `within`; in C, a field from a type on. Of types, a name; of defaults, the
+            types of all parameters, a step each; none for a pointer to a function.
         within: The function around (an index), -1 if there is none.
+        place: Of a field in its struct, -1 if it is not known; of defaults, how many parameters have none.
+        holder: What `owner` is a short name of, if an expression tells: the object with the field, or what is called.
+            Of a parameter that is passed on, the other macro and the place there.
     """
 
+    kind: int
     owner: str
-    slot: str
-    value: str
-    within: int
+    name: str
+    value: Expr
+    within: int = -1
+    place: int = -1
+    holder: Expr = ()
+
+    def row(self) -> tuple[int | str, ...]:
+        """The same as it is stored: what most do not have comes last, and is left out."""
+        row = self.kind, self.owner, self.name, pack(self.value), self.within
+        return (*row, self.place, pack(self.holder)) if self.holder else row if self.place < 0 else (*row, self.place)
+
+
+def stored_of(
+    kind: int, owner: str, name: str, value: str, within: int, place: int = -1, holder: str = ""
+) -> Stored:  # fmt: skip
+    """What `Stored.row` made a row of."""
+    return Stored(kind, owner, name, unpack(value), within, place, unpack(holder))
 
 
 class Claim(NamedTuple):

@@ -22,10 +22,9 @@ from lci_py.callgraph.resolve.argument_types import (
 from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
 from lci_py.source.extract.arguments import NAMING, NO_LABEL, SEPARATOR
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
-from lci_py.source.extract.stored_functions import DEFAULTS
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
 from lci_py.types.search import TYPE_KINDS
-from lci_py.types.source import TAKES
+from lci_py.types.source import DEFAULTS, TAKES
 
 if TYPE_CHECKING:
     from lci_py.callgraph.lookup_tables import Definition
@@ -153,12 +152,11 @@ class Overloads:
         if known is None:
             facts = self._look.tables.facts(at.file)
             place = at.symbol - facts.first
-            texts = SEPARATOR.join(self._texts(at) or ())
+            types = self._texts(at) or []
             family = self._look.files.families[at.file]
-            for _, item in self._look.stored(family, at.owner, f"{DEFAULTS}{facts.names[place]}", tests=True):
-                least, _, types = item.value.partition(":")
-                if agree(types, texts):
-                    arity = with_least(arity, int(least))
+            for _, item in self._look.stored(family, DEFAULTS, at.owner, facts.names[place], tests=True):
+                if agree([step.name for step in item.value], types):
+                    arity = with_least(arity, item.place)
             known = self._arities[at.symbol] = arity
         return known
 

@@ -19,9 +19,21 @@ from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value
 from lci_py.callgraph.resolve.written_types import types_in
 from lci_py.source.extract.expressions import parse
-from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, Expr, Step
+from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, LAST, NAME, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Stored
+from lci_py.types.source import (
+    APPLIED,
+    ARGUMENT,
+    ELEMENT,
+    FIELD as STORED_FIELD,
+    FIELD_TYPE,
+    LAST_ARGUMENT,
+    LOCAL,
+    SAME_TYPE,
+    VARIABLE,
+    VARIABLE_TYPE,
+    Stored,
+)
 
 #: How many slots are followed one after the other, and how many names one type may have.
 _HOPS, _MOST_ALIASES = 4, 4
@@ -54,7 +66,7 @@ class StoredValues:
         self._file = -1
         self._language = ""
         self._fields: dict[tuple[int, str, int], dict[int, Definition]] = {}
-        self._passed: dict[tuple[int, str, int], dict[int, Definition]] = {}
+        self._passed: dict[tuple[int, Expr, int], dict[int, Definition]] = {}
 
     def start(self, file: int) -> None:
         """Begin with a file."""
@@ -101,7 +113,7 @@ class StoredValues:
         scope = place
         while scope >= 0:
             found: dict[int, Definition] = {}
-            for value in facts.of_locals.get((scope, "-", name), ()):
+            for value in facts.of_locals.get((scope, LOCAL, name), ()):
                 found.update(self._functions(self._file, scope, value, hops))
             rows = self._look.typed(self._file, scope, name) if not found else ()
             for row in rows:
@@ -151,7 +163,8 @@ class StoredValues:
         """What a variable of a file may hold; in Go, of its package."""
         head = self._look.files.heads[of]
         found: dict[int, Definition] = {}
-        for file, item in self._look.stored(head.family, name, "=", tests=self._look.files.heads[self._file].test):
+        tests = self._look.files.heads[self._file].test
+        for file, item in self._look.stored(head.family, VARIABLE, name, "", tests=tests):
             if file == of or (head.language == "go" and self._look.files.heads[file].folder == head.folder):
                 found.update(self._functions(file, item.within, item.value, hops))
         return found
@@ -170,31 +183,27 @@ class StoredValues:
         head = self._look.files.heads[self._file]
         facts = self._look.tables.facts(owner.file)
         stored = self._look.stored
-        slot, name = f".{field}", facts.names[owner.symbol - facts.first]
+        name = facts.names[owner.symbol - facts.first]
         for file, item in (
-            *stored(head.family, name, slot, tests=head.test),
-            *stored(head.family, "", slot, tests=head.test),
+            *stored(head.family, STORED_FIELD, name, field, tests=head.test),
+            *stored(head.family, STORED_FIELD, "", field, tests=head.test),
         ):
-            of, _, value = item.value.partition("<")
-            if of.startswith("="):
-                owners = self._evaluate.expression(file, item.within, parse(of[1:]), _DEPTH)
-            else:
-                owners = self._evaluate.types.declared(file, item.within, of, _DEPTH)
+            owners = self._evaluate.expression(file, item.within, item.holder, _DEPTH)
             if any(one.at == owner for one in owners):
-                yield from self._functions(file, item.within, value, hops)
+                yield from self._functions(file, item.within, item.value, hops)
 
-    def _functions(self, file: int, within: int, value: str, hops: int) -> Iterator[tuple[int, Definition]]:
-        if value[:1] == "%":
+    def _functions(self, file: int, within: int, value: Expr, hops: int) -> Iterator[tuple[int, Definition]]:
+        if value and value[-1].kind in PARAMETERS:
             yield from self._of_parameter(file, within, value, hops - 1).items()
             return
-        for found in self._evaluate.expression(file, within, parse(value), _DEPTH):
+        for found in self._evaluate.expression(file, within, value, _DEPTH):
             if found.kind == FUNCTION and found.at is not None and found.at.kind in FUNCTION_KINDS:
                 yield found.at.symbol, found.at
 
     # --- parameters -----------------------------------------------------------------------------------------------
 
-    def _of_parameter(self, file: int, within: int, parameter: str, hops: int) -> dict[int, Definition]:
-        """The functions that are passed for a parameter (`%1:name/3`) of a function."""
+    def _of_parameter(self, file: int, within: int, parameter: Expr, hops: int) -> dict[int, Definition]:
+        """The functions that are passed for a parameter of a function."""
         if hops <= 0 or within < 0:
             return {}
         asked = self._look.tables.facts(file).first + within, parameter, hops
@@ -203,10 +212,8 @@ class StoredValues:
             known = self._passed[asked] = dict(self._of_argument(file, within, parameter, hops))
         return known
 
-    def _of_argument(self, file: int, within: int, parameter: str, hops: int) -> Iterator[tuple[int, Definition]]:
+    def _of_argument(self, file: int, within: int, parameter: Expr, hops: int) -> Iterator[tuple[int, Definition]]:
         facts = self._look.tables.facts(file)
-        place, _, rest = parameter[1:].partition(":")
-        name, _, count = rest.partition("/")
         function = self._look.definition(file, within)
         is_type = function.kind in TYPE_KINDS
         around = facts.parents[within]
@@ -219,15 +226,12 @@ class StoredValues:
             asked = facts.names[within]
         owner = self._look.definition(file, within if is_type else around) if is_type or around >= 0 else None
         head = self._look.files.heads[self._file]
-        slots = [place, name]
-        if place.isdigit() and count.isdigit() and int(place) == int(count) - 1:
-            slots.append("last")
-        for slot in slots:
-            for other, item in self._look.stored(head.family, asked, f"%{slot}", tests=head.test):
-                of, _, value = item.value.partition("<")
-                called = self._evaluate.expression(other, item.within, parse(of[1:]), _DEPTH)
+        last = parameter[-1]
+        for name in (last.name, head_name(parameter), LAST_ARGUMENT if last.kind == LAST else ""):
+            for other, item in self._look.stored(head.family, ARGUMENT, asked, name, tests=head.test) if name else ():
+                called = self._evaluate.expression(other, item.within, item.holder, _DEPTH)
                 if any(self._is_called(one, function, facts.names[within], owner) for one in called):
-                    yield from self._functions(other, item.within, value, hops)
+                    yield from self._functions(other, item.within, item.value, hops)
 
     def _is_called(self, value: Value, function: Definition, name: str, owner: Definition | None) -> bool:
         """Whether a value that is called is a function, an overload of it, or what it overrides."""
@@ -294,10 +298,10 @@ class StoredFunctions:
         """
         found: dict[int, Definition] = {}
         if local:
-            for value in self._of_locals(caller, "-", name):
+            for value in self._of_locals(caller, LOCAL, name):
                 found.update(self._functions(self._file, caller, value, _HOPS))
         else:
-            rows = self._stored(name, "=")
+            rows = self._stored(VARIABLE, name)
             for file, item in [row for row in rows if row[0] == self._file] or rows:
                 found.update(self._functions(file, item.within, item.value, _HOPS))
         return self._targets(Held(tuple(found.values()), True))
@@ -305,15 +309,14 @@ class StoredFunctions:
     def of_macro(self, caller: int, name: str) -> Targets:
         """The functions that a macro calls which a function of the file passes to it."""
         found: dict[int, Definition] = {}
-        applied = self._applied(name, _HOPS)
-        for slot in applied:
-            for file, item in self._stored(name, slot):
+        for place in self._applied(name, _HOPS):
+            for file, item in self._stored(ARGUMENT, name, place):
                 if (file, item.within) == (self._file, caller):
                     found.update(self._functions(file, caller, item.value, _HOPS))
         return self._targets(Held(tuple(found.values()), True))
 
     def _applied(self, macro: str, hops: int) -> list[str]:
-        """The parameters that a macro calls, or passes to a macro that calls them."""
+        """The places of the parameters that a macro calls, or passes to a macro that calls them."""
         known = self._macros.get((macro, hops))
         if known is None:
             known = self._macros[macro, hops] = self._of_text(macro, hops)
@@ -321,11 +324,10 @@ class StoredFunctions:
 
     def _of_text(self, macro: str, hops: int) -> list[str]:
         found: dict[str, None] = {}
-        for _, item in self._stored(macro, "("):
-            slot, _, further = item.value.partition(">")
-            inner, _, place = further.partition(">")
-            if not inner or (hops > 0 and inner != macro and place in self._applied(inner, hops - 1)):
-                found[slot] = None
+        for _, item in self._stored(APPLIED, macro):
+            inner = head_name(item.holder)
+            if not inner or (hops > 0 and inner != macro and item.holder[-1].name in self._applied(inner, hops - 1)):
+                found[item.value[-1].name] = None
         return list(found)
 
     def _targets(self, held: Held) -> Targets:
@@ -338,18 +340,18 @@ class StoredFunctions:
 
     # --- types ----------------------------------------------------------------------------------------------------
 
-    def _of_locals(self, caller: int, slot: str, name: str) -> list[str]:
+    def _of_locals(self, caller: int, kind: int, name: str) -> list[Expr]:
         """What is stored of a local of a function of the file, or of one around it."""
         facts = self._look.tables.facts(self._file)
         while caller >= 0:
-            found = facts.of_locals.get((caller, slot, name))
+            found = facts.of_locals.get((caller, kind, name))
             if found:
                 return found
             caller = facts.parents[caller]
         return []
 
-    def _stored(self, owner: str, slot: str) -> Sequence[tuple[int, Stored]]:
-        return self._look.stored(self._family, owner, slot, tests=self._tests)
+    def _stored(self, kind: int, owner: str, name: str = "") -> Sequence[tuple[int, Stored]]:
+        return self._look.stored(self._family, kind, owner, name, tests=self._tests)
 
     def _aliases(self, type_: str) -> tuple[str, ...]:
         """All names of a type."""
@@ -358,9 +360,9 @@ class StoredFunctions:
             return known
         found = [type_]
         for name in found:
-            for _, item in self._stored(name, "~"):
-                if item.value not in found and len(found) < _MOST_ALIASES:
-                    found.append(item.value)
+            for _, item in self._stored(SAME_TYPE, name):
+                if head_name(item.value) not in found and len(found) < _MOST_ALIASES:
+                    found.append(head_name(item.value))
         known = self._names[type_] = tuple(found)
         return known
 
@@ -374,8 +376,9 @@ class StoredFunctions:
         elif head.name in ("this", "self"):
             types = self._own_types(caller)
         else:
-            types = self._of_locals(caller, ":", head.name)
-            types = types or [item.value for _, item in self._stored(head.name, ":")]
+            values = self._of_locals(caller, VARIABLE_TYPE, head.name)
+            values = values or [item.value for _, item in self._stored(VARIABLE_TYPE, head.name)]
+            types = [head_name(value) for value in values]
             if not types:
                 types = self._declared(self._own_types(caller), head.name)
         if any(step.kind == CALL for step in steps):
@@ -401,7 +404,7 @@ class StoredFunctions:
         """The types that a field of some types is declared with."""
         for type_ in types:
             for alias in self._aliases(type_):
-                found = [item.value.partition(":")[2] for _, item in self._stored(alias, f"@{field}")]
+                found = [head_name(item.value) for _, item in self._stored(FIELD_TYPE, alias, field)]
                 if found:
                     return found
         return []
@@ -420,19 +423,18 @@ class StoredFunctions:
         """What is stored in a field of a type; None if nothing is."""
         rows: list[tuple[int, Stored]] = []
         for name in types:
-            rows += self._stored(name, f".{field}")
+            rows += self._stored(STORED_FIELD, name, field)
         wanted = set(types)
-        owned: dict[str, bool] = {}
-        for file, item in self._stored("", f".{field}"):
-            owner, sign, _ = item.value.partition("<")
-            if owner not in owned:
-                first, *path = owner.split(".")
-                owned[owner] = bool(sign) and not wanted.isdisjoint(self._along([first], path))
-            if owned[owner]:
+        owned: dict[Expr, bool] = {}
+        for file, item in self._stored(STORED_FIELD, "", field):
+            if item.holder not in owned:
+                first, *path = [step.name for step in item.holder] or [""]
+                owned[item.holder] = not wanted.isdisjoint(self._along([first], path))
+            if owned[item.holder]:
                 rows.append((file, item))
         for name in types:
-            for place in {item.value.partition(":")[0] for _, item in self._stored(name, f"@{field}")}:
-                rows += [row for other in types for row in self._stored(other, f"#{place}")]
+            for place in {item.place for _, item in self._stored(FIELD_TYPE, name, field)}:
+                rows += [row for other in types for row in self._stored(ELEMENT, other, str(place))]
         found = self._all(rows, hops)
         # What macros would store if they were used says nothing.
         return Held(found, True) if found or not all(self._is_in_macro(*row) for row in rows) else None
@@ -442,10 +444,10 @@ class StoredFunctions:
 
     def _by_name(self, field: str, hops: int) -> Held:
         """What is stored in fields of this name, whatever they belong to."""
-        rows = list(self._look.stored_anywhere(self._family, f".{field}", tests=self._tests))
-        for _, item in self._look.stored_anywhere(self._family, f"@{field}", tests=self._tests):
+        rows = list(self._look.stored_anywhere(self._family, STORED_FIELD, field, tests=self._tests))
+        for _, item in self._look.stored_anywhere(self._family, FIELD_TYPE, field, tests=self._tests):
             for name in self._aliases(item.owner):
-                rows += self._stored(name, f"#{item.value.partition(':')[0]}")
+                rows += self._stored(ELEMENT, name, str(item.place))
         found = self._all(rows, hops)
         return Held(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
 
@@ -468,30 +470,32 @@ class StoredFunctions:
                 break
         return tuple(found[symbol] for symbol in sorted(found))
 
-    def _functions(self, file: int, within: int, value: str, hops: int) -> Iterator[tuple[int, Definition]]:
+    def _functions(self, file: int, within: int, value: Expr, hops: int) -> Iterator[tuple[int, Definition]]:
         """The functions that a stored value means in its file."""
-        value = value.rpartition("<")[2]
-        if value[:1] == "%":
+        kind, name = value[0] if value else Step(NAME, "")
+        if kind in PARAMETERS:
             if within < 0 or hops <= 0:
                 return
             facts = self._look.tables.facts(file)
-            for other, item in self._passed(file, facts.names[within], value):
+            for other, item in self._passed(file, facts.names[within], name):
                 yield from self._functions(other, item.within, item.value, hops - 1)
-        elif "." in value:
-            type_, *path, field = value.split(".")
+        elif len(value) > 1:
+            *path, field = [step.name for step in value[1:]]
             if hops > 0:
-                held = self._of_field(self._along([type_], path), field, hops - 1)
+                held = self._of_field(self._along([name], path), field, hops - 1)
                 yield from ((item.symbol, item) for item in held.functions)
         else:
-            for found in self._named(file, value):
+            for found in self._named(file, name):
                 yield found.symbol, found
 
-    def _passed(self, file: int, name: str, slot: str) -> list[tuple[int, Stored]]:
+    def _passed(self, file: int, name: str, place: str) -> list[tuple[int, Stored]]:
         """What is passed to a function of a file: there, and in files that have no function of this name."""
         own = self._look.top(file, name)
         static = own is not None and own.static
         top = self._look.top
-        return [row for row in self._stored(name, slot) if row[0] == file or not (static or top(row[0], name))]
+        return [
+            row for row in self._stored(ARGUMENT, name, place) if row[0] == file or not (static or top(row[0], name))
+        ]
 
     def _named(self, file: int, name: str) -> list[Definition]:
         """The functions of a name, as seen from a file."""

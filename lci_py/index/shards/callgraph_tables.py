@@ -17,7 +17,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import SYMBOLS_OF, kinds_in, qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
-from lci_py.types.source import NESTED, Import, Lambda, Stored, Typed, typed_of
+from lci_py.types.source import NESTED, Import, Lambda, Stored, Typed, stored_of, typed_of
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
@@ -27,6 +27,7 @@ _KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
 #: Numbers in one question.
 _MOST_ASKED = 500
 _OWN_SYMBOLS = f"{SYMBOLS_OF} WHERE f.id = ? ORDER BY s.id"
+_STORED = "t.kind, t.owner, t.name, t.value, t.within, coalesce(t.place, -1), coalesce(t.holder, '')"
 _KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check them
 
 #: Number, head, first call, number of calls and of anonymous functions.
@@ -194,25 +195,20 @@ class SqlTables:
 
     def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[Stored]:
         sql = (
-            "SELECT t.owner, t.slot, t.value, t.within FROM files f CROSS JOIN stored t ON t.id >= f.first_stored "
+            f"SELECT {_STORED} FROM files f CROSS JOIN stored t ON t.id >= f.first_stored "
             "AND t.id < f.first_stored + f.stored AND t.file = f.id WHERE f.id = ? ORDER BY t.id"
         )
-        found = [Stored(*row) for row in self._select(segment, sql, (number,))]
-        for item in found:
-            _check(type(item.owner) is type(item.slot) is type(item.value) is str and bool(item.slot))
-            _check(type(item.within) is int and -1 <= item.within < n_symbols)
-        return found
+        return [_stored(row, n_symbols) for row in self._select(segment, sql, (number,))]
 
-    def stored(self, owner: str | None, slot: str) -> Sequence[tuple[int, Stored]]:
-        of_owner = "" if owner is None else "AND owner = ?"
-        sql = f"SELECT file, owner, value, within FROM stored WHERE slot = ? {of_owner} ORDER BY id"
+    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
+        of_owner, asked = ("", (kind, name)) if owner is None else ("AND t.owner = ?", (kind, name, owner))
+        sql = f"SELECT t.file, {_STORED} FROM stored t WHERE t.kind = ? AND t.name = ? {of_owner} ORDER BY t.id"
         found = []
         for segment, numbers in enumerate(self._public_files):
-            for file, of, value, within in self._select(segment, sql, (slot,) if owner is None else (slot, owner)):
+            for file, *row in self._select(segment, sql, asked):
                 public = self._public(numbers, file, len(self.files.heads))
                 if public >= 0:
-                    _check(type(of) is type(value) is str and type(within) is int and within >= -1)
-                    found.append((public, Stored(of, slot, value, within)))
+                    found.append((public, _stored(row, self.n_symbols)))
         found.sort(key=lambda row: row[0])
         return found
 
@@ -315,6 +311,13 @@ class SqlTables:
         found = [name for (name,) in self._select(segment, f"SELECT s.qualified_name {_OWN_SYMBOLS}", (number,))]
         _check(all(type(name) is str for name in found))
         return found
+
+
+def _stored(row: Sequence[Any], n_symbols: int) -> Stored:
+    kind, owner, name, value, within, place, holder = row
+    _check(type(kind) is type(within) is type(place) is int and -1 <= within < n_symbols)
+    _check(type(owner) is type(name) is type(value) is type(holder) is str)
+    return stored_of(kind, owner, name, value, within, place, holder)
 
 
 def _is_outside(number: int, place: int, n_symbols: int, lambdas: Sequence[Lambda]) -> bool:

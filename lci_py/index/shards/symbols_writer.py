@@ -50,8 +50,8 @@ CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT,
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL, passed INTEGER NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, owner TEXT NOT NULL, slot TEXT NOT NULL,
-  value TEXT NOT NULL, within INTEGER NOT NULL);
+CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind INTEGER NOT NULL, owner TEXT NOT NULL,
+  name TEXT NOT NULL, value TEXT NOT NULL, within INTEGER NOT NULL, place INTEGER, holder TEXT);
 CREATE TABLE marks (file INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL, name TEXT NOT NULL,
   value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
@@ -70,7 +70,7 @@ CREATE INDEX texts_text ON texts (text);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX claims_joined ON claims (joined);
 CREATE INDEX claims_file ON claims (file);
-CREATE INDEX stored_slot ON stored (slot, owner);
+CREATE INDEX stored_slot ON stored (kind, name, owner);
 CREATE INDEX bases_last ON bases (last);
 """
 
@@ -137,9 +137,9 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
             ),
         )
         db.executemany(
-            "INSERT INTO stored VALUES (?,?,?,?,?,?)",
+            "INSERT INTO stored VALUES (?,?,?,?,?,?,?,?,?)",
             (
-                (number, i, *item)
+                (number, i, *item.row(), *(None, None)[: 7 - len(item.row())])
                 for number, (i, item) in enumerate(
                     (i, item) for i, record in enumerate(rows.records) for item in record.extract.stored
                 )

@@ -13,7 +13,7 @@ from lci_py.source.extract.type_hints import shortened
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
@@ -164,7 +164,7 @@ def _literal(kind: str, text: str) -> str:
     return "boolean" if kind in _TRUTHS or (kind == "unary_expression" and text[:1] == "!") else ""
 
 
-def defaulted(body: bytes) -> Iterator[tuple[str, int, str]]:
+def defaulted(body: bytes) -> Iterator[tuple[str, int, list[str]]]:
     """The methods that a class declares with defaults: name, how many parameters have none, and their types.
 
     Args:
@@ -181,7 +181,7 @@ def defaulted(body: bytes) -> Iterator[tuple[str, int, str]]:
             continue
         parameters = _parameters(part[opening + 1 : closing].decode("utf-8", "replace"))
         least = next((place for place, one in enumerate(parameters) if "=" in one), len(parameters))
-        yield name.group(1).decode(), least, _SEPARATOR.join(map(_declared_type, parameters))
+        yield name.group(1).decode(), least, [_declared_type(one) for one in parameters]
 
 
 def _parameters(text: str) -> list[str]:
@@ -210,9 +210,8 @@ def _declared_type(parameter: str) -> str:
     return name + "*" * min(after.count("*") + after.count("["), 3)
 
 
-def agree(declared: str, taken_by: str) -> bool:
+def agree(one: Sequence[str], other: Sequence[str]) -> bool:
     """Whether a declaration may be of a definition: as many parameters, of types of the same names."""
-    one, other = declared.split(_SEPARATOR), taken_by.split(_SEPARATOR)
     return len(one) == len(other) and all(
         a.rpartition(":")[2] == b.rpartition(":")[2] or UNKNOWN in (a, b) or DEDUCED in b
         for a, b in zip(one, other, strict=True)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lci_py.source.extract.stored_functions import FIELD, LOCAL, PARAMETER, VARIABLE
+from lci_py.source.extract.expressions import parse
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.text.patterns import lazily
+from lci_py.types.expressions import ATTR, CAST, ITEM, LAST, NAME, PARAMETER, PARAMETERS, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import Stored
+from lci_py.types.source import ARGUMENT, FIELD, LAST_ARGUMENT, LOCAL, VARIABLE, Stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,10 +29,6 @@ if TYPE_CHECKING:
 _MOST_NODES, _DEEPEST = 2_000, 6
 #: Bytes of a function in which its parameters stand.
 _HEAD = 300
-#: The last argument, if it stands behind the parentheses.
-LAST = "last"
-#: Between the place of a parameter and its name, and between those and how many there are.
-NAMED, OF = ":", "/"
 
 _LAST = lazily(r"(\w+)(?:[\[<{].*)?\Z")
 _PARTS = lazily(r"(.*?)(?:\?\.|!!\.|\.|->|::|:)?([@$]*\w+)\Z")
@@ -111,9 +108,7 @@ def stored_values(
 ) -> list[Stored]:  # fmt: skip
     """The functions that a file stores.
 
-    Values are expressions, which may turn out to be no functions, or `%1:name/3`, the second of three parameters of the
-    function around. Before the value of a field stands what the field belongs to: the type as written, or `=` and an
-    expression; before that of an argument, `=` and what is called.
+    Values are expressions, which may turn out to be no functions, or parameters of the function around.
 
     Args:
         language: Of the file.
@@ -140,7 +135,7 @@ class _Reader:
         self._symbols = symbols
         self._nodes = nodes
         self._calls = calls
-        self._places: dict[int, dict[str, str]] = {}  # of functions: name of a parameter to its place
+        self._places: dict[int, dict[str, Expr]] = {}  # of functions: name of a parameter to that as a value
         self._fields: dict[str, list[str]] = {}  # of structs
 
     def read(self, root: Node) -> Iterator[Stored]:
@@ -225,19 +220,20 @@ class _Reader:
         method = captures.get("stored.method")
         for node in captures.get("stored.value") or method or ():
             within = self._within(node)
-            values = [text for _, text in self._values(node, within)]
+            values = [value for _, value in self._values(node, within)]
             if method:  # the name of a method, of an object or of one's own
-                text = "self" if node is method[0] else outline(captured, node)
-                values = [f"{text}.{captured.text(method[0]).lstrip(':')}"]
+                of_method = parse("self" if node is method[0] else outline(captured, node))
+                values = [(*of_method, Step(ATTR, captured.text(method[0]).lstrip(":")))] if of_method else []
             for value in values:
                 if field and "stored.variable" in captures:  # an entry of a table
                     name = captured.text(captures["stored.variable"][0])
-                    yield Stored(f"{name}.{captured.text(field[0])}", VARIABLE, value, within)
+                    yield Stored(VARIABLE, f"{name}.{captured.text(field[0])}", "", value, within)
                 elif field and owner:
                     type_ = outline(captured, owner[0])
                     last = _LAST.search(type_)
                     if last is not None:
-                        yield Stored(last.group(1), f"{FIELD}{captured.text(field[0])}", f"{type_}<{value}", within)
+                        type_of = (Step(CAST, type_),)
+                        yield Stored(FIELD, last.group(1), captured.text(field[0]), value, within, holder=type_of)
                 elif field:
                     own = outline(captured, of[0]) if of else "this"
                     yield self._of_object(own, captured.text(field[0]), value, within)
@@ -262,13 +258,13 @@ class _Reader:
             elements = [child for child in values.named_children if child.type == "literal_element"]
             for name, element in zip(self._fields[record], elements, strict=False):
                 for _, value in self._values(element, within) if name else ():
-                    yield Stored(record, f"{FIELD}{name}", f"{record}<{value}", within)
+                    yield Stored(FIELD, record, name, value, within, holder=(Step(CAST, record),))
 
     def _promoted(self, node: Node, called: set[str]) -> Iterator[Stored]:
         """A parameter of a constructor that is a field."""
         name = self._captured.text(node).lstrip("$")
         within = self._within(node)
-        value = self._parameter(name, within) if name in called else ""
+        value = self._parameter(name, within) if name in called else ()
         if value:
             yield self._of_object("this", name, value, within)
 
@@ -286,19 +282,19 @@ class _Reader:
         before, name = parts.groups()
         for field, value in self._values(tree, within):
             if name.lstrip("@$") not in called and (
-                value[:1] == PARAMETER or (self._language == "csharp" and not self._is_local(value))
+                value[-1].kind in PARAMETERS or (self._language == "csharp" and not self._is_local(value))
             ):
                 continue
             if before:
                 if self._language == "lua":
-                    yield Stored(f"{text}{field and '.'}{field}", VARIABLE, value, within)
+                    yield Stored(VARIABLE, f"{text}{field and '.'}{field}", "", value, within)
                     if field:
-                        yield Stored(text, VARIABLE, value, within)
+                        yield Stored(VARIABLE, text, "", value, within)
                     continue
                 yield self._of_object(before, name, value, within)
                 continue
             if self._language == "lua" and field:
-                yield Stored(f"{name}.{field}", VARIABLE, value, within)
+                yield Stored(VARIABLE, f"{name}.{field}", "", value, within)
             kind = self._symbols[within].kind if within >= 0 else ""
             if name[:1] == "@" or (declared and kind in TYPE_KINDS):
                 yield self._of_object("this", name, value, within)
@@ -312,11 +308,12 @@ class _Reader:
         """The names of the functions of the file."""
         return {symbol.name.encode() for symbol in self._symbols if symbol.kind in ("function", "method")}
 
-    def _is_local(self, value: str) -> bool:
-        """Whether a name may be that of a function of the file."""
-        return _last(value).encode() in self._of_file
+    def _is_local(self, value: Expr) -> bool:
+        """Whether an expression may name a function of the file."""
+        plain = [step for step in value if step.kind != ITEM]
+        return plain[-1].kind in (NAME, ATTR) and plain[-1].name.lstrip("@$:").encode() in self._of_file
 
-    def _of_object(self, of: str, name: str, value: str, within: int) -> Stored:
+    def _of_object(self, of: str, name: str, value: Expr, within: int) -> Stored:
         """A value in a field of an object. That of one's own class is found by the name of the class."""
         owner = ""
         if of in _OWN or (self._language == "go" and of == self._receiver(within)):
@@ -327,7 +324,7 @@ class _Reader:
                 place = self._symbols[place].parent
             owner = self._symbols[place].name if place >= 0 else owner
             of = "self" if self._language == "ruby" else of
-        return Stored(owner, f"{FIELD}{name}", f"={of}<{value}", within)
+        return Stored(FIELD, owner, name, value, within, holder=parse(of))
 
     def _receiver(self, within: int) -> str:
         """The name of the object that a method of Go is called on."""
@@ -335,44 +332,39 @@ class _Reader:
         first = node.named_children[0].child_by_field_name("name") if node is not None and node.named_children else None
         return self._captured.text(first) if first is not None else ""
 
-    def _of_variable(self, name: str, value: str, within: int, *, assigned: bool) -> Iterator[Stored]:
+    def _of_variable(self, name: str, value: Expr, within: int, *, assigned: bool) -> Iterator[Stored]:
         if within >= 0 and self._symbols[within].kind in FUNCTION_KINDS:
-            yield Stored(name, LOCAL, value, within)
+            yield Stored(LOCAL, name, "", value, within)
         elif within >= 0 and self._symbols[within].kind in TYPE_KINDS:
             yield self._of_object("this", name, value, within)
             return
         if within < 0 or assigned or self._symbols[within].kind not in FUNCTION_KINDS:
-            yield Stored(name, VARIABLE, value, within)
+            yield Stored(VARIABLE, name, "", value, within)
 
     # --- values ---------------------------------------------------------------------------------------------------
 
-    def _values(self, tree: Node, within: int) -> Iterator[tuple[str, str]]:
+    def _values(self, tree: Node, within: int) -> Iterator[tuple[str, Expr]]:
         """The functions in an expression: the key in a table, if it is a name, and the value."""
         pending: list[tuple[Node, int, str]] = [(tree, 0, "")]
         for count, (node, depth, key) in enumerate(pending):
             kind = node.type
             if count > _MOST_NODES or depth > _DEEPEST:
                 return
+            found: Expr = ()
             if kind in _LAMBDAS:
-                found = self._called_in(node)
-                if found:
-                    yield key, found
+                found = parse(self._called_in(node))
             elif kind == "variable_name":
                 found = self._parameter(self._captured.text(node).lstrip("$"), within)
-                if found:
-                    yield key, found
             elif kind in _NAMES:
                 found = self._named(node, within)
-                if found:
-                    yield key, found
-            elif kind == "array_creation_expression" and (method := self._php_method(node)):
-                yield key, method
             elif kind in _CALLS:
-                found = self._reference(node)
-                if found:
-                    yield key, found
-                else:
-                    pending += ((child, depth + 1, key) for child in self._made_of(node))
+                found = parse(self._reference(node))
+            elif kind == "array_creation_expression":
+                found = parse(self._php_method(node))
+            if found:
+                yield key, found
+            elif kind in _CALLS:
+                pending += ((child, depth + 1, key) for child in self._made_of(node))
             elif kind in _PAIRS:
                 children = node.named_children
                 if kind == "field" and len(children) == 2:
@@ -385,21 +377,19 @@ class _Reader:
             elif kind in _CONTAINERS:
                 pending += ((child, depth + 1, key) for child in node.named_children if _may_hold(child))
 
-    def _named(self, node: Node, within: int) -> str:
+    def _named(self, node: Node, within: int) -> Expr:
         """A name or a reference to a function, as a value."""
         text = outline(self._captured, node)
         reference = "::" in text if self._language != "rust" else True
         if not _CHAIN.fullmatch(text):
-            return ""
+            return ()
         if self._language == "kotlin" and text.startswith("::"):
-            return text[2:]
+            return parse(text[2:])
         if _NAME.fullmatch(text):
             place = self._parameter(text.lstrip("$"), within)
             if place:
                 return place
-        if not reference and self._language not in _VALUES:
-            return ""
-        return text
+        return parse(text) if reference or self._language in _VALUES else ()
 
     def _php_method(self, node: Node) -> str:
         """`[$this, 'm']`"""
@@ -468,16 +458,16 @@ class _Reader:
 
     # --- parameters -----------------------------------------------------------------------------------------------
 
-    def _parameter(self, name: str, within: int) -> str:
-        """A parameter of a function, or of the class whose constructor lists it, as a value; "" if there is none."""
+    def _parameter(self, name: str, within: int) -> Expr:
+        """A parameter of a function, or of the class whose constructor lists it, as a value; none if it has none."""
         if within < 0:
-            return ""
+            return ()
         known = self._places.get(within)
         if known is None:
             known = self._places[within] = self._placed(within)
-        return known.get(name, "")
+        return known.get(name, ())
 
-    def _placed(self, within: int) -> dict[str, str]:
+    def _placed(self, within: int) -> dict[str, Expr]:
         symbol, node = self._symbols[within], self._nodes[within]
         if symbol.kind not in FUNCTION_KINDS and symbol.kind not in TYPE_KINDS:
             return {}
@@ -499,7 +489,8 @@ class _Reader:
             if not given:
                 given = [part for part in child.named_children if part.type == "identifier"][:1]
             names += (self._captured.text(one).lstrip("$") for one in given) if given else ("",)
-        return {name: f"{PARAMETER}{place}{NAMED}{name}{OF}{len(names)}" for place, name in enumerate(names)}
+        kinds = [PARAMETER] * (len(names) - 1) + [LAST]
+        return {name: (Step(NAME, name), Step(kinds[at], str(at))) for at, name in enumerate(names)}
 
     def _parameters(self) -> Iterator[Stored]:
         """The parameters that are called."""
@@ -517,7 +508,7 @@ class _Reader:
             if source.find(name.encode(), node.start_byte, end) >= 0 and name.isidentifier():
                 place = self._parameter(name, caller)
                 if place:
-                    yield Stored(name, LOCAL, place, caller)
+                    yield Stored(LOCAL, name, "", place, caller)
 
     def _passed(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
         """A function that is an argument."""
@@ -530,13 +521,13 @@ class _Reader:
         name = _last(callee)
         made = callee.removesuffix(f".{name}") if name == _NEW.get(self._language) else callee
         for _, value in self._values(node, within):
-            if self._language not in _VALUES or value[:1] == PARAMETER or self._is_local(value):
-                yield Stored(_last(made), f"{PARAMETER}{self._place(node, group)}", f"={made}<{value}", within)
+            if self._language not in _VALUES or value[-1].kind in PARAMETERS or self._is_local(value):
+                yield Stored(ARGUMENT, _last(made), self._place(node, group), value, within, holder=parse(made))
 
     def _place(self, node: Node, group: Node) -> str:
         """The place of an argument, or the name that is given to it."""
         if node.start_byte >= group.end_byte or (group.end_byte == node.end_byte and group.type == "annotated_lambda"):
-            return LAST
+            return LAST_ARGUMENT
         place = 0
         for child in group.named_children:
             if "comment" in child.type:

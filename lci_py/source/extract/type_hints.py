@@ -9,7 +9,7 @@ from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_
 from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.patterns import lazily
-from lci_py.types.expressions import ITEM, Expr, Step, head_name
+from lci_py.types.expressions import ITEM, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import ALIAS, ASSIGNED, BOUND, DECLARED, NESTED, RETURN_TYPE, RETURNED, Typed
 
@@ -230,7 +230,8 @@ def types_of(
     """
     asked = {call.name.removesuffix("[]") for call in calls if not call.receiver}
     asked.update(map(first_name, {call.receiver for call in calls if call.receiver}))
-    asked.update(first_name(part.lstrip("=")) for item in stored for part in item.value.split("<"))
+    used = (expr for item in stored for expr in (item.value, item.holder) if expr)
+    asked.update(head_name(expr).lstrip("$") for expr in used if expr[-1].kind not in PARAMETERS)
     if given is not None:
         return _types_given(captured, symbols, asked, given)
     texts = {call.passed for call in calls if call.passed}
