@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from lci_py.types.outline import Item, OutlineAnswer
 
 
+#: Levels of a tree; what is deeper stands on the last one. JSON of hundreds of levels is more than readers take.
+_DEEPEST = 100
+
+
 def trees(answer: OutlineAnswer) -> list[FileOutline]:
     """The files of an answer, each with its items below those around them; a file of a map stands where its first
     item does."""
@@ -29,7 +33,8 @@ def trees(answer: OutlineAnswer) -> list[FileOutline]:
 def _nodes(items: dict[str, Item]) -> tuple[Node, ...]:
     children: dict[str, list[Item]] = {}
     for item in items.values():
-        children.setdefault(item.above[-1] if item.above else "", []).append(item)
+        above = item.above[:_DEEPEST]
+        children.setdefault(above[-1] if above else "", []).append(item)
 
     def below(id: str) -> tuple[Node, ...]:
         own = sorted(children.get(id, ()), key=lambda item: (item.line, -item.end_line, item.id))

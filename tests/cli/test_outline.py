@@ -48,6 +48,11 @@ def names(ran: Ran) -> list[str]:
     return [name for file in answer["results"] for name in below(file["definitions"])]
 
 
+def test_modules_in_hundreds_of_modules(lci: Callable[..., Ran], tmp_path: Path) -> None:
+    repo = build(tmp_path / "repo", {"deep.rb": "module M\n" * 200 + "def f; end\n" + "end\n" * 200})
+    assert len(names(lci("outline", "deep.rb", "--json", cwd=repo))) == 201
+
+
 def test_a_file(outline: Callable[..., Ran], root: Path) -> None:
     shape = (
         "lib/shape.py\n  1-8 class Shape  · A shape.\n  4   sides = 3\n"

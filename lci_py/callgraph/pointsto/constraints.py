@@ -37,6 +37,8 @@ _CALLED = frozenset({FUNC, CLASS, BOUND})
 _HOPS = 3
 #: Values whose members are only known when calls are followed.
 _BOUND_LATER = frozenset({INSTANCE, CLASS, SUPER})
+#: Loads that may be nested in each other, as those of an object's prototypes are; what is deeper waits its turn.
+_MOST_NESTED = 32
 #: So many uses of a node are kept as a tuple.
 _FEW = 16
 #: What objects are made for that have no methods of lists and maps.
@@ -203,6 +205,8 @@ class Constraints:
         self._known: set[tuple[int, ...]] = set()
         self._queue: list[tuple[int, int]] = []  # nodes, each with a value that is new
         self._later: list[tuple[int, int]] = []  # calls, each with a value that is called
+        self._nested = 0  # loads that are under way
+        self._deferred: list[tuple[int, int, int, int]] = []  # those that wait for them to end, each with a value
         self._pairs: dict[tuple[int, int], int] = {}
         self._pair_list: list[tuple[int, int]] = []
         self._objects = 0
@@ -365,8 +369,13 @@ class Constraints:
         """`target` may hold a member of whatever `node` may hold, bound to `on` if that is another object."""
         if self._is_new((LOAD, node, target, key, on)):
             self._add(node, (LOAD, target, key, on))
+            if self._nested == _MOST_NESTED:
+                self._deferred.extend((value, target, key, on) for value in self._held[node])
+                return
+            self._nested += 1
             for value in self._held[node]:
                 self.on_load(value, target, key, on)
+            self._nested -= 1
 
     def store(self, node: int, key: int, source: int) -> None:
         """Whatever `source` may hold becomes a member of whatever `node` may hold."""
@@ -484,7 +493,10 @@ class Constraints:
         held, uses, table, later = self._held, self._uses, self._table, self._later
         on_load, on_call, on_store, pass_on = self.on_load, self.on_call, self.on_store, self._pass
         calling = self.calling
-        while (self._queue or later) and self.steps < MOST_STEPS:
+        while (self._queue or later or self._deferred) and self.steps < MOST_STEPS:
+            deferred, self._deferred = self._deferred, []
+            for load in deferred:
+                on_load(*load)
             # Values in the order of their arrival: all that are new, then all that came of these, ...
             arrived, self._queue = self._queue[: MOST_STEPS - self.steps], []
             append = self._queue.append
@@ -518,7 +530,7 @@ class Constraints:
                             on_store(value, a, b)
                         else:
                             pass_on(value, kind, a, b, c)
-            self.steps += len(arrived)
+            self.steps += len(arrived) + len(deferred)
 
     def _pass(self, value: int, kind: int, a: int, b: int, c: int) -> None:
         """Apply a use of a node's values to a value."""

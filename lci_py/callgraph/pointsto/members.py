@@ -9,6 +9,7 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain, islice
 
 from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.pointsto.constraints import (
@@ -31,6 +32,8 @@ from lci_py.source.dataflow import constraints as ir
 
 #: Binds a node to another one, on an object: `Constraints.bind` or `bind_new`.
 Bind = Callable[[int, int, int], None]
+#: Classes are searched for a member in at most as many bases: a chain of thousands takes their square otherwise.
+_LINEAGE = 128
 #: Members that every function has.
 OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 
@@ -127,7 +130,7 @@ class PointsTo(Constraints):
                 if node is not None:
                     self.copy(node, target)
         elif kind == MODULE:
-            self._of_module(number_of(value), target, key, set())
+            self._of_modules(number_of(value), target, key)
         elif kind == FUNC:
             self._of_function(value, target, key)
         elif kind == SUPER and self.calling:
@@ -217,14 +220,35 @@ class PointsTo(Constraints):
                 self.bind(node, target, on)
                 return
 
-    def _of_module(self, file: int, target: int, key: int, seen: set[int]) -> bool:
-        """Copy what a module has under a name; False if it binds no such name itself, nor imports it by `*`."""
-        if file in seen:
-            return False
-        seen.add(file)
-        exports = self.exports.get(file)
-        if exports is None:
-            return False
+    def _of_modules(self, file: int, target: int, key: int) -> None:
+        """Copy what a module has under a name. If it has none, what those have that it imports by `*`, through any
+        number of modules; then what is a submodule of that name."""
+        seen: set[int] = set()
+        pending = [(-1, iter((file,)))]  # a module, and those whose names it takes over
+        is_bound = [False]
+        while pending:
+            module, stars = pending[-1]
+            star = next(stars, None)
+            if star is None:
+                pending.pop()
+                if is_bound.pop():
+                    is_bound[-1:] = [True]
+                elif module >= 0:
+                    for found in self.submodule(module, self.text(key)):
+                        self.give(target, value_of(MODULE, found))
+            elif star not in seen:
+                seen.add(star)
+                exports = self.exports.get(star)
+                if exports is None:
+                    continue
+                if self._exported(exports, target, key):
+                    is_bound[-1] = True
+                else:
+                    pending.append((star, iter(self.stars.get(star, ()))))
+                    is_bound.append(False)
+
+    def _exported(self, exports: dict[int, int], target: int, key: int) -> bool:
+        """Copy what a module exports under a name; False if that is nothing."""
         node = exports.get(key)
         if node is not None:
             self.copy(node, target)
@@ -234,11 +258,6 @@ class PointsTo(Constraints):
             self.copy(default, target)  # the value of a CommonJS module is its default export
         elif default is not None:
             self.load(default, target, key)
-        bound = [self._of_module(star, target, key, seen) for star in self.stars.get(file, ())]
-        if any(bound):
-            return True
-        for found in self.submodule(file, self.text(key)):
-            self.give(target, value_of(MODULE, found))
         return False
 
     def _of_function(self, value: int, target: int, key: int) -> None:
@@ -267,18 +286,29 @@ class PointsTo(Constraints):
     # --- classes --------------------------------------------------------------------------------------------------
 
     def lineage(self, number: int) -> tuple[int, ...]:
-        """A class and its bases, in the order in which they are searched for members (C3)."""
-        found = self._lineages.get(number)
-        if found is None:
-            self._lineages[number] = (number,)  # it may be among its own bases
-            bases: dict[int, None] = {}
-            for node in self.bases.get(number, ()):
-                for value in sorted(self.values(node)):
-                    if kind_of(value) == CLASS:
-                        bases[number_of(value)] = None
-            lists = [list(self.lineage(base)) for base in bases] + [list(bases)]
-            found = self._lineages[number] = (number, *(item for item in merged(lists) if item != number))
-        return found
+        """A class and its bases, in the order in which they are searched for members (C3); the first `_LINEAGE`."""
+        lineages = self._lineages
+        if number in lineages:
+            return lineages[number]
+        lineages[number] = (number,)  # a class may be among its own bases
+        pending = [(number, bases := self._bases(number), iter(bases))]
+        while pending:
+            current, bases, left = pending[-1]
+            base = next((base for base in left if base not in lineages), None)
+            if base is not None:
+                lineages[base] = (base,)
+                pending.append((base, of_base := self._bases(base), iter(of_base)))
+                continue
+            lists = [list(lineages[base]) for base in bases]
+            order = merged([*lists, bases]) if len(bases) > 1 else chain(*lists)
+            lineages[current] = (current, *islice((item for item in order if item != current), _LINEAGE - 1))
+            pending.pop()
+        return lineages[number]
+
+    def _bases(self, number: int) -> list[int]:
+        """The bases of a class, each once."""
+        held = [value for node in self.bases.get(number, ()) for value in sorted(self.values(node))]
+        return list(dict.fromkeys(number_of(value) for value in held if kind_of(value) == CLASS))
 
     def lineage_of(self, obj: int, after: int) -> tuple[int, ...]:
         """The part of an object's lineage after one of its classes."""

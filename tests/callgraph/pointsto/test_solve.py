@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from array import array
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -183,3 +186,37 @@ def test_a_value_reaches_all_places_that_use_it(places: int) -> None:
     names = [symbol.name for symbol in extracted("a.py", text).symbols]
     callers = {names[source] for source in links.source[links.target == names.index("f")].tolist()}
     assert callers == {f"run{n}" for n in range(places)}
+
+
+def _chain(size: int) -> dict[str, str]:
+    classes = [f"class C{i}(C{i + 1}):\n    def f{i}(self): self.base()\n" for i in range(size)]
+    return {"a.py": "".join(classes) + f"class C{size}:\n    def base(self): pass\n"}
+
+
+def _circle(size: int) -> dict[str, str]:
+    classes = [f"class C{i}(C{(i + 1) % size}):\n    def f{i}(self): self.f{(i + 1) % size}()\n" for i in range(size)]
+    return {"a.py": "".join(classes)}
+
+
+def _stars(size: int) -> dict[str, str]:
+    modules = {f"m{i}.py": f"from m{i + 1} import *\n" for i in range(size)}
+    return modules | {f"m{size}.py": "def f(): pass\n", "run.py": "import m0\ndef run():\n    m0.f()\n"}
+
+
+def _exports(size: int) -> dict[str, str]:
+    modules = {f"m{i}.js": f"module.exports = require('./m{i + 1}');\n" for i in range(size)}
+    return modules | {
+        f"m{size}.js": "module.exports.f = function f() {};\n",
+        "run.js": "const m = require('./m0');\nfunction run() { m.f(); }\n",
+    }
+
+
+@pytest.mark.parametrize("program", [_chain, _circle, _stars, _exports])
+def test_chains_of_any_length_take_no_recursion(program: Callable[[int], dict[str, str]]) -> None:
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(len(inspect.stack(0)) + 200)
+    try:
+        short, long = full(program(3)), full(program(300))
+    finally:
+        sys.setrecursionlimit(limit)
+    assert long.source.size > short.source.size > 0
