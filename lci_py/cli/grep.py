@@ -6,8 +6,8 @@ import os
 from typing import IO, TYPE_CHECKING
 
 from lci_py.cli.output import Cut, Writer, emit, from_here, shape_of
-from lci_py.cli.request import flag_filters, index_command, number, open_engine
-from lci_py.cli.streams import paths_stdout, screen, warn
+from lci_py.cli.request import flag_filters, number, open_engine
+from lci_py.cli.streams import paths_stdout, screen
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
 from lci_py.types.grep import FileLines, GrepAnswer, GrepRequest
 
@@ -35,11 +35,7 @@ def run_grep(call: Invocation) -> int:
             answer = grep_seen_from(answer, engine.root, os.getcwd())
         if to is not None:
             paths_stdout()  # a path in a pipe is its bytes
-        emit(call, shape, answer, _WRITER)
-    if to is not None and to.width is None and (stale := answer.info.stale_files):
-        from lci_py.render.text.style import plural
-
-        warn(f"{plural(stale, 'file')} changed since: run `{index_command(call)}`", quiet=call.flag("quiet"))
+        emit(call, shape, answer, _WRITER, bare=to is not None and to.width is None)
     return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS
 
 

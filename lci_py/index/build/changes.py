@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from lci_py.index.shards.files import UNSETTLED, Known
+from lci_py.index.shards.files import FLEETING, UNSETTLED, Known
 from lci_py.source.repository.read import read_file
 from lci_py.source.text.digest import digest
 from lci_py.types.source import FileEntry
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 #: A file written this shortly before it was read may be written again with the same modification time. Linux clocks
 #: tick every 10 ms or faster; times in whole seconds show that a file system counts in seconds, or in steps of two.
 TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
-#: Reasons for leaving a file out that do not follow from its content: such a file is looked at in every run.
-FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large"})
 
 
 @dataclass(slots=True)
@@ -36,6 +34,14 @@ class Change:
     def __bool__(self) -> bool:
         return bool(self.dirty or self.gone or self.touched)
 
+    def within(self, files: int, size: int) -> bool:
+        """Whether no more files, and bytes of them, have to be extracted or removed."""
+        return len(self.dirty) + len(self.gone) <= files and sum(entry.size for entry in self.dirty) <= size
+
+    def touched_only(self) -> Change:
+        """Only the files that have other times; the others count as they are in the index."""
+        return Change(same=[*self.same, *self.replaced, *self.gone], touched=self.touched)
+
 
 @dataclass(frozen=True, slots=True)
 class PreviousGeneration:
@@ -44,6 +50,7 @@ class PreviousGeneration:
     manifest: Manifest
     table: FileTable
     changed: Change | None  # None: every file is as it was
+    partly: bool = False  # there are more changes, left to a later run
 
     @property
     def change(self) -> Change:

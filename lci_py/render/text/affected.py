@@ -73,11 +73,11 @@ def render(
         note = f"not compared, without git or without {visible_line(answer.request.revision)}: {names}"
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
-    if footer and (width is not None or not answer.changed):
+    if footer and (width is not None or not answer.changed or answer.info.behind):
         since = f" since {visible_line(answer.request.revision)}" if answer.request.files is None else ""
         count = len(answer.changed) + changes
         said = [f"{plural(count, 'change')}{since}" if count else f"nothing has changed{since}"]
-        file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
+        file.write(footer_line(said, answer.info, layout) + "\n")
 
 
 def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:

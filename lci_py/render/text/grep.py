@@ -63,7 +63,7 @@ def render(
         said = said or [plural(tally.files, "file")]
         if started and answer.request.lines == "text":
             file.write("\n")
-        file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
+        file.write(footer_line(said, answer.info, layout) + "\n")
 
 
 def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:

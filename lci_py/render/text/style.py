@@ -8,6 +8,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from lci_py.types.search import IndexInfo
+
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make code
 # look different from what it does (CVE-2021-42574). U+2028 and U+2029 end a line for some viewers.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
@@ -244,10 +246,15 @@ def did_you_mean(name: str, near: Iterable[str]) -> str:
     return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
 
 
-def footer_line(parts: Iterable[str], stale_files: int, layout: Layout) -> str:
-    """The end of an answer, on one line if it fits: its parts, then how many indexed files have changed since."""
-    stale = [f"{plural(stale_files, 'file')} changed since: run `{index_command}`"] if stale_files else []
-    lines = listed(f" {layout.signs.dot} ".join([*parts, *stale]), layout, "  ")
+def behind(info: IndexInfo) -> str:
+    """That the index of an answer lacks some of the present tree, and what to do; "" if it lacks nothing."""
+    return f"{info.behind}: run `{index_command}`" if info.behind else ""
+
+
+def footer_line(parts: Iterable[str], info: IndexInfo, layout: Layout) -> str:
+    """The end of an answer, on one line if it fits: its parts, then what its index lacks."""
+    said = f" {layout.signs.dot} ".join(filter(None, (*parts, behind(info))))
+    lines = listed(said, layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)
 
 
