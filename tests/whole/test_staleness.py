@@ -396,6 +396,7 @@ def test_a_copy_of_the_tree_is_compared_once(tmp_path: Path, monkeypatch: pytest
     (root / "f39.py").write_text("def g39(): pass\n")  # as long as it was
     for number in range(25 if many else 1):
         (root / f"new{number}.py").write_text("def new(): pass\n")
+    time.sleep(0.05)  # until then the new times are not believed
     with app.open_engine(str(root), refresh="never") as session:
         info = session.definitions("f1", Filters(), 10).index
         assert info.unchecked_files == 30 and "30 files not compared" in info.behind

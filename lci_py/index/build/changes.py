@@ -85,7 +85,13 @@ def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
 
 
 def compare(
-    root: str, known: Iterable[Known], files: Sequence[FileEntry], walked_ns: int, only: Sequence[str] | None = None
+    root: str,
+    known: Iterable[Known],
+    files: Sequence[FileEntry],
+    walked_ns: int,
+    only: Sequence[str] | None = None,
+    *,
+    settling: bool = False,
 ) -> Change:
     """Compare the files of the tree with the files of the index.
 
@@ -95,6 +101,7 @@ def compare(
         files: The files that the walk found.
         walked_ns: When the walk began, by the wall clock.
         only: Paths of files and folders to compare; all others count as unchanged. "" is the root, None means all.
+        settling: Whether a file counts as touched if all that is new is a time that can be stored at last.
     """
     change = Change()
     named = None if only is None else frozenset(only)
@@ -108,7 +115,7 @@ def compare(
         elif (item.size, item.mtime_ns, item.ctime_ns) == (entry.size, entry.mtime_ns, entry.ctime_ns):
             change.same.append(item)
         else:
-            _look_inside(root, item, entry, walked_ns, change)
+            _look_inside(root, item, entry, walked_ns, change, settling=settling)
     for item in before.values():
         if named is not None and not _among(item.path, named):
             change.same.append(item)
@@ -117,14 +124,15 @@ def compare(
     return change
 
 
-def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, change: Change) -> None:
+def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, change: Change, *, settling: bool) -> None:
     if entry.size == item.size and item.reason not in FLEETING:
         data = read_file(root, entry.path)
         if not isinstance(data, str) and digest(data) == item.sha:
             now = replace(item, mtime_ns=settled_ns(entry, walked_ns), ctime_ns=entry.ctime_ns)
             # A missing modification time alone is no reason to write; if there is another reason, this one is stored.
             unsettled = item.mtime_ns == -1 and item.ctime_ns == entry.ctime_ns
-            (change.same if unsettled else change.touched).append(now)
+            noted = settling and now.mtime_ns >= 0
+            (change.same if unsettled and not noted else change.touched).append(now)
             return
     change.dirty.append(entry)
     change.replaced.append(item)

@@ -224,8 +224,11 @@ def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGenera
         table = FileTable(run.index_dir / latest.shards["files"].name)
         if table.matches(tree.walked.files):
             return PreviousGeneration(latest, table, None)
-        change = compare(str(run.root), table.known(), tree.walked.files, tree.walked_ns, run.options.files)
-        if run.options.quick is not None and not change.within(*run.options.quick):
+        quick, only = run.options.quick, run.options.files
+        change = compare(
+            str(run.root), table.known(), tree.walked.files, tree.walked_ns, only, settling=quick is not None
+        )
+        if quick is not None and not change.within(*quick):
             return PreviousGeneration(latest, table, change.touched_only(), partly=True)
     except (DamagedIndexError, KeyError) as error:
         run.warnings.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")

@@ -37,6 +37,8 @@ NOTED_FILES = 20_000
 #: Seconds for which a batch does not look at the tree again.
 _LASTS_SECONDS = 1.0
 _AT_A_TIME = 256
+#: After which a file's times are believed, whatever unit its file system counts in.
+_SETTLED_NS = 3_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +234,11 @@ class Freshness:
             return False
         if self._stats[1][place] >= 0:
             return True
-        try:  # it was written just before it was read: the run leaves it as it is, unless its change time is another
-            return os.lstat(self._base + self._paths[place]).st_ctime_ns != self._stats[2][place]
+        try:  # it was written just before it was read: the run stores a time when it is certain that nothing more was
+            ctime_ns = os.lstat(self._base + self._paths[place]).st_ctime_ns
         except (OSError, ValueError):
             return False
+        return ctime_ns != self._stats[2][place] or time.time_ns() - ctime_ns > _SETTLED_NS
 
     def _suspects(self) -> frozenset[str]:
         """The folders, and files of rules, that have another time than when the tree was listed."""
