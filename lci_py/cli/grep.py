@@ -27,6 +27,8 @@ def run_grep(call: Invocation) -> int:
         enclosing=shape not in ("text", "paths") or (to is not None and to.width is not None),
         marks=shape not in ("text", "paths") or (to is not None and (to.color or to.width is not None)),
     )
+    if shape != "text":
+        request = request._replace(only=False)  # JSON has the matches beside the line, and paths have lines
     with open_engine(call) as engine:
         answer = engine.grep(request)
         if from_here(call, shape):
@@ -50,6 +52,8 @@ def _request(call: Invocation) -> GrepRequest:
         ignore_case=call.flag("ignore_case"),
         smart_case=call.flag("smart_case"),
         words=call.flag("word_regexp"),
+        invert=call.flag("invert_match"),
+        only=call.flag("only_matching") and not call.flag("invert_match"),
         filters=flag_filters(call),
         context=(0, 0) if call.flag("paths") else context,
         max_count=number(call.values, "max_count"),
