@@ -431,12 +431,14 @@ AFFECTED = Command(
         _MAX_TOKENS,
         *_ANSWER,
         Flag(("--paths",), "flag", "Only the files of the tests, one per line, for a test runner.", OUTPUT),
+        Flag(("--fail-if-none",), "flag", "Exit 1 if no test is affected.", OUTPUT),
         _TRUST,
         *_GENERAL,
     ),
     (
         ("lci affected", "what the uncommitted changes affect"),
         ("lci affected main --paths | xargs -r pytest", "run the tests that a branch affects"),
+        ("lci affected main --fail-if-none --quiet", "in a script: whether a test reaches what has changed"),
         ("lci affected --files src/pool.py -d 2", "what depends on a file, two calls away"),
     ),
 )

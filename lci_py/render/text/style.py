@@ -21,7 +21,10 @@ _ZERO_WIDTH = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 # A variation selector right after a sign that has a coloured form says which form is meant, and hides nothing.
-_SELECTORS = "(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]|[\ufe00-\ufe0d]"
+_SELECTORS = (
+    "(?<![\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])(?:(?<![#*0-9])[\ufe0e\ufe0f]|[\ufe0e\ufe0f](?!\u20e3))"
+    "|[\ufe00-\ufe0d]"
+)
 # A lone surrogate stands for a byte that is not UTF-8.
 # Patterns for `re.sub`, which compiles each when it is first needed: that takes half a millisecond, and most text is
 # plain.
