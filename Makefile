@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo demo-cluster test check format bench golden quality tune torture model clean
+.PHONY: demo demo-cluster test check format lock bench golden quality tune torture model clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -12,9 +12,12 @@ $(BIN)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(BIN)/.installed-dev: $(BIN)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	touch $@
+# Exactly what was tested: every version and hash is in tests/requirements.txt, the builder's as well.
+$(BIN)/.installed-dev: pyproject.toml tests/requirements.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement tests/requirements.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	touch $(BIN)/.installed $@
 
 demo: $(BIN)/.installed  ## index a real tree (the asyncio package of this Python) and search it
 	@tree=$$($(BIN)/python -c 'import asyncio, os; print(os.path.dirname(asyncio.__file__))'); \
@@ -43,6 +46,12 @@ check: $(BIN)/.installed-dev  ## format, lint, types, queries, tests
 format: $(BIN)/.installed-dev
 	$(BIN)/ruff format lci_py tests
 	$(BIN)/ruff check --fix lci_py tests
+
+lock: $(BIN)/.installed-dev  ## newest versions into tests/requirements.txt, for every Python and platform; run the tests after
+	$(BIN)/python -m pip install --quiet uv
+	printf 'hatchling>=1.24\neditables>=0.5\n' | $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.10 \
+	  --generate-hashes --no-emit-index-url --no-emit-find-links --no-annotate --no-header --extra dev \
+	  --output-file tests/requirements.txt pyproject.toml -
 
 golden: $(BIN)/.installed-dev  ## rewrite the expected outputs; read the diff before committing
 	LCI_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -n $(WORKERS) tests -k golden

@@ -112,8 +112,8 @@ def test_help_imports_nothing_heavy() -> None:
     [
         ("symbolic", set()),
         ("bm25", {"numpy"}),
-        ("dense", {"numpy", "tokenizers"}),
-        ("multiview", {"numpy", "tokenizers"}),
+        ("dense", {"numpy"}),
+        ("multiview", {"numpy"}),
     ],
 )
 def test_a_mode_imports_only_what_it_needs(repo: Path, mode: str, allowed: set[str]) -> None:

@@ -1,8 +1,8 @@
 """Embed bags of WordPiece tokens with a static table of token vectors in ONNX.
 
 The vector of a text is the weighted sum of its tokens' rows, scaled to unit length. Word order does not matter, so a
-chunk is stored as a bag. The table of the built-in model is read directly from its file, without onnxruntime, and
-nearly all words are split without the tokenizers library. Source of the model: docs/model.md.
+chunk is stored as a bag. The table and the vocabulary of the built-in model are read directly from its files, without
+onnxruntime and tokenizers, which only the extra `model` installs. Source of the model: docs/model.md.
 
 The vector of a bag is the same to the last bit whichever bags are embedded with it: an index after many refreshes must
 answer as one that was built at once.
@@ -14,6 +14,7 @@ import json
 import unicodedata
 from collections import Counter
 from functools import cached_property, lru_cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _UNKNOWN = "[UNK]"
+_JOINERS = "\u200c\u200d"
 _LONGEST = 100  # characters of a part; a longer part is unknown
 _BAGS = 256  # bags that are summed together: more would not fit into the processor's cache
 MAX_TOKENS = 512  # distinct tokens of a text; further ones are left out
@@ -60,13 +62,24 @@ def word_pieces(part: str, vocabulary: dict[str, int]) -> list[int]:
     return ids or [vocabulary[_UNKNOWN]]
 
 
-def _is_plain(part: str) -> bool:
-    """Whether the tokenizer would neither normalize nor split the part before it looks for tokens."""
-    if part.isascii():
-        return part.isalnum() and part == part.lower()
-    # Only letters or only digits: Python and the tokenizer disagree about other characters of words.
-    letters = part.isalpha() or part.isdecimal()
-    return letters and part == part.lower() and unicodedata.is_normalized("NFKC", part)
+def token_ids(part: str, vocabulary: dict[str, int]) -> list[int]:
+    """Token ids of a part of a word, as the tokenizers library gives them for the built-in model's tokenizer.json.
+
+    The library normalizes to NFKC and lower case, splits off what is no letter, mark or digit, and looks for tokens.
+    """
+    if part.isascii() and part.isalnum():
+        return word_pieces(part.lower(), vocabulary)
+    text = unicodedata.normalize("NFKC", part).lower()
+    pieces = ("".join(some) for kind, some in groupby(text, _kind) if kind)
+    return [piece for word in pieces for piece in word_pieces(word, vocabulary)]
+
+
+def _kind(char: str) -> str:
+    """Characters of one kind stay together: "w" of words, "o" for others, "" for blanks, which are left out."""
+    if char.isspace():
+        return ""
+    category = unicodedata.category(char)
+    return "w" if category[0] in "LM" or category in ("Nd", "Nl", "Pc") or char in _JOINERS else "o"
 
 
 @lru_cache(maxsize=1)
@@ -140,19 +153,9 @@ class Encoder:
     def pieces(self, texts: list[str]) -> list[list[int]]:
         """Token ids of each text, usually an identifier part."""
         if not self.folder.builtin:
-            return self._tokenized(texts)
-        # Loading the tokenizer takes longer than the rest of a query, and it is not faster for many texts.
-        hard = [text for text in texts if not _is_plain(text)]
-        others = iter(self._tokenized(hard) if hard else [])
-        known = self._vocabulary
-        return [word_pieces(text, known) if _is_plain(text) else next(others) for text in texts]
-
-    def _tokenized(self, texts: list[str]) -> list[list[int]]:
-        return [item.ids for item in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
-
-    @property
-    def _vocabulary(self) -> dict[str, int]:
-        return vocabulary_of(self.folder.tokenizer)
+            return [item.ids for item in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
+        vocabulary = vocabulary_of(self.folder.tokenizer)
+        return [token_ids(text, vocabulary) for text in texts]
 
     @cached_property
     def _sided(self) -> bool:

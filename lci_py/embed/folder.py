@@ -154,6 +154,14 @@ def refusing(path: Path, what: str) -> Iterator[None]:
         raise BadModelError(f"{path}: {what} ({shown})", hint=hint) from error
 
 
+def _require(library: str, folder: ModelFolder) -> None:
+    from importlib.util import find_spec
+
+    if find_spec(library) is None:
+        hint = "pip install 'lci-py[model]', or leave the model out"
+        raise BadModelError(f"the model {folder.path} needs the extra model, which is not installed", hint=hint)
+
+
 def import_onnxruntime() -> Any:
     """Import onnxruntime with its telemetry off; nothing else may import it.
 
@@ -167,6 +175,7 @@ def import_onnxruntime() -> Any:
 
 def load_session(folder: ModelFolder, *, threads: int = 1, optimised: bool = True) -> Any:
     """An onnxruntime session on the CPU."""
+    _require("onnxruntime", folder)
     with refusing(folder.onnx, "onnxruntime cannot load it"):
         onnxruntime = import_onnxruntime()
         options = onnxruntime.SessionOptions()
@@ -180,6 +189,7 @@ def load_session(folder: ModelFolder, *, threads: int = 1, optimised: bool = Tru
 
 def load_tokenizer(folder: ModelFolder) -> Any:
     """The tokenizer of a model folder."""
+    _require("tokenizers", folder)
     with refusing(folder.tokenizer, "tokenizers cannot read it"):
         from tokenizers import Tokenizer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
+from lci_py.embed.folder import ModelFolder
+from lci_py.embed.open import open_encoder
 from lci_py.errors import BadModelError, DamagedIndexError
 from lci_py.source.text.words import WORD, parts
 from tests.conftest import PROJECT
@@ -140,22 +143,50 @@ def test_a_folder_without_a_model_is_a_typed_error(tmp_path: Path) -> None:
 
 @settings(max_examples=200)
 @given(text=st.text(max_size=12))
-def test_the_tokens_of_a_part_are_the_tokenizers(encoder: Encoder, text: str) -> None:
-    """Of any text, though only parts of words are asked about."""
+def test_the_tokens_of_a_part_are_the_tokenizers(encoder: Encoder, onnx: Encoder, text: str) -> None:
     split = [part for word in WORD.findall(text) for part in parts(word)]
-    assert encoder.pieces([text, *split]) == encoder._tokenized([text, *split])
+    assert encoder.pieces(split) == onnx.pieces(split)
 
 
-def test_the_tokens_of_every_letter_are_the_tokenizers(encoder: Encoder) -> None:
+def test_the_tokens_of_every_letter_are_the_tokenizers(encoder: Encoder, onnx: Encoder) -> None:
     letters = [chr(code) for code in range(128, 0x3000) if chr(code).isalnum()]
     split = list(dict.fromkeys(part for c in letters for word in (f"ab{c}", f"{c}s") for part in parts(word)))
     assert len(split) > 7000
-    assert encoder.pieces(split) == encoder._tokenized(split)
+    assert encoder.pieces(split) == onnx.pieces(split)
 
 
-@pytest.mark.parametrize("text", ["a" * 100, "a" * 101, "Session", "a_b", "a b", "", "ﬁ", "9" * 100])
-def test_what_is_no_part_has_the_tokenizers_tokens(encoder: Encoder, text: str) -> None:
-    assert encoder.pieces([text, "session"]) == encoder._tokenized([text, "session"])
+NO_PARTS = [
+    "a" * 100,
+    "a" * 101,
+    "Session",
+    "a_b",
+    "a b",
+    "",
+    "ﬁ",
+    "9" * 100,
+    "İx",
+    "a+-b",
+    "नमस्ते",
+    "a\u200db",
+    "1²½",
+    "\t",
+]
+
+
+def test_what_is_no_part_has_the_tokenizers_tokens(encoder: Encoder, onnx: Encoder) -> None:
+    assert encoder.pieces(NO_PARTS) == onnx.pieces(NO_PARTS)
+
+
+@pytest.mark.parametrize("library", ["onnxruntime", "tokenizers"])
+def test_another_model_without_the_extra_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    folder = ModelFolder(shutil.copytree(MODEL_DIR, tmp_path / "model"))
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == library else real(name))
+    with pytest.raises(BadModelError, match="needs the extra model") as caught:
+        open_encoder(folder)
+    assert caught.value.hint.startswith("pip install 'lci-py[model]'")
 
 
 def test_embedding_needs_neither_onnxruntime_nor_tokenizers() -> None:

@@ -1,8 +1,8 @@
-"""Writes the index of `fixtures/shards/tree` in today's format N to `fixtures/shards/vN`.
+"""Writes the index of `fixtures/shards/tree` in today's format to `fixtures/shards/index`.
 
     python -m tests.support.make_shards
 
-Run it when something in the format changes. If the format's number changes, too, the older folders stay as they are.
+Run it when something in the format changes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from lci_py import app
-from lci_py.index.store.manifest import FORMAT, SHARD_NAME
+from lci_py.index.store.manifest import SHARD_NAME
 from lci_py.index.store.seal import CONFIG_VARIABLE
 
 SHARDS = Path(__file__).resolve().parents[2] / "fixtures" / "shards"
@@ -28,7 +28,7 @@ def main() -> None:
         app.build_index(str(root), jobs=1)
         (root / "gone.py").unlink()
         app.build_index(str(root), jobs=1)
-        target = SHARDS / f"v{FORMAT}"
+        target = SHARDS / "index"
         shutil.rmtree(target, ignore_errors=True)
         target.mkdir()
         for item in (root / ".lci").iterdir():

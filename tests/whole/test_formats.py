@@ -1,4 +1,4 @@
-"""Indexes of older formats: one of each is committed, as written by the program of its time."""
+"""Indexes of other formats; and one of today's, committed as a program wrote it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from lci_py.types.search import MODES, SearchRequest
 from tests.conftest import PROJECT, Ran
 
 SHARDS = PROJECT / "fixtures" / "shards"
-OLDER = [f"v{number}" for number in sorted(int(path.name[1:]) for path in SHARDS.glob("v*")) if number != FORMAT]
 
 
-def copy(root: Path, version: str) -> Path:
+def copy(root: Path) -> Path:
     shutil.copytree(SHARDS / "tree", root)
-    shutil.copytree(SHARDS / version, root / ".lci")
+    shutil.copytree(SHARDS / "index", root / ".lci")
     return root
 
 
@@ -31,31 +30,39 @@ def named(root: Path, format: int) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), "format": format}))
 
 
-def test_every_format_is_there() -> None:
-    assert [f"v{number}" for number in range(1, FORMAT)] == OLDER
-    for version in [*OLDER, f"v{FORMAT}"]:
-        files = [path for path in (SHARDS / version).rglob("*") if path.is_file()]
-        assert json.loads((SHARDS / version / MANIFEST).read_text())["format"] == int(version[1:])
-        assert sum(path.stat().st_size for path in files) < 160_000
-        assert not [path for path in files if b"/home/" in path.read_bytes() or b"/tmp/" in path.read_bytes()]
+def test_the_committed_one_is_todays() -> None:
+    files = list((SHARDS / "index").iterdir())
+    assert json.loads((SHARDS / "index" / MANIFEST).read_text())["format"] == FORMAT, "run tests.support.make_shards"
+    assert sum(path.stat().st_size for path in files) < 160_000
+    assert not [path for path in files if b"/home/" in path.read_bytes() or b"/tmp/" in path.read_bytes()]
 
 
-@pytest.mark.parametrize("version", OLDER)
-def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., Ran], version: str) -> None:
-    root = copy(tmp_path / "repo", version)
+def older(root: Path) -> Path:
+    """An index of format 1: shards were folders, and the manifest had other keys."""
+    shutil.copytree(SHARDS / "tree", root)
+    (root / ".lci" / "bm25-0123456789abcdef").mkdir(parents=True)
+    (root / ".lci" / "bm25-0123456789abcdef" / "postings.npy").write_bytes(b"numpy")
+    (root / ".lci" / MANIFEST).write_text(
+        json.dumps({"format": 1, "generation": 1, "program": "lci-py 0.0.1"}, indent=1)
+    )
+    return root
+
+
+def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., Ran]) -> None:
+    root = older(tmp_path / "repo")
     for command in (["search", "expired"], ["search", "--kind", "class"], ["def", "Pool"], ["status"]):
         for trust in ([], ["--trust-index"]):
             ran = lci(*command, *trust, "--json", cwd=root)
             error = ran.json()["error"]
             assert (ran.code, error["code"], ran.err) == (3, "index_version", "")
-            assert f"an older format ({version[1:]};" in error["message"] and "lci index" in error["hint"]
-    again = copy(tmp_path / "again", version)
+            assert "an older format (1;" in error["message"] and "lci index" in error["hint"]
+    again = older(tmp_path / "again")
     assert (
         lci("search", "expired", "--refresh", "always", "--json", cwd=again).json()["results"][0]["file"] == "cookie.py"
     )
     ran = lci("index", "--json", cwd=root)
     (warning,) = ran.json()["warnings"]
-    assert ran.code == 0 and f"an older format ({version[1:]};" in warning and "rebuilt" in warning
+    assert ran.code == 0 and "an older format (1;" in warning and "rebuilt" in warning
     assert lci("search", "expired", "--json", cwd=root).json()["results"][0]["file"] == "cookie.py"
     assert "warnings" not in lci("index", "--json", cwd=root).json()
     # Its shards are gone: they were folders then.
@@ -64,7 +71,7 @@ def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., 
 
 def test_a_newer_one_is_refused_and_kept(tmp_path: Path, lci: Callable[..., Ran]) -> None:
     """Which is what a colleague's newer program made, or this user's own."""
-    root = copy(tmp_path / "repo", f"v{FORMAT}")
+    root = copy(tmp_path / "repo")
     named(root, FORMAT + 1)
     before = {path.name: path.read_bytes() for path in (root / ".lci").iterdir()}
     for command in (["search", "expired"], ["def", "Pool"], ["status"], ["index"], ["index", "--files", "cookie.py"]):
@@ -82,7 +89,7 @@ def test_a_newer_one_is_refused_and_kept(tmp_path: Path, lci: Callable[..., Ran]
 
 @pytest.mark.parametrize("found", [0, -1, "3", None, True, 2.5, "x" * 10_000])
 def test_what_is_no_format_is_replaced(tmp_path: Path, found: object) -> None:
-    root = copy(tmp_path / "repo", f"v{FORMAT}")
+    root = copy(tmp_path / "repo")
     named(root, found)  # type: ignore[arg-type]
     with pytest.raises(ShardVersionError) as caught:
         app.open_engine(str(root))
@@ -92,7 +99,7 @@ def test_what_is_no_format_is_replaced(tmp_path: Path, found: object) -> None:
 
 def test_todays_answers(tmp_path: Path) -> None:
     """As it was committed, by another program version and on another machine: `make_shards` writes it anew."""
-    root = copy(tmp_path / "repo", f"v{FORMAT}")
+    root = copy(tmp_path / "repo")
     for path in root.rglob("*"):
         os.utime(path)
     built = shutil.copytree(SHARDS / "tree", tmp_path / "built")

@@ -48,11 +48,15 @@ def _results(answer: GrepAnswer) -> Iterator[dict[str, Any]]:
 
 
 def _line(file: FileLines, line: Line) -> dict[str, Any]:
-    first, *more = line.spans or ((0, 0),)
-    match = {"column": first[0] + 1, "match": line.text[first[0] : first[1]]} if line.spans else {}
+    (start, stop), *more = line.spans
     found: dict[str, Any] = {
-        "file": file.path, "line": line.number, **match, "text": line.text, "language": file.language,
-    }  # fmt: skip
+        "file": file.path,
+        "line": line.number,
+        "column": start + 1,
+        "match": line.text[start:stop],
+        "text": line.text,
+        "language": file.language,
+    }
     if around := line.around:
         place = {"kind": around.kind, "line": around.line, "end_line": around.end_line}
         found["enclosing"] = {"id": around.id, **names(around.symbol, around.qualified_name), **place}

@@ -53,16 +53,15 @@ def render(
             file.write("\n")
         file.writelines(line + "\n" for line in _result(item, answer.request, layout, numbers or width is not None))
     notes = list(_notes(answer))
-    footer = footer and (width is not None or bool(answer.info.behind))
-    if answer.results and (notes or footer):
+    if answer.results and (notes or (footer and width is not None)):
         file.write("\n")
     for note in notes:
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
-    if footer:
+    if footer and width is not None:
         shown = len(answer.results)
         count = plural(shown, "result") if shown == answer.total else f"{shown:,} of {plural(answer.total, 'result')}"
-        file.write(footer_line([count], answer.info, layout) + "\n")
+        file.write(footer_line([count], answer.info.stale_files, layout) + "\n")
 
 
 def render_paths(answer: ShowAnswer, *, file: IO[str]) -> None:
