@@ -13,7 +13,10 @@ import pytest
 from tree_sitter import Query
 
 from lci_py.callgraph import language_rules
+from lci_py.search.conflicts import logic, rules
+from lci_py.search.conflicts.rules import Rules
 from lci_py.source import conditions
+from lci_py.source.extract import traits
 from lci_py.source.syntax import languages
 from lci_py.source.syntax.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
 from lci_py.types.search import KINDS
@@ -127,6 +130,16 @@ def test_the_settings_use_documented_keys_of_the_right_type(folder: Path) -> Non
         re.compile(flat.get(key, ""))
     assert isinstance(flat.get("visibility.default", True), bool)
     assert flat.get("conditions", "none") in CONDITIONS
+    given, fields = data.get("conflicts", {}), Rules._field_defaults
+    for key, value in given.items():
+        wanted = list if isinstance(fields[key], frozenset) else str if fields[key] is None else type(fields[key])
+        assert isinstance(value, wanted), key
+    assert given.get("second", "hides") in ("hides", "replaces", "rejected")
+    assert given.get("scope", "file") in ("file", "folder", "source_set")
+    assert given.get("traits", "modifiers") in traits._READERS
+    for key in rules._PATTERNS | {"comments", "unnamed_uses"}:
+        re.compile(given.get(key, ""))
+    assert not given or logic._dialect(folder.name) is not logic._PLAIN
     for rule in flat.get("call_rules", ()):
         assert folder.name in getattr(language_rules, rule.upper(), ()), f"no such rule: {rule}"
     assert flat.get("suffixes") or flat.get("filenames") or flat.get("shared_suffixes"), "claims no file"

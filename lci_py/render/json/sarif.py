@@ -34,7 +34,7 @@ _RULES = {
     "duplicate": (
         "warning",
         "A symbol is defined again in the same scope",
-        "Nothing tells the definitions apart, so the last one wins and the others are dead. Rename or remove one.",
+        "Nothing tells the definitions apart: a compiler rejects the second, or the first is lost. Remove one.",
     ),
     "fallback": (
         "note",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Each relation in a few words; docs/conflicts.md says more.
 _MEANING = {
     "overlap": "both can hold at once",
-    "duplicate": "in one scope, without a condition: the last one wins",
+    "duplicate": "twice in one scope, under one condition: an error, or the first one is lost",
     "fallback": "one stands in where the other cannot be had",
     "variant": "their conditions exclude each other",
     "branch": "branches define it differently",

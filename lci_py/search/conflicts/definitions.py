@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lci_py.search.conflicts.rules import Rules, rules_of
 from lci_py.source.conditions import conjuncts, join
 from lci_py.source.conditions.paths import shared_path, source_root
 from lci_py.source.text.patterns import lazily
@@ -56,6 +57,16 @@ class Site(NamedTuple):
     inferred: str | None = None  # the platform that its path suggests, or the build files
 
     @property
+    def rules(self) -> Rules:
+        """Of its language."""
+        return rules_of(self.language)
+
+    @property
+    def group(self) -> str:
+        """The group of its kind: callable, type, value or module; "" for a kind that defines nothing twice."""
+        return GROUPS.get(self.kind, "")
+
+    @property
     def condition(self) -> str | None:
         """The condition to compare and to judge."""
         return self.build_tag if self.meant is None else self.meant
@@ -75,29 +86,6 @@ GROUPS = {
     **dict.fromkeys(("constant", "variable", "field", "property"), "value"),
     "module": "module",
 }
-_OVERLOADING = frozenset({"cpp", "csharp", "java", "kotlin", "scala", "swift"})
-#: Languages in which a static method and another one of the same parameters clash.
-_STATIC_CLASHES = frozenset({"csharp", "java", "php"})
-#: Languages in which a constant or a variable is declared once in its scope.
-_DECLARED_ONCE = frozenset({"csharp", "go", "java", "kotlin", "php", "rust", "swift", "zig"})
-# Languages whose linker or assembly joins files, so that files may define one symbol under different conditions.
-_LINKED = frozenset({"c", "cpp", "csharp", "objc"})
-#: Languages whose bundlers take the file with the suffix that fits.
-_SUFFIXED = frozenset({"javascript", "typescript", "tsx"})
-#: Languages that run from top to bottom: a later definition replaces the one before.
-_SEQUENTIAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php", "lua", "bash", "elixir"})
-#: Languages whose assignments replace a value rather than define a name once.
-_ASSIGNING = _SEQUENTIAL | {"c", "cpp", "objc"}
-#: Languages in which one definition may come in several files of a folder: a package, a module, an assembly.
-_FOLDERS = frozenset({"go", "java", "kotlin", "scala", "csharp", "swift"})
-#: Languages in which functions, types and values share one space of names.
-_ONE_SPACE = frozenset({"go"})
-#: Languages in which a function replaces a class of its name, and the other way round.
-_CLASSES_CALLED = frozenset({"python", "javascript"})
-#: A function may be written as several clauses, which are one definition.
-_CLAUSES = frozenset({"elixir", "haskell"})
-#: Languages without overloads whose compilers reject a second definition. In OCaml, it may hide the first.
-_REJECTING = frozenset({"c", "objc", "haskell", "zig"})
 #: What asks whether C is compiled as C++.
 _AS_CPP = lazily(r"cplusplus|CPP|CXX")
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
@@ -119,17 +107,6 @@ _MATERIAL = lazily(
 )
 _MACRO_LIKE = lazily(r"_*[A-Z][A-Z\d_]+")
 _COMMENT = lazily(r"/\*.*?\*/", re.DOTALL)
-#: Parts of parameters that do not tell overloads apart: annotations, modifiers, and names before types; in Swift, the
-#: first of two names is a part of the function's own.
-_NOT_TYPES = {
-    "java": lazily(r"@\w+(?:\([^()]*\))?\s*|\bfinal\s+"),
-    "kotlin": lazily(r"@\w+(?:\([^()]*\))?\s*|\b(?:noinline|crossinline)\s+|(?<=[(,\s])\w+\s*(?=:)"),
-    "scala": lazily(r"(?<=[(,\s])\w+\s*(?=:)"),
-    "swift": lazily(r"(?<=\w)\s+\w+\s*(?=:)"),
-}
-#: The folder of a project of Elixir that is compiled as a whole.
-_COMPILED = lazily(r"(?!.*(?:^|/)(?:priv|templates)/)(?:.*?/)?lib/")
-_RETURNED = lazily(r"(?<=\))\s*:[^()]*\Z")
 #: What follows the parameters of a function: its body, or what a constructor initialises.
 _BODY = lazily(r"(?<=\))\s*(?:\{|:(?!:)\s*[\w:<>, ]+[({])")
 _ANGLED = lazily(r"<.*>")
@@ -158,15 +135,15 @@ def group_key(site: Site) -> tuple[str, ...]:
 
     Where files are linked together, the key leaves out the file and `definitions` narrows further.
     """
-    group = GROUPS.get(site.kind, "")
-    if site.language in _ONE_SPACE:
+    rules, group = site.rules, site.group
+    if rules.one_space:
         group = "member" if site.kind in ("method", "field") else "name"
-    elif site.language in _CLASSES_CALLED and group == "type" and site.kind == "class":
+    elif rules.classes_called and site.kind == "class":
         group = "callable"
-    overload = str(site.arity) if site.language == "elixir" else ""
-    if site.language in _OVERLOADING and group != "value" and site.kind != "macro":
+    overload = str(site.arity) if rules.by_arity else ""
+    if rules.overloads and group != "value" and site.kind != "macro":
         overload = _parameters(site.name, site.signature, group, site.language)
-    tells_static = site.language not in _STATIC_CLASHES or group != "callable" or site.kind == "constructor"
+    tells_static = not rules.static_clashes or group != "callable" or site.kind == "constructor"
     owner = " ".join(
         sorted(word for word in site.traits if (word == "static" and tells_static) or word.startswith("impl:"))
     )
@@ -232,7 +209,7 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
     everywhere = sorted(by_place.values(), key=lambda site: (site.file, site.line))
     here = [site for site in everywhere if site.file == asked.file]
-    if asked.language not in _LINKED:
+    if not asked.rules.linked:
         return [everywhere]
     # Without a condition, two files of a repository that define one C function are two programs, or files that
     # the build system chooses from, which nothing in them shows. The other files are those that no program has beside
@@ -247,7 +224,7 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
             across += sites
     across.sort(key=lambda site: (site.file, site.line))
     beside = [site for site in everywhere if site.file.rpartition("/")[0] == asked.file.rpartition("/")[0]]
-    inner = [beside, here] if asked.language == "csharp" else [here]
+    inner = [beside, here] if asked.rules.linked == "namespaces" else [here]
     return inner if len(across) == len(here) else [across, *inner]
 
 
@@ -256,7 +233,7 @@ def _definition(site: Site) -> tuple[object, ...]:
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
-    if site.language in _CLAUSES and GROUPS[site.kind] == "callable":
+    if site.rules.clauses and site.group == "callable":
         return site.file, site.parent, site.build_tag, _clause_word(site)
     return site.file, site.line
 
@@ -267,11 +244,7 @@ def passed_over(site: Site) -> bool:
         return True
     if site.build_tag is not None and not _counts(site.condition or "", site.language):
         return True
-    if site.language == "rust" and f"#{site.name}" in site.signature:
-        return True  # a name that a macro marks, or makes another one of: `enum #anon`
-    if site.name == "extension" and site.kind == "constructor":
-        return True  # C#: a block of members for another type
-    return site.language == "go" and site.name == "init" and site.kind == "function"  # a package may have any number
+    return _matches(site.rules.exempt, site)
 
 
 def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
@@ -287,7 +260,7 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
     known: dict[tuple[object, ...], str | None] = {}
     for (i, one), (j, other) in combinations(enumerate(sites), 2):
         # Many sites share their conditions: each pair of conditions is decided once.
-        simple = one.language == "go"
+        simple = one.rules.one_space
         key = (one.build_tag, other.build_tag, one.file == other.file, one.broken or other.broken, one.kind, other.kind)
         relation = known[key] if simple and key in known else _pair(one, other, macros)
         if simple:
@@ -301,12 +274,12 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
 def _pair(one: Site, other: Site, macros: Macros) -> str | None:
     """How two sites of one symbol relate, the earlier first; None if they cannot be definitions of the same thing, or
     if that cannot be told."""
-    language = one.language
+    language, rules = one.language, one.rules
     macro_kinds = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.condition, other.condition, language)
     by_path = one.path_tag != other.path_tag
     assigned = _is_assigned(one) and _is_assigned(other)
-    if assigned and language in _SEQUENTIAL and not (by_path or (_chosen(one) and _chosen(other))):
+    if assigned and rules.second == "replaces" and not (by_path or (_chosen(one) and _chosen(other))):
         return "variant" if one.kind == other.kind == "constant" and _placed_apart(one, other) else None
     if both is not False and macro_kinds != 1 and _placed_apart(one, other):
         return "variant"
@@ -316,18 +289,21 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
         return None  # a macro beside a function wraps it
     if ("weak" in one.traits) != ("weak" in other.traits) or _guards(one) or _guards(other):
         return "fallback"
-    if by_path and (language in _SUFFIXED or ">=" in f"{one.path_tag}{other.path_tag}"):
+    if by_path and (rules.second == "replaces" or ">=" in f"{one.path_tag}{other.path_tag}"):
         return "variant"  # the file that says more takes the place of the one that says less
     if assigned:
         return None  # an assignment under a condition mostly changes a variable that is there already
     if macro_kinds:
-        # Where both hold, the later one counts, with or without an #undef between them.
-        return "variant" if one.file == other.file and one.digest != other.digest else None
+        if one.file != other.file or one.digest == other.digest:
+            return None
+        # Where both hold, the later one counts; a compiler warns unless an #undef, or a condition, is between them.
+        warns = one.build_tag == other.build_tag and "kept" not in one.traits and not _deliberate(one)
+        return "duplicate" if warns else "variant"
     if both is None:
         return UNDECIDED
     if one.build_tag == other.build_tag:
         return "duplicate" if _twice(one, other) else None
-    if language in _SEQUENTIAL:
+    if rules.second == "replaces":
         return _sequence(one, other) if one.file == other.file else None
     if not _one_program(one, other):
         return None
@@ -345,24 +321,23 @@ def _one_program(one: Site, other: Site) -> bool:
     """Whether a compiler that has both definitions rejects them, rather than takes two things that only look alike."""
     if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other) or _doubtful(one, other):
         return False
-    if one.language == "go":
+    rules = one.rules
+    if "any" in rules.folder:
         return True
-    if one.kind == "type" and one.language in ("c", "cpp", "objc") and one.digest == other.digest:
-        return False  # the same `typedef` twice is one
+    if rules.c_macros and (
+        one.digest == other.digest if one.kind == other.kind == "type" else "type" in one.kind + other.kind
+    ):
+        return False  # the same `typedef` twice is one, and so are `union X {…};` and `typedef union X X;`
     if one.file != other.file or one.kind == "module" or _in_macro(one):
         return False
-    if one.language == "rust":
-        return True
-    return _parameters_of(one) == _parameters_of(other)
+    return rules.by_name or _parameters_of(one) == _parameters_of(other)
 
 
 def _sequence(one: Site, other: Site) -> str | None:
     """How two sites relate in a language where a later definition replaces an earlier one."""
-    language = one.language
-    if language == "ruby" and GROUPS[one.kind] != "callable":
-        return None  # reopened
-    if language in _CLAUSES:
-        return None  # further clauses of one function
+    language, rules = one.language, one.rules
+    if one.group in rules.reopened or rules.clauses:
+        return None  # added to, or further clauses of one function
     narrower = logic.implies(other.condition, one.condition, language)
     if narrower:
         # The later one counts where its condition holds, the earlier one elsewhere.
@@ -376,78 +351,67 @@ def _sequence(one: Site, other: Site) -> str | None:
 
 def _twice(one: Site, other: Site) -> bool:
     """Whether two definitions under one condition are one too many: a compiler rejects them, or the first is lost."""
-    language = one.language
+    rules, group = one.rules, one.group
     traits = one.traits | other.traits
     if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
         return False
     if one.file != other.file and not _one_folder(one, other):
         return False
-    if language in _SEQUENTIAL - _CLAUSES:
-        if language == "ruby" and (GROUPS[one.kind] != "callable" or _is_alias(one) or _is_alias(other)):
-            return False
-        if _is_value(one) and one.kind != other.kind:
+    if group in rules.reopened or any(_matches(rules.repeatable, site) for site in (one, other)):
+        return False
+    if rules.second == "replaces" and not rules.clauses:
+        if group == "value" and one.kind != other.kind:
             return False
         return one.parent == other.parent and not {"decorated", "weak", "kept"} & traits
-    if any(site.signature.startswith("test ") for site in (one, other)):
-        return False  # Zig's tests are named after what they test
-    if language == "elixir":
+    if rules.clause_words:
         if one.kind == "module":
             return one.signature == other.signature and one.signature.startswith("defmodule")
         words = {_clause_word(one), _clause_word(other)}
         return one.parent == other.parent and len(words - {""}) == 2
     if one.kind == "module" or "weak" in traits or "macro(" in f"{one.build_tag}":
         return False
-    if language in _CLAUSES and (GROUPS[one.kind] != "type" or "instance" in one.signature + other.signature):
+    if rules.clauses and (group != "type" or "instance" in one.signature + other.signature):
         return False
-    if language == "go":
+    if "any" in rules.folder:
         return True
-    if _is_value(one):
+    if group == "value":
         return one.kind == other.kind and one.parent == other.parent and _once(one) and _once(other)
-    if one.name == "subscript" and "<" in one.signature:
-        return False  # Swift: the signature of a subscript leaves out the bounds that tell it apart
-    if language == "cpp" and one.kind == "type":
-        return False
-    if language == "rust" or language in _OVERLOADING:
-        in_one = one.parent == other.parent or language in ("cpp", "csharp")  # a namespace has several parts
+    if rules.by_name or rules.overloads:
+        in_one = one.parent == other.parent or rules.open_types
         return in_one and one.kind == other.kind and _overload(one) == _overload(other) and not _in_macro(one)
-    if language not in _REJECTING:
+    if rules.second != "rejected" or one.parent != other.parent:
         return False
-    if GROUPS[one.kind] == "type":
-        return one.kind == other.kind != "type" and one.parent == other.parent
+    if group == "type":
+        return one.kind == other.kind != "type"
     # In C, what has no type before its name is the use of a macro.
     typed = all(site.signature.partition(site.name)[0].split()[-1:] not in ([], ["static"]) for site in (one, other))
     overloads = bool(_AS_CPP.search(one.build_tag or "")) and _parameters_of(one) != _parameters_of(other)
-    return (
-        GROUPS[one.kind] == "callable"
-        and typed
-        and not overloads
-        and not (_in_macro(one) or _in_macro(other))
-        and one.parent == other.parent
-    )
+    return group == "callable" and typed and not overloads and not (_in_macro(one) or _in_macro(other))
 
 
 def _doubtful(one: Site, other: Site) -> bool:
     """Whether conditions, scopes or names may have been missed, because a file does not parse."""
-    # Conditions of C are read from the text, its functions have no scope but the file, and a type shows its name; but a
-    # `typedef` that does not parse may show another one.
-    is_type = GROUPS[one.kind] == "type" and one.kind != "type"
-    # A header that does not parse as C may be one of C++.
-    sure = {"c": one.kind != "type" and one.file[-2:] != ".h", "cpp": is_type, "haskell": is_type}
-    return (one.broken or other.broken) and not sure.get(one.language, False)
+    sure = one.rules.sure
+    return (one.broken or other.broken) and (sure is None or not sure.match(f"{one.kind} {one.file}"))
+
+
+def _matches(pattern: re.Pattern[str] | None, site: Site) -> bool:
+    """Whether a pattern of a table, over kind, name and signature, matches a site."""
+    return pattern is not None and bool(pattern.search(f"{site.kind} {site.name}\n{site.signature}"))
 
 
 def _is_assigned(site: Site) -> bool:
-    return _is_value(site) and site.language in _ASSIGNING and not _once(site)
+    return site.group == "value" and site.rules.assigns and not _once(site)
 
 
 def _once(site: Site) -> bool:
     """Whether a constant or a variable is declared, which no language allows twice, rather than assigned. An indexer, a
     member of another interface or of a type without a name, and a property of another type only share a name with their
     likes."""
-    inside = site.language == "php" or site.kind == "field"
-    if site.language not in _DECLARED_ONCE or (inside and site.parent < 0):
+    rules = site.rules
+    if not rules.declared_once or ((rules.declared_inside or site.kind == "field") and site.parent < 0):
         return False
-    if site.language == "rust" and not site.signature.partition(site.name)[2].lstrip().startswith(":"):
+    if rules.typed_values and not site.signature.partition(site.name)[2].lstrip().startswith(":"):
         return False  # among the tokens of a macro, which may put it into a function
     *head, _ = re.split(rf"\b{re.escape(site.name)}\b", site.signature.partition("=")[0])
     return bool(head) and not head[-1].endswith(".") and site.name != "this"
@@ -455,12 +419,8 @@ def _once(site: Site) -> bool:
 
 def _clause_word(site: Site) -> str:
     """`def`, `defp` or the like, which all clauses of one function of Elixir share; "" if there is no such word."""
-    word = site.signature.partition(" ")[0] if site.language == "elixir" else ""
-    return word if word in ("def", "defp", "defmacro", "defmacrop") else ""
-
-
-def _is_alias(site: Site) -> bool:
-    return site.signature.startswith("alias")
+    word = site.signature.partition(" ")[0]
+    return word if word in site.rules.clause_words else ""
 
 
 def _overload(site: Site) -> str:
@@ -468,16 +428,19 @@ def _overload(site: Site) -> str:
     if site.signature.endswith("…"):
         return f"{site.file}:{site.line}"
     head = site.signature.partition(site.name)[0]
-    if site.language == "swift":
-        return "class" if "class " in head else ""
-    if site.language == "cpp" and GROUPS[site.kind] == "type":
+    rules = site.rules
+    if rules.specialised and site.group == "type":
         return site.signature  # with the arguments of a specialisation
-    return head if site.language in ("cpp", "rust") else "".join(_ANGLED.findall(head))
+    if rules.overload_by == "head":
+        return head
+    return (
+        rules.overload_by if rules.overload_by and rules.overload_by in head.split() else "".join(_ANGLED.findall(head))
+    )
 
 
 def _in_macro(site: Site) -> bool:
     """Whether a name looks like that of a macro whose use was taken for a definition, or a macro's use makes it."""
-    if site.language not in ("c", "cpp", "objc"):
+    if not site.rules.c_macros:
         return False
     head = site.signature.partition(site.name)[0]
     given = head.count("(") > head.count(")")  # `TEST(name) {`: the macro makes another name of it
@@ -486,20 +449,18 @@ def _in_macro(site: Site) -> bool:
 
 def _one_folder(one: Site, other: Site) -> bool:
     """Whether two files of a folder can only be parts of one program that define a name twice."""
-    if one.language == "elixir":
+    rules = one.rules
+    if rules.project is not None:
         return one.kind == "module"
-    if one.language not in _FOLDERS or one.file.rpartition("/")[0] != other.file.rpartition("/")[0]:
+    if not rules.folder or one.file.rpartition("/")[0] != other.file.rpartition("/")[0]:
         return False
-    if one.language == "go":
+    if "any" in rules.folder:
         return True
     private = _FILE_PRIVATE.search(one.signature) or _FILE_PRIVATE.search(other.signature)
-    if one.language == "csharp":  # a project may choose between A.Windows.cs and A.Unix.cs
-        return (
-            one.kind in TYPE_KINDS
-            and not any("." in site.file.rpartition("/")[2][:-3] for site in (one, other))
-            and not private
-        )
-    shared = one.kind in TYPE_KINDS or (one.language == "kotlin" and one.kind == "function" and one.file[-4:] != ".kts")
+    is_type = one.kind in TYPE_KINDS
+    if rules.file_parts:  # a project may choose between A.Windows.cs and A.Unix.cs
+        return is_type and not private and not any("." in site.file.rpartition("/")[2][:-3] for site in (one, other))
+    shared = is_type or (one.kind in rules.folder and one.file[-4:] != ".kts")
     return one.parent < 0 and other.parent < 0 and shared and not private
 
 
@@ -511,7 +472,7 @@ def _deliberate(site: Site) -> bool:
     """
     if _MATERIAL.search(site.file) or site.signature == "import":
         return True
-    if not site.is_test or site.language not in _SEQUENTIAL:
+    if not site.is_test or site.rules.second != "replaces":
         return False
     return not (site.name.lower().startswith("test") and "test" in site.file.rpartition("/")[2])
 
@@ -519,7 +480,7 @@ def _deliberate(site: Site) -> bool:
 def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool | None:
     """Whether what the repository's own `#define`s say of macros keeps two conditions of C apart; None if that is not
     decided."""
-    if one.language not in ("c", "cpp", "objc") or one.build_tag is None or other.build_tag is None:
+    if not one.rules.c_macros or one.build_tag is None or other.build_tag is None:
         return False
     asked = dict.fromkeys(_WORD.findall(f"{one.build_tag} {other.build_tag}"))
     rows = {name: macros(name) for name in asked}
@@ -560,10 +521,6 @@ def _numbered(tag: str, line: int, defines: Mapping[str, Sequence[Any]]) -> str:
     return tag
 
 
-def _is_value(site: Site) -> bool:
-    return GROUPS[site.kind] == "value"
-
-
 @lru_cache(maxsize=4096)
 def _run_time(tag: str | None) -> tuple[str, ...]:
     return tuple(part for part in (conjuncts(tag) if tag is not None else ()) if _RUN_TIME.match(part))
@@ -571,7 +528,7 @@ def _run_time(tag: str | None) -> tuple[str, ...]:
 
 def _chosen(site: Site) -> bool:
     """Whether the platform decides a variable's value, and not what the program finds out while it runs."""
-    if site.language == "bash" or site.build_tag is None:
+    if site.rules.run_time or site.build_tag is None:
         return False
     return site.kind == "constant" or bool(_ENVIRONMENT.search(site.condition or "")) or bool(_run_time(site.build_tag))
 
@@ -579,10 +536,10 @@ def _chosen(site: Site) -> bool:
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
     """Whether a definition under a condition can stand beside other definitions."""
-    if logic.never(tag, language) or (language == "rust" and "macro(" in tag):
+    if logic.never(tag, language) or (rules_of(language).modules and "macro(" in tag):
         return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
-    return language != "python" or not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
+    return not any(_TYPES_ONLY.match(part) for part in conjuncts(tag))
 
 
 def _guards(site: Site) -> bool:
@@ -609,7 +566,7 @@ def _placed_apart(one: Site, other: Site) -> bool:
     """Whether the paths of two files suggest that no build has both: that is never more than a `variant`."""
     if one.inferred == other.inferred:
         return False
-    if one.kind == "module" or (one.language == "ruby" and GROUPS[one.kind] != "callable"):
+    if one.kind == "module" or one.group in one.rules.reopened:
         return False  # reopened in any number of files
     if one.kind == "macro" and one.digest == other.digest:
         return False  # what all platforms have, as include guards
@@ -631,7 +588,7 @@ def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
     judged = [(site, logic.holds(site.placed, site.language, machine)) for site in sites]
     certain = [site for site, holds in judged if holds is True]
     if len(certain) != 1:
-        if len({site.file for site in certain}) == 1 and sites[0].language in _SEQUENTIAL:
+        if len({site.file for site in certain}) == 1 and sites[0].rules.last_wins:
             # The last one wins, unless one after it might.
             last = certain[-1]
             return last if all(holds is False for site, holds in judged if site.line > last.line) else None
@@ -644,23 +601,27 @@ def _place(site: Site) -> str:
     """The scope of a name: a folder, a file, or "" where files are linked together."""
     if site.scope:
         return site.scope
-    language = site.language
-    if language == "go":
+    language, rules = site.language, site.rules
+    if rules.scope == "folder":
         return site.file.rpartition("/")[0] or "."
-    if language == "csharp":
-        # Namespaces span files.
-        return "" if site.qualified_name != site.name else shared_path(language, site.file)
-    if language in ("kotlin", "java", "scala"):
+    if rules.scope == "source_set":
         return source_root(language, site.file)
-    if language == "elixir" and site.kind == "module" and (compiled := _COMPILED.match(site.file)):
+    if rules.project is not None and site.kind == "module" and (compiled := rules.project.match(site.file)):
         return compiled[0]
-    is_linked = language in _LINKED and site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
-    is_shared = is_linked and not re.search(r"\b(?:static|inline)\b", site.signature.partition(site.name)[0])
-    return "" if is_shared else shared_path(language, site.file)
+    if rules.linked == "namespaces" and site.qualified_name != site.name:
+        return ""  # they span files
+    words = site.signature.partition(site.name)[0].split() if rules.linked == "functions" else ()
+    is_linked = site.kind in FUNCTION_KINDS - {"macro"} and site.name not in _ENTRY_POINTS
+    if words and is_linked and not {"static", "inline"} & set(words):
+        return ""
+    shared = shared_path(language, site.file)
+    # What is local to files of two modules is two things: `kqueue/native_kqueue.c`, `epoll/native_epoll.c`.
+    is_apart = "static" in words and sum("*" in part for part in shared.split("/")) > 1
+    return site.file if is_apart else shared
 
 
 def _parameters_of(site: Site) -> str:
-    return _parameters(site.name, site.signature, GROUPS[site.kind], site.language)
+    return _parameters(site.name, site.signature, site.group, site.language)
 
 
 @lru_cache(maxsize=4096)
@@ -668,13 +629,12 @@ def _parameters(name: str, signature: str, group: str, language: str) -> str:
     """What tells overloads apart: type parameters, the parameters' types, and what follows them."""
     # What a `//` ends with, a signature on one line does not tell.
     head, _, rest = _COMMENT.sub(" ", signature).partition(name)
-    if group == "type" and language in ("java", "kotlin", "scala"):
+    rules = rules_of(language)
+    if group == "type" and rules.types_by_name:
         return ""
     rest = _BODY.split(rest, maxsplit=1)[0]
-    if language in _NOT_TYPES:
-        rest = _NOT_TYPES[language].sub("", rest)
-    if language == "kotlin" and " where " not in rest:
-        rest = _RETURNED.sub("", rest)
+    if rules.not_types is not None:
+        rest = rules.not_types.sub("", rest)
     if of := _INTERFACE.search(head):
         rest = f"{of[0]} {rest}"  # C#: `void IDisposable.Dispose()` is not `void Dispose()`
     template = re.search(r"\btemplate\s*<.*>", head)
@@ -682,6 +642,6 @@ def _parameters(name: str, signature: str, group: str, language: str) -> str:
     if group == "type":
         text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
     text = re.sub(r"\s*(?<![=!<>])=(?!=)[^,()]*", "", text)  # default values
-    if language not in ("kotlin", "scala", "swift"):
-        text = re.sub(r"([\w>\]*&?])\s+[*&]*\w+\s*(?=[,)])", r"\1", text)  # names of parameters after their types
+    if not rules.names_first:
+        text = re.sub(r"([\w>\]*&?])\s+([*&]*)\w+\s*(?=[,)])", r"\1\2", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

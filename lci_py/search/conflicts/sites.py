@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions, group_key
+from lci_py.search.conflicts.rules import rules_of
 from lci_py.source.conditions.paths import inferred_condition, path_condition
 from lci_py.types.search import VALUED_KINDS, Filters
 
@@ -112,7 +113,7 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
 
 def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
     """What a condition says without the aliases that a build script of Rust defines."""
-    if tag is None or row["language"] != "rust":
+    if tag is None or not rules_of(row["language"]).modules:
         return tag
     from lci_py.search.conflicts.rust_modules import aliased
 
@@ -122,7 +123,7 @@ def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
 def site_of(snapshot: Snapshot, row: Row) -> Site:
     """A definition, from its row and from what other files say about its own."""
     language, file, tag = row["language"], row["file"], row["build_tag"]
-    if language == "rust":
+    if rules_of(language).modules:
         tag = _rust_modules(snapshot.symbols).tag(file, tag)
     return _unconditional(snapshot, row)._replace(
         build_tag=tag,
@@ -152,7 +153,7 @@ def _unconditional(snapshot: Snapshot, row: Row) -> Site:
         arity=row["arity"],
         broken=bool(row["errors"]),
         scope=_rust_modules(snapshot.symbols).scope(file, row["qualified_name"])
-        if language == "rust"
+        if rules_of(language).modules
         else _program(snapshot.symbols, row),
     )
 
@@ -162,19 +163,19 @@ def macros(symbols: SymbolicIndex, name: str) -> tuple[Row, ...]:
     """The definitions of a macro of C."""
     # A namespace may be around it, though it means nothing to a macro.
     rows = symbols.called(name, Filters(kind=("macro",)))
-    return tuple(row for row in rows if row["language"] in ("c", "cpp", "objc"))[:MAX_SITES]
+    return tuple(row for row in rows if rules_of(row["language"]).c_macros)[:MAX_SITES]
 
 
 def _program(symbols: SymbolicIndex, row: Row) -> str:
     """The file, for a definition of Go in a folder with several programs, which are packages of their own."""
-    if row["language"] != "go" or not row["qualified_name"].startswith("main."):
+    if rules_of(row["language"]).scope != "folder" or not row["qualified_name"].startswith("main."):
         return ""
-    return row["file"] if row["file"].rpartition("/")[0] in _folders_of_programs(symbols) else ""
+    return row["file"] if row["file"].rpartition("/")[0] in _folders_of_programs(symbols, row["language"]) else ""
 
 
 @lru_cache(maxsize=1)
-def _folders_of_programs(symbols: SymbolicIndex) -> frozenset[str]:
-    counts = Counter(row["file"].rpartition("/")[0] for row in symbols.same_name("main.main", "go", 100_000))
+def _folders_of_programs(symbols: SymbolicIndex, language: str) -> frozenset[str]:
+    counts = Counter(row["file"].rpartition("/")[0] for row in symbols.same_name("main.main", language, 100_000))
     return frozenset(folder for folder, count in counts.items() if count > 1)
 
 

@@ -196,10 +196,10 @@ def if_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _passed_over(node: Node, first: Branch, reader: Reader) -> list[Branch]:
-    """What an `if` ends by a `return`, unless its branch is not taken: the rest of a file of PHP."""
+    """What an `if` ends by a `return`, unless its branch is not taken: the rest of a file of PHP or Lua."""
     around, after = node.parent, node.next_named_sibling
     last = [one.type for block in first.nodes for one in block.named_children[-1:]]
-    if around is None or around.type != "program" or after is None or last != ["return_statement"]:
+    if around is None or around.type not in ("program", "chunk") or after is None or last != ["return_statement"]:
         return []
     return [Branch([after, around.named_children[-1]], reader.negate(first.condition))]
 

@@ -209,7 +209,9 @@ def _spelled(shown: str, reader: Reader) -> str:
             inner = f"!({inner[2:]})"
         return f"!({inner})" if match[1].strip() else inner
 
-    shown = _TEST.sub(plain, _REDIRECTION.sub("", shown)).strip()
+    if not shown.startswith(("((", "! ((")):  # where `> 3` compares
+        shown = _REDIRECTION.sub("", shown)
+    shown = _TEST.sub(plain, shown).strip()
     if shown.startswith("! ") and "&&" not in shown and "||" not in shown:
         return reader.negate(reader.spell(shown[2:]))
     return reader.spell(shown)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lci_py.source.text.digest import blake2b
+from lci_py.source.text.language_tables import table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Symbol
@@ -53,17 +54,10 @@ _WEAK = lazily(r"\b(?:__)?weak(?:__)?\b|\b(?:[A-Z]+_)*WEAK(?:_[A-Z]+)*\b")
 _NEVER_WEAK = frozenset({"macro", "enum_member", "field"})
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are read
-#: Comments of the languages in which a later definition replaces an earlier one.
-_COMMENTS = {
-    **dict.fromkeys(("python", "ruby"), re.compile(rb"#[^\n]*")),
-    "bash": re.compile(rb"#[^\n]*|^[ \t]*(?:fi|done|esac|else|then)\b|^[ \t]*\w+=\S*$", re.MULTILINE),
-    **dict.fromkeys(("javascript", "typescript", "tsx"), re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)),
-    "php": re.compile(rb"//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL),
-    "lua": re.compile(rb"--[^\n]*"),
-}
 _C_COMMENT = lazily(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
-_LUA_BLOCKS = frozenset({"do_statement", "for_statement", "while_statement", "repeat_statement"})
+#: Blocks that are scopes of their own.
+_BLOCKS = frozenset({"do_statement", "for_statement", "while_statement", "repeat_statement"})
 _MAX_AROUND = 64
 #: Members in JavaScript and Lua: without a parent, they are in a class, object or table that has no name.
 _UNOWNED = frozenset({"method_definition", "pair", "field"})
@@ -83,7 +77,7 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
         name_node: Its name.
         attributes: The text of the attributes and decorators above it.
     """
-    read = _READERS.get(language)
+    read = _READERS.get(_table(language).get("traits", ""))
     words = list(read(kind, node, name_node, attributes)) if read is not None else ()
     return " ".join(dict.fromkeys(words)) if words else ""
 
@@ -100,6 +94,7 @@ def own_digests(
     inner: dict[int, list[tuple[int, int]]] = {}
     local: list[bool] = []
     unnamed: set[tuple[int, str]] = set()
+    has_scopes = _table(language).get("block_scopes", False)
     has_local = any(entity.role == "local" for entity in captured.entities)
     for number, symbol in enumerate(symbols):
         around = symbol.parent
@@ -109,11 +104,11 @@ def own_digests(
             inside = 0 <= anonymous.at(start)[1] < start
         inside = inside or (has_local and _in_local(captured.entities, spans[number]))
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
-        if language == "go" and symbol.kind == "field" and symbols[around].kind not in _APART:
+        if around >= 0 and symbol.kind == "field" and symbols[around].kind not in _APART:
             # In a struct without a name, of which one variable may have several.
             inside = inside or (around, symbol.name) in unnamed
             unnamed.add((around, symbol.name))
-        inside = inside or (language == "lua" and _in_block(spans[number].node))
+        inside = inside or (has_scopes and _in_block(spans[number].node))
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
@@ -165,24 +160,37 @@ def own_digests(
 def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
     """The definitions whose name is used before it is defined again: `old = f` keeps the function `f`, and a command
     of a shell may run it. What functions between them say runs later."""
-    comment = _COMMENTS.get(language)
-    if comment is None:
+    table = _table(language)
+    undefined = table.get("c_macros", False)
+    if undefined and b"#undef" not in captured.source.replace(b"# ", b"#"):
         return set()
+    if not undefined and "comments" not in table:
+        return set()
+    comment = _compiled(table.get("comments", "(?!)"))
+    unnamed = table.get("unnamed_uses")
     latest: dict[tuple[int, str], int] = {}
     found: set[int] = set()
     for number, symbol in enumerate(symbols):
-        if symbol.kind not in _APART:
+        if symbol.kind not in _APART or (undefined and symbol.kind != "macro"):
             continue
         before = latest.get((symbol.parent, symbol.name))
         latest[symbol.parent, symbol.name] = number
         if before is None or len(found) > _MAX_KEPT:
             continue
-        if language == "lua" and symbol.name.startswith("__"):
+        if undefined:
+            gone = rb"#[ \t]*undef[ \t]+" + re.escape(symbol.name.encode()) + rb"\b"
+            if re.search(gone, captured.source[spans[before].end : spans[number].start]):
+                found.add(before)
+            continue
+        if unnamed is not None and re.match(unnamed, symbol.name):
             found.add(before)  # operators use it, which do not name it
             continue
         objects = [spans[one].node.parent for one in (before, number)]
         if objects[0] != objects[1] and any(node is not None and node.type == "object" for node in objects):
             found.add(before)  # members of two objects of which only the outermost has a name
+            continue
+        if objects[0] != objects[1] and all(node is not None and node.type == "table_constructor" for node in objects):
+            found.add(before)  # and of two tables
             continue
         at, end = spans[before].end, spans[number].start
         text = b""
@@ -192,16 +200,16 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
                 text += captured.source[at : spans[inner].start]
                 at = max(at, spans[inner].end)
         text = comment.sub(b"", text + captured.source[at:end])
-        used = rb"\w" if language == "bash" else rb"(?<!\w)" + re.escape(symbol.name.encode()) + rb"(?!\w)"
+        used = rb"\w" if table.get("run_time") else rb"(?<!\w)" + re.escape(symbol.name.encode()) + rb"(?!\w)"
         if re.search(used, text):
             found.add(before)
     return found
 
 
 def _in_block(node: Node) -> bool:
-    """Whether a definition of Lua stands in a block that is a scope of its own, not in a branch."""
+    """Whether a definition stands in a block that is a scope of its own, not in a branch."""
     for _ in range(_MAX_AROUND):
-        if node.type in _LUA_BLOCKS:
+        if node.type in _BLOCKS:
             return True
         if node.parent is None:
             break
@@ -336,14 +344,27 @@ def _objc(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[s
         yield "static"
 
 
+#: By `traits` of a language's table.
 _READERS: dict[str, Callable[[str, Node, Node, str], Iterable[str]]] = {
-    "python": _python,
-    "c": _c,
-    "cpp": _c,
-    "haskell": _haskell,
-    "objc": _objc,
-    **dict.fromkeys(("javascript", "typescript", "tsx", "csharp", "kotlin", "java", "php", "scala"), _modified),
-    "ruby": _ruby,
-    "rust": _signature,
-    "swift": _swift,
+    "decorators": _python,
+    "attributes": _c,
+    "instances": _haskell,
+    "categories": _objc,
+    "modifiers": _modified,
+    "singletons": _ruby,
+    "bodies": _signature,
+    "specifiers": _swift,
 }
+
+
+def _table(language: str) -> dict[str, Any]:
+    found: dict[str, Any] = table_of(language).get("conflicts", _EMPTY)
+    return found
+
+
+_EMPTY: dict[str, Any] = {}
+
+
+@lru_cache(maxsize=32)
+def _compiled(comments: str) -> re.Pattern[bytes]:
+    return re.compile(comments.encode(), re.MULTILINE)

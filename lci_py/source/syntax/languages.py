@@ -7,23 +7,18 @@ language are compiled into a single tree-sitter query, which runs in C, once per
 from __future__ import annotations
 
 import re
-import sys
 import time
 import warnings
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:  # pragma: no cover - 3.10 only
-    import tomli as tomllib
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import Use, edited, entries, macro_text
 from lci_py.source.syntax.repair import cost, errors, marked, repairs
+from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -41,13 +36,6 @@ HEAD_BYTES = 8192
 #: A query gets this many times the bound: its timeout is in wall-clock time, and it cannot go on afterwards.
 _BUSY = 2
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
-
-
-def grammars_dir() -> Path:
-    """Where grammars/ is: inside the package in a wheel, beside it in a checkout or an editable install."""
-    here = Path(__file__).resolve().parents[2]
-    packaged = here / "grammars"
-    return packaged if packaged.is_dir() else here.parent / "grammars"
 
 
 def decodable(source: bytes) -> bytes:
@@ -274,7 +262,7 @@ def _stride(depth: int) -> int:
 
 
 def _spec(folder: Path) -> LanguageSpec:
-    data: dict[str, Any] = tomllib.loads((folder / "language.toml").read_text("utf-8"))
+    data = table_of(folder.name)
     grammar = data.get("grammar", {})
     seen = data.get("visibility", {})
     return LanguageSpec(

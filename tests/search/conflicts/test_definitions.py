@@ -201,6 +201,20 @@ CONFLICTS = {
         {"a.rs": '#[cfg(debug_assertions)]\nfn F() {}\n#[cfg(target_os = "redox")]\nfn F() {}\n'},
         [("a.rs", "debug_assertions", "overlap"), ("a.rs", 'target_os = "redox"', "overlap")],
     ),
+    "c, a macro twice": (
+        {"a.c": "#define F 10\n#define F 20\n"}, [("a.c", None, "duplicate"), ("a.c", None, "duplicate")],
+    ),
+    "c, a macro anew": (
+        {"a.c": "#define F 10\n#undef F\n#define F 20\n"}, [("a.c", None, "variant"), ("a.c", None, "variant")],
+    ),
+    "lua, a stub that is returned": (
+        {"a.lua": "if not ngx then\n  function M.F() end\n  return M\nend\nfunction M.F() return 1 end\n"},
+        [("a.lua", "not (ngx)", "variant"), ("a.lua", "ngx", "variant")],
+    ),
+    "a shell's numbers": (
+        {"a.sh": "if ((a > 3)); then\n  F() { echo 1; }\nelse\n  F() { echo 2; }\nfi\n"},
+        [("a.sh", "a > 3", "variant"), ("a.sh", "!(a > 3)", "variant")],
+    ),
     "c, no condition and what a script finds out": (
         {"a.c": "int F(void) {}\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
         [("a.c", None, "overlap"), ("a.c", "defined(HAVE_B)", "overlap")],
@@ -393,6 +407,17 @@ NO_CONFLICTS = {
     },
     "javascript members of nested objects": {
         "a.js": "const o = { a: { F() {} }, b: { F() {} } };\n",
+    },
+    "lua members of nested tables": {
+        "a.lua": "M.spec = merge({ name = 1, { a = 1, F = function() end }, { a = 2, F = function() end } })\n",
+    },
+    "c, a union and its name": {
+        "a.h": "#ifdef A\nunion F { int a; };\n#endif\ntypedef union F F;\nint F;\n",
+    },
+    "c++ references": {"a.cpp": "struct A {\nint F(const A &other) { return 1; }\nint F(const A &&other) { return 2; }\n};\n"},
+    "c, what is local to files of two modules": {
+        "epoll/src/native_epoll.c": "static int F(void) { return 1; }\n",
+        "kqueue/src/native_kqueue.c": "static int F(void) { return 2; }\n",
     },
     "a test that no runner collects": {"tests/data.py": "def F(): ...\ndef F(): ...\n"},
     "scala companion": {"a.scala": "class F\nobject F\n"},

@@ -25,6 +25,7 @@ from lci_py.search.conflicts.logic.solve import (
     satisfiable,
     variables,
 )
+from lci_py.search.conflicts.rules import rules_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,30 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Machine", "alternatives", "holds", "implies", "never", "together"]
 
-#: By language the module and name of its dialect. All other languages have only the rules that languages share.
-_DIALECTS = {
-    "go": "golang.GO",
-    "c": "preprocessor.C",
-    "cpp": "preprocessor.C",
-    "objc": "preprocessor.C",
-    "csharp": "preprocessor.CSHARP",
-    "haskell": "preprocessor.C",
-    "swift": "preprocessor.SWIFT",
-    "python": "python.PYTHON",
-    "rust": "rust.RUST",
-    "javascript": "scripts.JAVASCRIPT",
-    "typescript": "scripts.JAVASCRIPT",
-    "tsx": "scripts.JAVASCRIPT",
-    "ruby": "scripts.RUBY",
-    "php": "scripts.PHP",
-    "lua": "scripts.LUA",
-    "elixir": "scripts.ELIXIR",
-    "bash": "scripts.SHELL",
-    "kotlin": "sourcesets.JVM",
-    "java": "sourcesets.JVM",
-    "scala": "sourcesets.JVM",
-    "zig": "zig.ZIG",
-}
 _PLAIN = Dialect()
 #: Switches of one condition times those of the other.
 _MAX_PAIRS = 400
@@ -189,7 +166,7 @@ def _read(tag: str, language: str) -> _Tag:
 
 @lru_cache(maxsize=64)
 def _dialect(language: str) -> Dialect:
-    module, _, name = _DIALECTS.get(language, "").partition(".")
+    module, _, name = rules_of(language).dialect.partition(".")
     if not module:
         return _PLAIN
     dialect: Dialect = getattr(import_module(f"{__name__}.{module}"), name)
