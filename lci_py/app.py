@@ -493,7 +493,7 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
     if not wanted:
         return snapshot
     snapshot.close()  # a writer leaves the shards that somebody holds
-    _refresh(where, settings)
+    _refresh(where, settings, slow=bool(snapshot.manifest.model.get("reads_text")))
     return _snapshot(where, settings)
 
 
@@ -572,18 +572,28 @@ def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
     """Whether to bring the index up to date before a search: because that is asked for, or quick."""
     if settings.refresh == "always":
         return bool(snapshot.freshness.sweep(whole=True).stale)
+    if settings.trust:
+        return False
     swept = snapshot.freshness.sweep()
-    return bool(swept.stale) and swept.few and not snapshot.manifest.model.get("reads_text") and not settings.trust
+    if swept.worth_noting and os.access(snapshot.index_dir, os.W_OK):
+        return True
+    return bool(swept.stale) and swept.few and not snapshot.manifest.model.get("reads_text")
 
 
-def _refresh(root: Path, settings: Settings) -> None:
+def _refresh(root: Path, settings: Settings, *, slow: bool) -> None:
     from dataclasses import replace
 
     from lci_py.index.build.run import build
 
     always = settings.refresh == "always"
     options = _build_options(settings, _walk_options(root, _index_dir(root, settings), settings))
-    options = replace(options, wait=_ALWAYS_WAIT if always else 0.0, only_refresh=not always)
+    if not always:
+        from lci_py.search.worktree.freshness import QUICK_BYTES, QUICK_FILES
+
+        # Embedding with a model that reads text is not quick.
+        options = replace(options, only_refresh=True, quick=(0, 0) if slow else (QUICK_FILES, QUICK_BYTES))
+    else:
+        options = replace(options, wait=_ALWAYS_WAIT)
     try:
         build(root, _own_index_dir(root, settings), options)
     except LciError:

@@ -29,6 +29,12 @@ FEATURE_FLAGS = (
 #: Whether searches are logged, and whether their queries are too.
 LOGS = ("off", "on", "queries")
 _MAX_CONFIG_BYTES = 64_000
+#: A key of many parts, as in `a.b.c = 1`, takes memory by the square of their number.
+_MAX_KEY_PARTS = 100
+_DEEP_KEY = rf"(?:\.[^.=,\[\]{{}}\n]*){{{_MAX_KEY_PARTS}}}"
+_MAX_LINE_DOTS = 1_000  # of a line, whatever is between them
+#: Workers that any machine may have, and workers of one core.
+_FEW_JOBS, _JOBS_OF_A_CORE = 32, 4
 _MAX_WARNINGS = 5
 _MAX_BRANCHES = 64
 #: What macros of C and C++ do; the digit is the number of the argument that names what is defined.
@@ -197,7 +203,10 @@ def _read_file(path: Path) -> dict[str, Any]:
     else:
         import tomli as tomllib
     try:
-        found: dict[str, Any] = tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        if re.search(_DEEP_KEY, text) or any(line.count(".") > _MAX_LINE_DOTS for line in text.splitlines()):
+            raise ConfigError(f"{path} has a key of more than {_MAX_KEY_PARTS} parts", hint="remove it: no setting has")
+        found: dict[str, Any] = tomllib.loads(text)
         return found
     except (ValueError, RecursionError) as error:  # TOMLDecodeError, UnicodeDecodeError; brackets without end
         why = _clip(str(error))
@@ -245,6 +254,11 @@ def _why(error: Exception) -> str:
 def _at_least(least: int) -> Callable[[str, object], int]:
     # Larger values make no sense, and would not fit into C integers and columns of the index.
     return _between(least, 2**31 - 1)
+
+
+def _jobs(what: str, value: object) -> int:
+    """A number of workers; of more than several for each core, only so many."""
+    return min(_at_least(1)(what, value), max(_FEW_JOBS, _JOBS_OF_A_CORE * (os.cpu_count() or 1)))
 
 
 def _between(least: int, most: int) -> Callable[[str, object], int]:
@@ -371,7 +385,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "max_file_chunks": _at_least(1),
     "max_file_seconds": _seconds,
     "hidden": _flag,
-    "jobs": _at_least(1),
+    "jobs": _jobs,
     "snippet": _at_least(0),
     "limit": _at_least(1),
     "model": _path,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from lci_py.types.search import IndexInfo
+
 EXIT_OK = 0
 EXIT_NO_RESULTS = 1
 EXIT_USAGE = 2
@@ -80,17 +82,22 @@ class UnknownTargetError(UsageError):
 
     code = "unknown_target"
 
-    def __init__(self, message: str, near: Sequence[str], what: str = "") -> None:
+    def __init__(self, message: str, near: Sequence[str], what: str = "", index: IndexInfo | None = None) -> None:
         """
         Args:
             message: What there is not.
             near: What may have been meant.
             what: The hint if there is nothing to suggest.
+            index: Of an index that may lack it.
         """
         if near:
             *some, last = near
             what = f"did you mean {', '.join(some)} or {last}?" if some else f"did you mean {last}?"
-        super().__init__(message, hint=what, near=list(near))
+        more = {}
+        if index is not None and index.behind:
+            what = f"{what}{'; ' if what else ''}{index.behind}: run `lci index`"
+            more = {"stale_files": index.stale_files, "unchecked_files": index.unchecked_files}
+        super().__init__(message, hint=what, near=list(near), **more)
 
 
 class BadGlobError(UsageError):
@@ -151,6 +158,21 @@ class NoIndexError(IndexError_):
         """`around` is the root of an index that has this folder in it, but is not about it."""
         more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
         super().__init__(f"no index at {root}", hint=f"run `lci index {root}`{more}")
+
+
+class IndexBehindError(IndexError_):
+    """The call graph does not have a definition, which came after the index."""
+
+    code = "index_behind"
+
+    def __init__(self, name: str, place: str, changed: int) -> None:
+        """`place` is FILE:LINE of the definition, and `changed` the number of files that have changed."""
+        super().__init__(
+            f"{name!r} is defined at {place}, which has changed since it was indexed ({changed:,} files have): "
+            "who calls it and what it calls is not known yet",
+            hint="run `lci index`",
+            stale_files=changed,
+        )
 
 
 class TooLargeError(IndexError_):

@@ -211,6 +211,28 @@ def test_a_file_that_cannot_be_used_is_an_error(tmp_path: Path) -> None:
         load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 101 + "b = 1", "[" + "a." * 101 + "b]", "x = {" + "a ." * 101 + " b = 1}", '"a,b".' * 1001 + "b = 1"],
+)
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(
+    tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tomllib")
+    monkeypatch.setattr("tomllib.loads", lambda _: pytest.fail("it takes gigabytes"))
+    with pytest.raises(ConfigError, match="more than 100 parts"):
+        load(write(tmp_path, text))
+
+
+def test_many_dots_in_values_are_allowed(tmp_path: Path) -> None:
+    globs = ", ".join(f'"src/{number}/**/*.min.js"' for number in range(300))
+    assert len(load(write(tmp_path, f"exclude = [{globs}]\n"))[0].exclude) == 300
+
+
+def test_workers_are_bounded(tmp_path: Path) -> None:
+    assert load(write(tmp_path, "jobs = 5000\n"))[0].jobs == max(32, 4 * (os.cpu_count() or 1))
+
+
 def test_a_byte_order_mark_is_allowed(tmp_path: Path) -> None:
     (tmp_path / ".lci.toml").write_bytes(b"\xef\xbb\xbflimit = 3\n")
     assert load(tmp_path)[0].limit == 3

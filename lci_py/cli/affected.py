@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from lci_py.cli.output import Writer, cost, emit, from_here, shape_of
 from lci_py.cli.request import flag_filters, number, open_engine, path_from_root, plain_text
+from lci_py.cli.streams import say
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UnknownTargetError, UsageError
 from lci_py.types.affected import AffectedAnswer, AffectedRequest
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def run_affected(call: Invocation) -> int:
-    """Run the command, which exits with 1 if nothing has changed, and with --paths if no test is affected."""
+    """Run the command, which exits with 1 if nothing has changed, and with --paths or --fail-if-none if no test is
+    affected."""
     shape, writer = shape_of(call), _writer(call)
     request = _request(call)
     with open_engine(call, whole=True) as engine:
@@ -31,10 +33,13 @@ def run_affected(call: Invocation) -> int:
             from lci_py.render.relative_paths import affected_seen_from
 
             answer = affected_seen_from(answer, engine.root, os.getcwd())
-    found = answer.tests if call.flag("paths") else answer.changed
+    found = answer.tests if call.flag("paths") or call.flag("fail_if_none") else answer.changed
+    unsaid = _unsaid(answer) if shape == "paths" and not call.flag("quiet") else ""
     if (max_tokens := number(call.values, "max_tokens")) is not None and shape != "paths":
         answer = _within(answer, max_tokens, cost(call, shape, writer))
     emit(call, shape, answer, writer)
+    if unsaid:
+        say(unsaid)
     return EXIT_OK if found else EXIT_NO_RESULTS
 
 
@@ -50,6 +55,15 @@ def _request(call: Invocation) -> AffectedRequest:
     if given and not given[0].strip():
         raise UsageError("the revision is empty", hint="leave it out for HEAD")
     return AffectedRequest(plain_text(given[0]) if given else "HEAD", filters=filters, depth=depth)
+
+
+def _unsaid(answer: AffectedAnswer) -> str:
+    """Why there is nothing on stdout, for whoever looks on: `lci affected --paths | xargs -r pytest` runs no test."""
+    if answer.changed:
+        from lci_py.render.text.affected import no_test
+
+        return no_test(answer)
+    return "nothing has changed" + (f" since {answer.request.revision}" if answer.request.files is None else "")
 
 
 # --- output -----------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ def run_graph(call: Invocation) -> int:
     if call.command == "tree":
         writer = writer._replace(cut=None)
         answer = _cut(answer, call, written, writer)
-    emit(call, written, answer, writer)
+    emit(call, written, answer, writer, bare=shape in _DIAGRAMS)
     quiet = shape in MACHINE or call.flag("quiet")
     if not answer.shown and not answer.targets and not quiet:
         say_unknown(answer.query, answer.did_you_mean)

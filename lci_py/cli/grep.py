@@ -6,8 +6,8 @@ import os
 from typing import IO, TYPE_CHECKING
 
 from lci_py.cli.output import Cut, Writer, emit, from_here, shape_of
-from lci_py.cli.request import flag_filters, index_command, number, open_engine
-from lci_py.cli.streams import paths_stdout, screen, warn
+from lci_py.cli.request import flag_filters, number, open_engine
+from lci_py.cli.streams import paths_stdout, screen
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
 from lci_py.types.grep import FileLines, GrepAnswer, GrepRequest
 
@@ -27,6 +27,8 @@ def run_grep(call: Invocation) -> int:
         enclosing=shape not in ("text", "paths") or (to is not None and to.width is not None),
         marks=shape not in ("text", "paths") or (to is not None and (to.color or to.width is not None)),
     )
+    if shape != "text":
+        request = request._replace(only=False)  # JSON has the matches beside the line, and paths have lines
     with open_engine(call) as engine:
         answer = engine.grep(request)
         if from_here(call, shape):
@@ -35,11 +37,7 @@ def run_grep(call: Invocation) -> int:
             answer = grep_seen_from(answer, engine.root, os.getcwd())
         if to is not None:
             paths_stdout()  # a path in a pipe is its bytes
-        emit(call, shape, answer, _WRITER)
-    if to is not None and to.width is None and (stale := answer.info.stale_files):
-        from lci_py.render.text.style import plural
-
-        warn(f"{plural(stale, 'file')} changed since: run `{index_command(call)}`", quiet=call.flag("quiet"))
+        emit(call, shape, answer, _WRITER, bare=to is not None and to.width is None)
     return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS
 
 
@@ -54,6 +52,8 @@ def _request(call: Invocation) -> GrepRequest:
         ignore_case=call.flag("ignore_case"),
         smart_case=call.flag("smart_case"),
         words=call.flag("word_regexp"),
+        invert=call.flag("invert_match"),
+        only=call.flag("only_matching") and not call.flag("invert_match"),
         filters=flag_filters(call),
         context=(0, 0) if call.flag("paths") else context,
         max_count=number(call.values, "max_count"),

@@ -175,6 +175,9 @@ def _as_usage_error(error: Exception, argv: Sequence[str]) -> UsageError | None:
     context = getattr(error, "ctx", None)
     path = getattr(context, "command_path", _PROGRAM)
     option, command = str(getattr(error, "option_name", "")), COMMANDS.get(path.rpartition(" ")[2])
+    for spellings, instead in command.refused if "no such option" in message and command else ():
+        if option in spellings.split():
+            return UsageError(f"`{path}` has no {option}", hint=instead)
     if "no such option" in message and command and command.argument and option[:2] != "--":
         import shlex
 

@@ -55,6 +55,7 @@ class Command(NamedTuple):
     flags: tuple[Flag, ...]
     examples: tuple[tuple[str, str], ...]  # (command line, what it does)
     more: Positional | None = None  # what may follow the argument, any number of them
+    refused: tuple[tuple[str, str], ...] = ()  # flags of programs like it, separated by blanks, and what to write here
 
 
 _MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
@@ -430,12 +431,14 @@ AFFECTED = Command(
         _MAX_TOKENS,
         *_ANSWER,
         Flag(("--paths",), "flag", "Only the files of the tests, one per line, for a test runner.", OUTPUT),
+        Flag(("--fail-if-none",), "flag", "Exit 1 if no test is affected.", OUTPUT),
         _TRUST,
         *_GENERAL,
     ),
     (
         ("lci affected", "what the uncommitted changes affect"),
         ("lci affected main --paths | xargs -r pytest", "run the tests that a branch affects"),
+        ("lci affected main --fail-if-none --quiet", "in a script: whether a test reaches what has changed"),
         ("lci affected --files src/pool.py -d 2", "what depends on a file, two calls away"),
     ),
 )
@@ -470,6 +473,7 @@ GREP = Command(
         Flag(("--ignore-case", "-i"), "flag", "Letters match in either case.", MATCHING),
         Flag(("--smart-case", "-S"), "flag", "The same, unless the pattern has a capital letter.", MATCHING),
         Flag(("--word-regexp", "-w"), "flag", "Only matches that are not a part of a longer word.", MATCHING),
+        Flag(("--invert-match", "-v"), "flag", "The lines that do not match.", MATCHING),
         Flag(("--max-count", "-m"), "int", "Lines per file at most.", MATCHING, "N"),
         _REFRESH,
         Flag(
@@ -491,6 +495,7 @@ GREP = Command(
         Flag(("--name",), "list", "Only lines in definitions whose name matches; repeatable.", FILTERS, "GLOB"),
         *(flag for flag in _FILTERS if flag.name in ("path", "exclude", "repo")),
         Flag(("--files-with-matches", "-l"), "flag", "Only the paths of the files.", OUTPUT),
+        Flag(("--only-matching", "-o"), "flag", "Only the matches, each on a line; with -c, how many.", OUTPUT),
         Flag(("--count", "-c"), "flag", "Only how many lines of each file match.", OUTPUT),
         Flag(("--context", "-C"), "int", "N lines before and after each.", OUTPUT, "N"),
         Flag(("--before-context", "-B"), "int", "N lines before each.", OUTPUT, "N"),
@@ -501,16 +506,31 @@ GREP = Command(
         _PATHS,
         _MAX_TOKENS,
         _TRUST,
-        *_GENERAL,
+        *(flag._replace(spellings=("--verbose",)) if flag is _VERBOSE else flag for flag in _GENERAL),  # -v inverts
     ),
     (
         ("lci grep 'retry_(count|limit)'", "a regular expression"),
         ("lci grep -F 'items[0]' src", "a text, in one folder"),
+        ("lci grep -o 'E[0-9]{4}' | sort | uniq -c", "the matches alone"),
         ("lci grep -wi todo -C 2 --exclude 'vendor/**'", "a word in either case, with the lines around it"),
         ("lci grep 'unwrap\\(\\)' --lang rust --kind function -c", "how often per file, in functions only"),
         ("lci grep -l deprecated | xargs wc -l", "the files"),
     ),
     Positional("PATH", "Only these files and folders; they start at the current folder.", many=True),
+    (
+        ("-e --regexp -f --file", "give one expression, such as 'first|second'"),
+        ("-E --extended-regexp --encoding", "expressions are extended anyway, and files are UTF-8"),
+        ("-P --pcre2 --perl-regexp", "expressions are RE2's, without look-around and back-references"),
+        ("-g --glob --iglob --include", "--path GLOB; for !GLOB --exclude GLOB"),
+        ("-t --type", "--lang LANGUAGE"),
+        ("-T --type-not", "--exclude GLOB"),
+        ("-U --multiline", "a match never goes beyond its line"),
+        ("-r -R --recursive --replace", "folders are searched anyway, and nothing is replaced"),
+        ("-x --line-regexp", "write ^ and $ around the expression"),
+        ("-L --files-without-match --follow", "-l lists the files that have a match, and no link is followed"),
+        ("--files", "`lci index --dry-run` lists the files that are searched"),
+        ("-u --no-ignore --hidden", "`lci index --no-ignore` takes in what ignore files leave out"),
+    ),
 )
 CONFLICTS = Command(
     "conflicts",

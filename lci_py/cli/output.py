@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lci_py.cli.options import FORMATS
 from lci_py.cli.request import index_command, number, workspace_of
-from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, screen, writing
+from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, say, screen, writing
 from lci_py.errors import UsageError, unknown_value
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from lci_py.cli.fast_parser import Invocation
     from lci_py.render.json.answer import Parts
+    from lci_py.types.search import IndexInfo
 
 A = TypeVar("A")
 #: Formats that a program reads: paths start at the root, and nothing is said on stderr.
@@ -94,11 +95,19 @@ def fields_of(call: Invocation) -> tuple[str, ...]:
     return names
 
 
-def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
-    """Write an answer to stdout; a list within --max-tokens, with what was cut."""
+def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bool = False) -> None:
+    """Write an answer to stdout; a list within --max-tokens, with what was cut.
+
+    Args:
+        call: The command line.
+        shape: Of `shape_of`.
+        answer: What to write.
+        writer: How.
+        bare: Whether the text has no room for a note, as lists of paths have none: it goes to stderr.
+    """
     fields = fields_of(call)
     footer, note = not call.flag("quiet"), None
-    if shape == "text":
+    if shape not in MACHINE:
         from lci_py.render.text import style
 
         style.index_command = index_command(call)
@@ -116,6 +125,10 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A]) -> None:
             _say_cut(note, to)
         else:
             _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, machine_stdout())
+    if footer and (bare or shape == "paths"):
+        info: IndexInfo = getattr(answer, "info", None) or getattr(answer, "index")  # noqa: B009  # whatever it is
+        if said := style.behind(info):
+            say(said)
 
 
 def _placed(call: Invocation, parts: Parts) -> Parts:

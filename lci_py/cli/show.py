@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from lci_py.cli.fast_parser import Invocation
     from lci_py.cli.streams import Screen
     from lci_py.render.json.answer import Parts
+    from lci_py.types.search import IndexInfo
 
 
 def run_show(call: Invocation) -> int:
@@ -36,7 +37,7 @@ def run_show(call: Invocation) -> int:
 
             answer = show_seen_from(answer, engine.root, os.getcwd())
     if answer.unknown and not answer.results:
-        raise _error(answer.unknown)
+        raise _error(answer.unknown, answer.info)
     found = bool(answer.results)  # those that do not fit into a budget are found all the same
     if (max_tokens := number(call.values, "max_tokens")) is not None:
         from lci_py.render.shares import cut
@@ -50,12 +51,12 @@ def run_show(call: Invocation) -> int:
     return EXIT_USAGE if answer.unknown else EXIT_OK if found else EXIT_NO_RESULTS
 
 
-def _error(unknown: list[Unknown] | tuple[Unknown, ...]) -> UnknownTargetError:
+def _error(unknown: list[Unknown] | tuple[Unknown, ...], info: IndexInfo | None = None) -> UnknownTargetError:
     first, rest = unknown[0], len(unknown) - 1
     more = f" (and {rest} more targets are unknown)" if rest > 1 else " (and another target is unknown)" if rest else ""
     named = first.message.startswith("nothing is named")
     return UnknownTargetError(
-        first.message + more, first.near, "`lci search` finds code by what it does" if named else ""
+        first.message + more, first.near, "`lci search` finds code by what it does" if named else "", info
     )
 
 

@@ -14,11 +14,13 @@ from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import check
 from lci_py.search.query.text import refuse_wordless
 from lci_py.source.repository.workspace import FOLDER
+from lci_py.source.text.folders import is_aside
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.answer.copies import Folding
     from lci_py.search.modes.answered import Answered
     from lci_py.search.snapshot import Snapshot
@@ -194,7 +196,7 @@ class Engine:
         snapshot = self.snapshot
         snapshot.forget()
         check(snapshot, filters)
-        rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
+        rows = _present_definitions(snapshot, name, filters)
 
         def first(count: int) -> Answer:
             request = SearchRequest(name, "symbolic", count, filters, snippet=0)
@@ -313,6 +315,18 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, request.filters)
         return conflicts(self.snapshot, request)
+
+
+def _present_definitions(snapshot: Snapshot, name: str, filters: Filters) -> list[Row]:
+    """Rows of the definitions of a name, those in changed files as they are now."""
+    rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
+    if not snapshot.freshness.sweep().stale:
+        return rows
+    from lci_py.search.navigate.present import PresentFiles, in_changed_files
+
+    changed, looked = in_changed_files(PresentFiles(snapshot), name, filters)
+    rows = [*(row for row in rows if row["file"] not in looked), *changed]
+    return sorted(rows, key=lambda row: (row["test"], is_aside(row["file"]), row["file"], row["line"]))
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -50,4 +50,5 @@ class AffectedAnswer(NamedTuple):
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
     dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it left out
+    nearest_tests: tuple[str, ...] = ()  # if there are no tests: files of some by folder and name, best first
     uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision

@@ -20,6 +20,8 @@ class GrepRequest(NamedTuple):
     ignore_case: bool = False
     smart_case: bool = False  # ignore case if the pattern has no capital letter
     words: bool = False  # only matches with no letter, digit or underscore right before or after
+    invert: bool = False  # the lines that do not match
+    only: bool = False  # each match as a line of its own; with `invert`, nothing
     filters: Filters = Filters()
     context: tuple[int, int] = (0, 0)  # lines before and after each one
     max_count: int | None = None  # lines of one file

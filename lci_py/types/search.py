@@ -50,6 +50,15 @@ class IndexInfo:
     stale_files: int  # changed, deleted or new since the build
     unchecked_files: int = 0  # not looked at for lack of time
 
+    @property
+    def behind(self) -> str:
+        """What the index may lack of the present tree, as part of a sentence; "" if it lacks nothing."""
+        changed, unchecked = self.stale_files, self.unchecked_files
+        said = [f"{changed:,} file{'s' if changed > 1 else ''} changed since"] if changed else []
+        if unchecked:
+            said.append(f"{unchecked:,} file{'s' if unchecked > 1 else ''} not compared with the index")
+        return ", ".join(said)
+
 
 # --- search -----------------------------------------------------------------------------------------------------
 

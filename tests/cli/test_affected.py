@@ -86,6 +86,40 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     assert "tests/test_shut.py:8         function test_shut   4 calls away\n" in affected("-v").out
 
 
+def test_no_test_is_said_and_the_nearest_are_named(affected: Callable[..., Ran], root: Path) -> None:
+    commit(root, {"lib/shut/door.py": "def door():\n    return 1\n", "lib/apart.py": "def apart():\n    return 1\n"})
+    edit(root, "lib/shut/door.py", "1", "2")
+    said = "no test reaches this by calls; nearest by folder and name: tests/test_shut.py"
+    plain, paths, found = affected(), affected("--paths"), affected("--json")
+    assert plain.code == 0 and said in plain.out
+    assert (paths.code, paths.out) == (1, "") and said in paths.err
+    assert answer(found)["nearest_tests"] == ["tests/test_shut.py"]
+    assert affected("--paths", "-q").err == ""
+    assert [affected("--fail-if-none", *more).code for more in ((), ("--json",), ("--paths",))] == [1, 1, 1]
+    edit(root, "pool/core.py", "return data", "return [data]")
+    assert affected("--fail-if-none").code == 0 and "no test" not in affected("--paths").err
+    git(root, "checkout", "-q", ".")
+    assert affected("--paths").err == "lci: nothing has changed since HEAD\n"
+
+
+def test_a_git_that_does_not_answer_is_named(
+    affected: Callable[..., Ran], root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    monkeypatch.setenv("PATH", str(program.parent))
+    for script, said in (
+        (None, "git cannot be started"),
+        ("echo 'git version 2.11.0'", "git is too old (2.11"),
+        ("echo 'fatal: detected dubious ownership' >&2; exit 128", "git refuses the repository (detected dubious"),
+    ):
+        if script:
+            program.write_text(f"#!/bin/sh\n{script}\n")
+            program.chmod(0o755)
+        for ran in (affected(), affected("--json")):
+            assert ran.code == 2 and said in ran.err + ran.out and "no commit" not in ran.err
+
+
 def test_what_counts_as_a_change(affected: Callable[..., Ran], root: Path) -> None:
     core = root / "pool" / "core.py"
     before = core.read_text()

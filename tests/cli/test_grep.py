@@ -45,6 +45,42 @@ def test_a_pipe_gets_what_ripgrep_prints(grep: Callable[..., Ran], root: Path) -
     assert grep("Store", "-Sc", "shop").out == "shop/app.py:2\nshop/store.py:1\n"
 
 
+def test_lines_that_do_not_match_and_matches_alone(lci: Callable[..., Ran], tmp_path: Path) -> None:
+    root = build(tmp_path, {"a.txt": "foo bar foo\nnothing\nx foo\n\nlast", "b.txt": "none\nat all\n"})
+
+    def grep(*argv: str) -> str:
+        return lci("grep", *argv, cwd=root).out
+
+    assert grep("-v", "foo") == "a.txt:2:nothing\na.txt:4:\na.txt:5:last\nb.txt:1:none\nb.txt:2:at all\n"
+    assert grep("-vo", "foo") == grep("-v", "foo") == grep("--invert-match", "foo")
+    assert (grep("-vc", "foo"), grep("-vl", "none|all")) == ("a.txt:3\nb.txt:2\n", "a.txt\n")
+    assert (grep("-vm1", "foo"), grep("-v", "")) == ("a.txt:2:nothing\nb.txt:1:none\n", "")
+    assert grep("-o", "fo+") == "a.txt:1:foo\na.txt:1:foo\na.txt:3:foo\n"
+    assert grep("-oc", "foo") == "a.txt:3\n"
+    assert grep("-o", "-A1", "foo", "-m1") == "a.txt:1:foo\na.txt:1:foo\na.txt-2-nothing\n"
+    assert grep("-o", "x*", "b.txt") == "b.txt:1:\n" * 5 + "b.txt:2:\n" * 7
+    first = json.loads(grep("-v", "foo", "--json"))["results"][0]
+    assert first == {"file": "a.txt", "line": 2, "text": "nothing", "language": "text"}
+    VALIDATOR.validate(json.loads(grep("-v", "foo", "--json")))
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("-e", "one expression"),
+        ("-tpy", "--lang"),
+        ("-g", "--path GLOB"),
+        ("-r", "searched anyway"),
+        ("--files", "lists"),
+    ],
+)
+def test_what_ripgrep_has_and_lci_has_not_is_refused_with_a_word(
+    grep: Callable[..., Ran], flag: str, said: str
+) -> None:
+    ran = grep(flag, "clean")
+    assert (ran.code, ran.out) == (2, "") and ran.err.startswith("lci: `lci grep` has no -") and said in ran.err
+
+
 def test_paths_start_where_one_is(grep: Callable[..., Ran], root: Path) -> None:
     assert grep("def use", cwd=root / "shop").out == "../other/tools.py:5:def use():\n"
     assert grep("def use", "--root", str(root), cwd=root / "shop").out == "other/tools.py:5:def use():\n"

@@ -104,7 +104,8 @@ def test_what_the_file_says_now(lci: Callable[..., Ran], tmp_path: Path) -> None
     [found] = results(lci("show", block["id"], "--json", "--refresh", "never", cwd=root))
     assert (found["line"], found["text"]) == (3, "from shop.store import Store, clean")
     ran = lci("show", "shop/new.py:2", "--refresh", "never", cwd=root)
-    assert ran.out == "shop/new.py:1-2  function fresh  ⚠ stale\ndef fresh():\n    return 1\n"
+    shown = "shop/new.py:1-2  function fresh  ⚠ stale\ndef fresh():\n    return 1\n"
+    assert ran.out == f"{shown}\n1 result · 2 files changed since: run `lci index`\n"
     app_py.write_text("")
     ran = lci("show", "make", "--refresh", "never", cwd=root)
     assert (ran.code, ran.err) == (2, "lci: make is no longer in shop/app.py: run `lci index`\n")

@@ -91,7 +91,11 @@ def drawn(root: Path, files: Sequence[str], rng: random.Random, count: int) -> l
             ]
         )  # fmt: skip
         # Of -i and -S, the last one counts for ripgrep, and -i for lci.
-        flags = [flag for flag in (rng.choice(["-i", "-S"]), "-w") if rng.random() < 0.2]
+        flags = [
+            flag
+            for flag in (rng.choice(["-i", "-S"]), "-w", rng.choice("-v -o -c -oc -vc".split()))
+            if rng.random() < 0.2
+        ]
         found.append([*flags, *(["-F"] if fixed else []), "--", pattern])
     return found
 

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
+from lci_py.cli.main import main
 from lci_py.errors import IndexWriteError, NoIndexError
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran, copy_corpus
@@ -312,6 +313,100 @@ def test_many_changes_are_named_and_not_made_up_for(root: Path, change: str) -> 
     found = refreshed(root, "otter", refresh="always")
     assert (found["index"]["generation"], found["index"]["stale_files"]) == (2, 0)
     assert found["results"][0]["file"] == "a.py"
+
+
+LATE = "def late(value):\n    return later(value)\n\n\ndef later(value):\n    return value\n"
+
+
+def left_behind(root: Path) -> int:
+    """Change more than a search refreshes, as a switch of branches does; returns how many files differ."""
+    from lci_py.search.worktree.freshness import QUICK_FILES
+
+    (root / "a.py").write_text(SOURCE.replace("def first", "\n\ndef first"))
+    (root / "late.py").write_text(LATE)
+    for number in range(QUICK_FILES):
+        (root / f"new{number}.py").write_text("def new(): pass\n")
+    return QUICK_FILES + 2
+
+
+def test_definitions_of_changed_files_are_found_as_they_are_now(root: Path) -> None:
+    left_behind(root)
+
+    def places(asked: str, **filters: tuple[str, ...]) -> list[tuple[str, int]]:
+        found = session.definitions(asked, Filters(**filters), 10)
+        return [(result.file, result.line) for result in found.results]
+
+    with app.open_engine(str(root), refresh="never") as session:
+        assert places("late") == places("late.py::late") == places("l?te") == [("late.py", 1)]
+        assert places("first") == [("a.py", 3)]  # not where it was
+        assert places("late", lang=("python",), kind=("function",), path=("*.py",)) == [("late.py", 1)]
+        assert not places("late", lang=("go",)) and not places("late", kind=("class",)) and not places("lat")
+        assert not places("late", exclude=("late.py",)) and not places("late", name=("other",))
+        assert places("new", path=("new3.py", "new2.py")) == [("new2.py", 1), ("new3.py", 1)]
+    (root / "a.py").write_text("")
+    with app.open_engine(str(root), refresh="never") as session:
+        assert not places("first")
+
+
+def test_every_command_says_that_the_index_is_behind(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = f"{left_behind(root)} files changed since: run `lci index`"
+    monkeypatch.chdir(root)
+
+    def ran(*command: str) -> Ran:
+        code = main(command)
+        return Ran(code, *capsys.readouterr())
+
+    for command in (
+        ("def", "late"), ("show", "late"), ("show", "a.py:7"), ("outline", "late.py"), ("callers", "first"),
+        ("path", "other", "first"), ("affected", "--files", "a.py"), ("search", "name:second", "--mode", "symbolic"),
+        ("def", "first", "--format", "markdown"), ("path", "other", "first", "--format", "markdown"),
+    ):  # fmt: skip
+        found = ran(*command)
+        assert said in found.out and not found.err, found
+    for bare in (("grep", "late"), ("grep", "late", "--paths"), ("tree", "first", "--format", "dot")):
+        found = ran(*bare)
+        assert said in found.err and said not in found.out, found
+        assert not ran(*bare, "--quiet").err
+    for gone in (("show", "nowhere"), ("path", "nowhere", "first")):
+        assert said in ran(*gone).err
+        assert f"{ran(*gone, '--json').json()['error']['stale_files']} files" in said
+    for unknown in (("callers", "late"), ("path", "other", "late")):
+        found = ran(*unknown)
+        assert found.code == 3 and "'late' is defined at late.py:1" in found.err, found
+        assert ran(*unknown, "--json").json()["error"]["code"] == "index_behind"
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_copy_of_the_tree_is_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool) -> None:
+    """As after `cp -r` or rsync: every file has another time, and a search reads few of them."""
+    from lci_py.search.worktree import freshness
+
+    first = tmp_path / "first"
+    first.mkdir()
+    for number in range(40):
+        (first / f"f{number}.py").write_text(f"def f{number}(): pass\n")
+    past = time.time_ns() - 10**10
+    for path in first.iterdir():
+        os.utime(path, ns=(past, past))
+    app.build_index(str(first), jobs=1)
+    root = Path(shutil.copytree(first, tmp_path / "root", copy_function=shutil.copyfile))
+    monkeypatch.setattr(freshness, "READ_FILES", 10)
+    (root / "f39.py").write_text("def g39(): pass\n")  # as long as it was
+    for number in range(25 if many else 1):
+        (root / f"new{number}.py").write_text("def new(): pass\n")
+    time.sleep(0.05)  # until then the new times are not believed
+    with app.open_engine(str(root), refresh="never") as session:
+        info = session.definitions("f1", Filters(), 10).index
+        assert info.unchecked_files == 30 and "30 files not compared" in info.behind
+    for _ in range(2):
+        with app.open_engine(str(root)) as session:
+            found = [session.definitions(name, Filters(), 30) for name in ("new", "g39", "f39")]
+            assert [answer.total for answer in found] == [25 if many else 1, 1, 0]
+            info, swept = found[0].index, session.snapshot.freshness.sweep()
+            assert (info.stale_files, info.unchecked_files, info.generation) == (26 if many else 0, 0, 2)
+            assert swept.touched == 0
 
 
 def test_as_many_changes_as_are_few(root: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from lci_py.index.shards.files import UNSETTLED, Known
+from lci_py.index.shards.files import FLEETING, UNSETTLED, Known
 from lci_py.source.repository.read import read_file
 from lci_py.source.text.digest import digest
 from lci_py.types.source import FileEntry
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 #: A file written this shortly before it was read may be written again with the same modification time. Linux clocks
 #: tick every 10 ms or faster; times in whole seconds show that a file system counts in seconds, or in steps of two.
 TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
-#: Reasons for leaving a file out that do not follow from its content: such a file is looked at in every run.
-FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large"})
 
 
 @dataclass(slots=True)
@@ -36,6 +34,14 @@ class Change:
     def __bool__(self) -> bool:
         return bool(self.dirty or self.gone or self.touched)
 
+    def within(self, files: int, size: int) -> bool:
+        """Whether no more files, and bytes of them, have to be extracted or removed."""
+        return len(self.dirty) + len(self.gone) <= files and sum(entry.size for entry in self.dirty) <= size
+
+    def touched_only(self) -> Change:
+        """Only the files that have other times; the others count as they are in the index."""
+        return Change(same=[*self.same, *self.replaced, *self.gone], touched=self.touched)
+
 
 @dataclass(frozen=True, slots=True)
 class PreviousGeneration:
@@ -44,6 +50,7 @@ class PreviousGeneration:
     manifest: Manifest
     table: FileTable
     changed: Change | None  # None: every file is as it was
+    partly: bool = False  # there are more changes, left to a later run
 
     @property
     def change(self) -> Change:
@@ -78,7 +85,13 @@ def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
 
 
 def compare(
-    root: str, known: Iterable[Known], files: Sequence[FileEntry], walked_ns: int, only: Sequence[str] | None = None
+    root: str,
+    known: Iterable[Known],
+    files: Sequence[FileEntry],
+    walked_ns: int,
+    only: Sequence[str] | None = None,
+    *,
+    settling: bool = False,
 ) -> Change:
     """Compare the files of the tree with the files of the index.
 
@@ -88,6 +101,7 @@ def compare(
         files: The files that the walk found.
         walked_ns: When the walk began, by the wall clock.
         only: Paths of files and folders to compare; all others count as unchanged. "" is the root, None means all.
+        settling: Whether a file counts as touched if all that is new is a time that can be stored at last.
     """
     change = Change()
     named = None if only is None else frozenset(only)
@@ -101,7 +115,7 @@ def compare(
         elif (item.size, item.mtime_ns, item.ctime_ns) == (entry.size, entry.mtime_ns, entry.ctime_ns):
             change.same.append(item)
         else:
-            _look_inside(root, item, entry, walked_ns, change)
+            _look_inside(root, item, entry, walked_ns, change, settling=settling)
     for item in before.values():
         if named is not None and not _among(item.path, named):
             change.same.append(item)
@@ -110,14 +124,15 @@ def compare(
     return change
 
 
-def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, change: Change) -> None:
+def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, change: Change, *, settling: bool) -> None:
     if entry.size == item.size and item.reason not in FLEETING:
         data = read_file(root, entry.path)
         if not isinstance(data, str) and digest(data) == item.sha:
             now = replace(item, mtime_ns=settled_ns(entry, walked_ns), ctime_ns=entry.ctime_ns)
             # A missing modification time alone is no reason to write; if there is another reason, this one is stored.
             unsettled = item.mtime_ns == -1 and item.ctime_ns == entry.ctime_ns
-            (change.same if unsettled else change.touched).append(now)
+            noted = settling and now.mtime_ns >= 0
+            (change.same if unsettled and not noted else change.touched).append(now)
             return
     change.dirty.append(entry)
     change.replaced.append(item)

@@ -71,6 +71,7 @@ class BuildOptions:
     flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
     watched: tuple[str, ...] = ()  # files below the root that these options come from
     only_refresh: bool = False  # raise rather than rebuild
+    quick: tuple[int, int] | None = None  # if more files, or bytes, have changed, only note the times of the others
     most: tuple[int, int] | None = None  # files and bytes; raise rather than index more
     branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
     check_branches: bool = False  # raise if a branch is unknown
@@ -136,7 +137,8 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
             index_dir.rmdir()  # unless it holds something
         raise
     if previous is not None and _is_current(run, tree, previous):
-        return summary_of(root, _with_head(run, previous.manifest), tree.walked, started, changed=False)
+        manifest = previous.manifest if previous.partly else _with_head(run, previous.manifest)
+        return summary_of(root, manifest, tree.walked, started, changed=False)
     # Not before: when nothing has changed, importing it would take as long as everything else.
     from lci_py.callgraph.gc_paused import gc_rare
     from lci_py.index.store import commit as store
@@ -222,7 +224,12 @@ def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGenera
         table = FileTable(run.index_dir / latest.shards["files"].name)
         if table.matches(tree.walked.files):
             return PreviousGeneration(latest, table, None)
-        change = compare(str(run.root), table.known(), tree.walked.files, tree.walked_ns, run.options.files)
+        quick, only = run.options.quick, run.options.files
+        change = compare(
+            str(run.root), table.known(), tree.walked.files, tree.walked_ns, only, settling=quick is not None
+        )
+        if quick is not None and not change.within(*quick):
+            return PreviousGeneration(latest, table, change.touched_only(), partly=True)
     except (DamagedIndexError, KeyError) as error:
         run.warnings.append(f"{error.message if isinstance(error, DamagedIndexError) else error}; rebuilt from nothing")
         return None
@@ -243,6 +250,8 @@ def _is_current(run: _Run, tree: _Tree, previous: PreviousGeneration) -> bool:
     options, manifest = run.options, previous.manifest
     if previous.changed or (manifest.counts["pending_chunks"] and not options.defer_dense):
         return False
+    if previous.partly:
+        return True
     if options.files is None and previous.table.skipped() != list(tree.walked.skipped):
         return False
     indexed = manifest.settings.get("branches")
@@ -258,7 +267,7 @@ def _watched(run: _Run, tree: _Tree, previous: PreviousGeneration | None) -> lis
     """What decides which files there are (folders, ignore files, settings), with the mtime_ns to store."""
     settings = [(name, _mtime(run.root / name)) for name in run.options.watched]
     watched = [*tree.walked.folders, *tree.walked.rules, *settings]
-    if run.options.files is None or previous is None:
+    if previous is None or (run.options.files is None and not previous.partly):
         return [(name, settled_mtime(mtime_ns, tree.walked_ns)) for name, mtime_ns in watched]
     # Only some files were looked at: the stored times stay, so that the next run sees what this one left out.
     stored = dict(previous.table.folders())
@@ -322,11 +331,14 @@ def _publish(
     with GenerationBuilder(context, number) as builder:
         generation = builder.from_nothing() if previous is None else builder.after(previous)
         files = builder.write_file_table()
-        commit, branch = head(run.root)
+        built_at, (commit, branch) = datetime.now(timezone.utc).strftime(BUILT_AT), head(run.root)
+        if previous is not None and previous.partly:
+            older = previous.manifest  # of which this one has the content
+            built_at, commit, branch = older.built_at, older.commit, older.branch
         manifest = Manifest(
             format=FORMAT,
             generation=number,
-            built_at=datetime.now(timezone.utc).strftime(BUILT_AT),
+            built_at=built_at,
             commit=commit,
             branch=branch,
             program=_program(),

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 UNSETTLED = -2
 #: Instead of the modification time of an index folder in the tree: changes in it do not count.
 OURS = -3
+#: Reasons for leaving a file out that do not follow from its content: such a file is looked at in every run.
+FLEETING = frozenset({"unreadable", "vanished", "special", "symlink", "too_large"})
 _STAT = ("sizes", "mtimes", "ctimes")
 _T = TypeVar("_T")
 

@@ -32,6 +32,7 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
     changes, tests, callers = answer.dropped
     tail: dict[str, Any] = {
         "test_files": sorted({one.place.file for one in answer.tests}),
+        "nearest_tests": list(answer.nearest_tests),
         "total": len(answer.tests) + tests,
         "has_more": tests > 0,
         "uncompared": list(answer.uncompared),

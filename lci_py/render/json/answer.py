@@ -105,7 +105,7 @@ def index_object(info: IndexInfo) -> dict[str, Any]:
     }
     if info.unchecked_files:
         found["unchecked_files"] = info.unchecked_files
-    if info.stale_files:
+    if info.behind:
         found["hint"] = "run `lci index`"
     return found
 

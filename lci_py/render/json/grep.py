@@ -48,15 +48,11 @@ def _results(answer: GrepAnswer) -> Iterator[dict[str, Any]]:
 
 
 def _line(file: FileLines, line: Line) -> dict[str, Any]:
-    (start, stop), *more = line.spans
+    first, *more = line.spans or ((0, 0),)
+    match = {"column": first[0] + 1, "match": line.text[first[0] : first[1]]} if line.spans else {}
     found: dict[str, Any] = {
-        "file": file.path,
-        "line": line.number,
-        "column": start + 1,
-        "match": line.text[start:stop],
-        "text": line.text,
-        "language": file.language,
-    }
+        "file": file.path, "line": line.number, **match, "text": line.text, "language": file.language,
+    }  # fmt: skip
     if around := line.around:
         place = {"kind": around.kind, "line": around.line, "end_line": around.end_line}
         found["enclosing"] = {"id": around.id, **names(around.symbol, around.qualified_name), **place}

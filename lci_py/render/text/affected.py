@@ -63,6 +63,9 @@ def render(
         if rows := list(lines):
             file.write(layout.style(label, "bold") + "\n")
             file.writelines(line + "\n" for line in rows)
+    if untested := no_test(answer):
+        for line in sentence(f"{layout.signs.warn} {untested}", layout, "  "):
+            file.write(layout.style(line, "warn") + "\n")
     if answer.max_tokens is not None:
         left = [plural(count, noun) for count, noun in zip(answer.dropped, _NOUNS, strict=True) if count]
         note = f"cut to {answer.max_tokens:,} tokens: {', '.join(left)} left out"
@@ -73,11 +76,19 @@ def render(
         note = f"not compared, without git or without {visible_line(answer.request.revision)}: {names}"
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
-    if footer and (width is not None or not answer.changed):
+    if footer and (width is not None or not answer.changed or answer.info.behind):
         since = f" since {visible_line(answer.request.revision)}" if answer.request.files is None else ""
         count = len(answer.changed) + changes
         said = [f"{plural(count, 'change')}{since}" if count else f"nothing has changed{since}"]
-        file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
+        file.write(footer_line(said, answer.info, layout) + "\n")
+
+
+def no_test(answer: AffectedAnswer) -> str:
+    """What is said of changes that no test reaches; "" if one does, or nothing has changed."""
+    if not answer.changed or answer.tests or any(answer.dropped):
+        return ""
+    near = ", ".join(map(visible_line, answer.nearest_tests))
+    return "no test reaches this by calls" + (f"; nearest by folder and name: {near}" if near else "")
 
 
 def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:

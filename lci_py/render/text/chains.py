@@ -34,12 +34,14 @@ def render(
         file.writelines(line + "\n" for line in Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
     if answer.frontier is not None:
         file.writelines(line + "\n" for line in _frontier(answer.frontier, answer, layout))
+        if footer and answer.info.behind:
+            file.write(footer_line([], answer.info, layout) + "\n")
     elif footer:
         shown, calls = len(answer.chains), sorted({len(chain) - 1 for chain in answer.chains})
         count = plural(answer.total, "chain")
         count = f"{shown:,} of {count}" if shown < answer.total else count
         said = f"{count} of {' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
-        file.write(footer_line([said], answer.info.stale_files, layout) + "\n")
+        file.write(footer_line([said], answer.info, layout) + "\n")
 
 
 def render_paths(answer: PathAnswer, *, file: IO[str]) -> None:

@@ -180,7 +180,7 @@ def render(
         file.writelines(line + "\n" for line in disagreement_lines(disagreement, layout))
         file.write("\n")
     if footer:
-        file.write(footer_line(_summary(answer), answer.index.stale_files, layout) + "\n")
+        file.write(footer_line(_summary(answer), answer.index, layout) + "\n")
 
 
 def render_paths(answer: ConflictsAnswer, *, file: IO[str]) -> None:

@@ -83,7 +83,7 @@ def render(
         lines = sentence(f"{layout.signs.warn} {line}", layout, _GROUPED)
         file.writelines(layout.style(part, "warn") + "\n" for part in lines)
     if footer:
-        file.write(footer_line(_summary(answer), answer.index.stale_files, layout) + "\n")
+        file.write(footer_line(_summary(answer), answer.index, layout) + "\n")
 
 
 def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:

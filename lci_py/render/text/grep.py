@@ -63,7 +63,7 @@ def render(
         said = said or [plural(tally.files, "file")]
         if started and answer.request.lines == "text":
             file.write("\n")
-        file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
+        file.write(footer_line(said, answer.info, layout) + "\n")
 
 
 def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:
@@ -74,7 +74,7 @@ def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:
 
 def _piped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
     style = layout.style
-    gaps = found.matching < len(found.lines)
+    gaps = not all(line.matches for line in found.lines)
     last = 0
     if parted:
         yield "--"
@@ -97,7 +97,7 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
     stale = f"  {style(f'{layout.signs.warn} stale', 'warn')}" if found.stale else ""
     yield style(path, "path") + stale
     digits = len(str(found.lines[-1].number)) if found.lines else 0
-    gaps = found.matching < len(found.lines)
+    gaps = not all(line.matches for line in found.lines)
     following = list(found.lines)  # of each line the next one that matches
     for place in range(len(following) - 2, -1, -1):
         if not following[place].matches:

@@ -53,10 +53,10 @@ def render(
         )
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
-    if footer and width is not None:
+    if footer and (width is not None or answer.info.behind):
         said = [] if left else [plural(answer.total, "definition")]
-        if said or answer.info.stale_files:
-            file.write(footer_line(said, answer.info.stale_files, layout) + "\n")
+        if said or answer.info.behind:
+            file.write(footer_line(said, answer.info, layout) + "\n")
 
 
 def render_paths(answer: OutlineAnswer, *, file: IO[str]) -> None:

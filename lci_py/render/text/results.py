@@ -414,7 +414,7 @@ def render(
     notes, explained = list(listing.notes()), list(listing.explained_file())
     rest = list(listing.insight(explain=explain))
     if footer:
-        rest.append(footer_line(_summary(answer), answer.index.stale_files, listing.layout))
+        rest.append(footer_line(_summary(answer), answer.index, listing.layout))
     if answer.results and lines_of_code and width is not None and (notes or explained or rest):
         file.write("\n")
     # The explained file begins with its path, as a result does; blank lines keep it from looking like one.
@@ -441,7 +441,7 @@ def render_definitions(
         noun = "definition" if answer.total == 1 else "definitions"
         shown = len(answer.results)
         count = f"{shown:,} of {answer.total:,}" if answer.total != shown else f"{shown:,}"
-        file.write(listing.style(f"{count} {noun}", "dim") + "\n")
+        file.write(footer_line([f"{count} {noun}"], answer.index, listing.layout) + "\n")
 
 
 def render_paths(answer: Answer, *, file: IO[str]) -> None:

@@ -53,15 +53,16 @@ def render(
             file.write("\n")
         file.writelines(line + "\n" for line in _result(item, answer.request, layout, numbers or width is not None))
     notes = list(_notes(answer))
-    if answer.results and (notes or (footer and width is not None)):
+    footer = footer and (width is not None or bool(answer.info.behind))
+    if answer.results and (notes or footer):
         file.write("\n")
     for note in notes:
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
-    if footer and width is not None:
+    if footer:
         shown = len(answer.results)
         count = plural(shown, "result") if shown == answer.total else f"{shown:,} of {plural(answer.total, 'result')}"
-        file.write(footer_line([count], answer.info.stale_files, layout) + "\n")
+        file.write(footer_line([count], answer.info, layout) + "\n")
 
 
 def render_paths(answer: ShowAnswer, *, file: IO[str]) -> None:

@@ -8,6 +8,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from lci_py.types.search import IndexInfo
+
 # A file name or a source line can hold escape sequences that rewrite the terminal, and bidi controls that make code
 # look different from what it does (CVE-2021-42574). U+2028 and U+2029 end a line for some viewers.
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
@@ -19,7 +21,10 @@ _ZERO_WIDTH = (
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 # A variation selector right after a sign that has a coloured form says which form is meant, and hides nothing.
-_SELECTORS = "(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]|[\ufe00-\ufe0d]"
+_SELECTORS = (
+    "(?<![\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])(?:(?<![#*0-9])[\ufe0e\ufe0f]|[\ufe0e\ufe0f](?!\u20e3))"
+    "|[\ufe00-\ufe0d]"
+)
 # A lone surrogate stands for a byte that is not UTF-8.
 # Patterns for `re.sub`, which compiles each when it is first needed: that takes half a millisecond, and most text is
 # plain.
@@ -244,10 +249,15 @@ def did_you_mean(name: str, near: Iterable[str]) -> str:
     return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
 
 
-def footer_line(parts: Iterable[str], stale_files: int, layout: Layout) -> str:
-    """The end of an answer, on one line if it fits: its parts, then how many indexed files have changed since."""
-    stale = [f"{plural(stale_files, 'file')} changed since: run `{index_command}`"] if stale_files else []
-    lines = listed(f" {layout.signs.dot} ".join([*parts, *stale]), layout, "  ")
+def behind(info: IndexInfo) -> str:
+    """That the index of an answer lacks some of the present tree, and what to do; "" if it lacks nothing."""
+    return f"{info.behind}: run `{index_command}`" if info.behind else ""
+
+
+def footer_line(parts: Iterable[str], info: IndexInfo, layout: Layout) -> str:
+    """The end of an answer, on one line if it fits: its parts, then what its index lacks."""
+    said = f" {layout.signs.dot} ".join(filter(None, (*parts, behind(info))))
+    lines = listed(said, layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)
 
 

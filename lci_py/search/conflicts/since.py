@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.errors import UsageError
 from lci_py.source.file_record import define_data
 from lci_py.source.repository.content import content_reason
-from lci_py.source.repository.git import blobs, changed_since, commit_of, git_root, merge_base
+from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root, merge_base
 from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.source.stated_values import claims_of, code_value, place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
@@ -97,6 +97,8 @@ def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: 
     parted = revision.endswith(_PARTED)
     commit = commit_of(root, revision.removesuffix(_PARTED) or "HEAD")
     commit = merge_base(root, commit) if commit is not None and parted else commit
+    if commit is None and (problem := git_problem(root)):
+        raise UsageError(problem, hint="--diff needs git; without it all conflicts are listed")
     if commit is None and revision == "HEAD":
         commit = _NOTHING
     if commit is None:

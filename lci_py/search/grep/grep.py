@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.answer.results import index_info
-from lci_py.search.grep.matcher import Pattern, compiled, lines
+from lci_py.search.grep.matcher import Pattern, compiled, lines, other_lines
 from lci_py.types.grep import Around, FileLines, GrepAnswer, GrepRequest, Line, Tally
 from lci_py.types.search import BLOCK_KIND, Filters
 
@@ -34,7 +34,10 @@ def grep(snapshot: Snapshot, request: GrepRequest) -> GrepAnswer:
         BadPatternError: The pattern is no regular expression.
         BadGlobError: A path filter is not a glob.
     """
-    search = _Search(snapshot, request, compiled(request))
+    pattern = compiled(request)
+    if request.invert:
+        pattern = pattern._replace(clauses=())  # any file may have a line that does not match
+    search = _Search(snapshot, request, pattern)
     return GrepAnswer(request, search.run(search.candidates()), search.tally, index_info(snapshot))
 
 
@@ -124,6 +127,8 @@ class _Search:
             data = data[: data.rfind(b"\n", 0, nul - nul % _BLOCK) + 1]
         request = self._request
         hits = lines(self._pattern.matcher, data)
+        if request.invert:
+            hits = other_lines(data, hits)
         if self._narrow:
             hits = iter(self._inside(file, data, list(hits)))
         if request.max_count is not None:
@@ -131,7 +136,8 @@ class _Search:
         if request.lines == "none":
             return FileLines(file.path, "", file.stale, 1, ()) if next(hits, None) is not None else None
         if request.lines == "count":
-            count = sum(1 for _ in hits)
+            spans = self._pattern.matcher.spans
+            count = sum(len(spans(data, hit)) if request.only else 1 for hit in hits)
             return FileLines(file.path, "", file.stale, count, ()) if count else None
         found = list(hits)
         if not found:
@@ -144,7 +150,8 @@ class _Search:
         numbers = _numbers(data, hits)
         around = self._around(file, numbers) if self._request.enclosing else {}
         before, after = self._request.context
-        spans = self._pattern.matcher.spans if self._request.marks else None
+        only = self._request.only
+        spans = self._pattern.matcher.spans if (self._request.marks or only) and not self._request.invert else None
         rows = data.split(b"\n") if before or after else []
         if rows and not rows[-1]:
             rows.pop()
@@ -155,7 +162,11 @@ class _Search:
             span = around.get(number)
             inside = None if span is None else Around(*span[1:])
             text = _text(data[hit[0] : hit[1]])
-            yield Line(number, text, _in_text(text, data, hit[0], spans(data, hit)) if spans else (), True, inside)
+            marks = _in_text(text, data, hit[0], spans(data, hit)) if spans else ()
+            if only:
+                yield from (Line(number, text[a:b], ((0, b - a),), True, inside) for a, b in marks)
+            else:
+                yield Line(number, text, marks, True, inside)
             following = numbers[at + 1] if at + 1 < len(numbers) else len(rows) + 1
             last = number
             for other in range(number + 1, min(number + after + 1, following)) if rows else ():

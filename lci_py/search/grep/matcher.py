@@ -5,6 +5,7 @@ A text is searched without a regular expression; the others run in RE2, whose ti
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -12,7 +13,7 @@ from lci_py.errors import BadPatternError
 from lci_py.search.grep.syntax import WORD_CLASS, Clause, parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lci_py.types.grep import GrepRequest
 
@@ -87,6 +88,18 @@ def lines(matcher: Matcher, data: bytes) -> Iterator[Span]:
         at = stop + 1
 
 
+def other_lines(data: bytes, hits: Iterable[Span]) -> Iterator[Span]:
+    """The lines that are none of some, in order, without their line ends."""
+    at, size = 0, len(data)
+    for start, stop in itertools.chain(hits, ((size, size),)):
+        while at < start:
+            end = data.find(b"\n", at, start)
+            end = start if end < 0 else end
+            yield at, end
+            at = end + 1
+        at = stop + 1
+
+
 class _Literal:
     """A text."""
 
@@ -131,8 +144,11 @@ def _any_case(char: str) -> bytes:
 
 
 def _within(matcher: _Literal | _Folded, data: bytes, line: Span) -> list[Span]:
-    found, at = [], line[0]
-    while at <= line[1] and (span := matcher.find(data, at)) is not None and span[1] <= line[1]:
+    found, at = (
+        [],
+        line[0],
+    )  # for ripgrep a file without a last line end ends before an empty match behind its last byte
+    while at <= line[1] and at < len(data) and (span := matcher.find(data, at)) is not None and span[1] <= line[1]:
         found.append(span)
         at = max(span[1], at + 1)
     return found
@@ -159,9 +175,10 @@ class _Expression:
     def spans(self, data: bytes, line: Span) -> list[Span]:
         found: list[Span] = []
         at = line[0]
-        while at <= line[1] and (match := self._compiled.search(data, at, line[1])) is not None:
+        while at <= line[1] and at < len(data) and (match := self._compiled.search(data, at, line[1])) is not None:
             span = match.span(1) if self._words else match.span()
-            if not found or span[0] >= found[-1][1]:
+            # An empty match right behind another one is none.
+            if not found or span[0] > found[-1][1] or (span[0] == found[-1][1] and span[0] < span[1]):
                 found.append(span)
             at = max(span[1], at + 1)
         return found

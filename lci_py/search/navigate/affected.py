@@ -16,7 +16,7 @@ from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.navigate.present import Definition, PresentFiles, parsed
-from lci_py.source.repository.git import blobs, changed_since, commit_of, git_root
+from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root
 from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.types.affected import AffectedAnswer, AffectedRequest, Change, ChangedPlace, Reached
 from lci_py.types.graph import GraphRequest, Place
@@ -38,6 +38,8 @@ _USES = 50
 _NAME = 4
 #: Functions that are looked for where they are mentioned.
 _MENTIONED = 10
+#: Files of tests that are named where no test is reached.
+_NEAREST = 3
 #: Files that have the words of such a name, at most.
 _FILES = 20
 
@@ -56,7 +58,11 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
         commit, changes, uncompared = None, _whole(request.files, present), ()
     reach = _Reach(snapshot, request)
     callers, tests = reach.run(changes)
-    return AffectedAnswer(request, commit, tuple(changes), callers, tests, index_info(snapshot), uncompared=uncompared)
+    nearest = _nearest_tests(snapshot, request, changes) if changes and not tests else ()
+    info = index_info(snapshot)
+    return AffectedAnswer(
+        request, commit, tuple(changes), callers, tests, info, uncompared=uncompared, nearest_tests=nearest
+    )
 
 
 # --- what has changed -------------------------------------------------------------------------------------------
@@ -109,6 +115,8 @@ def _compared(
         raise UsageError(f"{folder} is not in a git work tree", hint="`lci affected --files FILE…` needs none")
     commit = commit_of(folder, revision)
     if commit is None:
+        if problem := git_problem(folder):
+            raise UsageError(problem, hint="`lci affected --files FILE…` needs no git")
         raise UsageError(f"{revision} is no commit", hint="give a branch, a tag or a commit, or files with --files")
     try:
         changed = [one for one in changed_since(folder, commit) if _is_code(prefix + one.path, snapshot)]
@@ -194,6 +202,32 @@ def _changed(one: Definition, change: Change) -> ChangedPlace:
 
 def _file(path: str, language: str) -> Place:
     return Place(f"file:{path}", None, None, FILE_KIND, path, 1, language)
+
+
+def _nearest_tests(snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace]) -> tuple[str, ...]:
+    """The files of tests whose folders and names have most in common with those of the changes, best first."""
+    passes = place_filter(request.filters, snapshot.freshness.there())
+    changed = {one.place.file for one in changes}
+    words = [_path_words(path) for path in changed]
+    found = []
+    for path, language, test in snapshot.symbols.per_file("path, language, test"):
+        if not test or not passes(_file(path, language)):
+            continue
+        name, whole = _path_words(path)
+        shared = max(((len(name & own), len(whole & other)) for own, other in words), default=(0, 0))
+        if any(shared):
+            found.append((*shared, path))
+    found.sort(key=lambda one: (-one[0], -one[1], one[2]))
+    return tuple(path for *_, path in found[:_NEAREST])
+
+
+def _path_words(path: str) -> tuple[set[str], set[str]]:
+    """The words of what a file tests or is, and with those of its folders."""
+    name, whole = (
+        {word for word in re.split(r"[\W_]+", text) if word not in ("", "test", "tests", "spec", "src")}
+        for text in (_tested(path), f"{path.rpartition('/')[0]}/{_tested(path)}".lower())
+    )
+    return name, whole
 
 
 _TEST_WORDS = re.compile(r"(?i:^test[_-]|[_.-](?:tests?|spec)$)|(?<=[a-z0-9])(?:Tests?|Spec)$")

@@ -9,6 +9,7 @@ from lci_py.search.answer import results
 from lci_py.search.navigate.external import externals, unresolved_uses
 from lci_py.search.navigate.names import meanings, one_meaning
 from lci_py.search.navigate.nodes import Nodes, place_of
+from lci_py.search.navigate.present import check_known
 from lci_py.search.suggest import near_misses
 from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, Place
 from lci_py.types.search import Filters
@@ -82,8 +83,12 @@ def definitions(snapshot: Snapshot, request: GraphRequest) -> list[Row]:
 
     Raises:
         AmbiguousNameError: They are of several things, and not every one is asked for.
+        IndexBehindError: Only a file that has changed since the index has the name.
     """
-    return one_meaning(meanings(snapshot.symbols, request.name), request.name, every=request.every)
+    found = meanings(snapshot.symbols, request.name)
+    if not found:
+        check_known(snapshot, request.name)
+    return one_meaning(found, request.name, every=request.every)
 
 
 def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:

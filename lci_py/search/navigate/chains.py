@@ -15,6 +15,7 @@ from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.external import external_calls, externals, unexplained_uses
 from lci_py.search.navigate.names import meanings, one_meaning
 from lci_py.search.navigate.nodes import Call, Nodes, joined, place_of
+from lci_py.search.navigate.present import check_known
 from lci_py.search.navigate.tree import MAX_DEPTH
 from lci_py.search.suggest import near_misses
 from lci_py.types.chains import Frontier, Hop, Lost, PathAnswer, PathRequest
@@ -87,11 +88,15 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
 
 
 def _meant(snapshot: Snapshot, name: str, request: PathRequest) -> list[Row]:
-    return one_meaning(meanings(snapshot.symbols, name), name, every=request.every)
+    found = meanings(snapshot.symbols, name)
+    if not found:
+        check_known(snapshot, name)
+    return one_meaning(found, name, every=request.every)
 
 
 def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:
-    return UnknownTargetError(f"nothing is named {name!r}{more}", near_misses(snapshot.symbols, name))
+    near = near_misses(snapshot.symbols, name)
+    return UnknownTargetError(f"nothing is named {name!r}{more}", near, index=index_info(snapshot))
 
 
 class _Walk:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.errors import IndexBehindError
+from lci_py.index.shards.symbols import dotted
+from lci_py.types.search import Filters
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.source import Symbol
+
+#: Bytes of changed files that are read to find a name, and of those that are parsed because they hold it.
+_READ_BYTES, _PARSED_BYTES = 64_000_000, 2_000_000
+_WILD = re.compile(r"[*?\[\]]+")
 
 
 class Definition(NamedTuple):
@@ -40,17 +49,17 @@ class PresentFiles:
     """Reads the files of one snapshot, each once."""
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
+        self.snapshot = snapshot
         self._known: dict[str, list[Definition]] = {}
 
     def stale(self, path: str) -> bool:
         """Whether a file differs from what was indexed; its content decides, which is what is shown."""
-        snapshot = self._snapshot
+        snapshot = self.snapshot
         return snapshot.freshness.changed(path) or snapshot.reader.digest(path) != snapshot.freshness.sha(path)
 
     def lines(self, path: str) -> list[bytes] | None:
         """The lines of a text file; None if it cannot be read, or is none."""
-        found = self._snapshot.reader.lines(path)
+        found = self.snapshot.reader.lines(path)
         if found is None or any(b"\0" in line for line in found):
             return None
         if found and not found[-1]:
@@ -63,7 +72,7 @@ class PresentFiles:
         """Read the definitions of several files at once, as far as the index has them."""
         fresh = [path for path in paths if path not in self._known and not self.stale(path)]
         rows: dict[str, list[Row]] = {path: [] for path in fresh}
-        for row in self._snapshot.symbols.in_files(fresh) if fresh else ():
+        for row in self.snapshot.symbols.in_files(fresh) if fresh else ():
             rows[row["file"]].append(row)
         self._known |= {path: _of_rows(found) for path, found in rows.items()}
 
@@ -82,11 +91,95 @@ class PresentFiles:
     def language(self, path: str) -> str:
         from lci_py.source.syntax.languages import HEAD_BYTES, detect
 
-        return detect(path, (self._snapshot.reader.read(path) or b"")[:HEAD_BYTES])
+        return detect(path, (self.snapshot.reader.read(path) or b"")[:HEAD_BYTES])
 
     def _parsed(self, path: str) -> list[Definition]:
-        data = self._snapshot.reader.read(path)
+        data = self.snapshot.reader.read(path)
         return [] if data is None else parsed(path, data)
+
+
+def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tuple[list[Row], frozenset[str]]:
+    """The definitions of a name in the files that have changed since they were indexed.
+
+    Args:
+        present: The files of the snapshot that lacks them.
+        name: As for `SymbolicIndex.definitions`.
+        filters: That they pass.
+    Returns:
+        Rows as of the index, without numbers, by path and line; and the files that were looked at, whose rows in the
+        index no longer count.
+    Raises:
+        BadGlobError: A path filter is no glob.
+    """
+    snapshot = present.snapshot
+    swept = snapshot.freshness.sweep()
+    if not swept.stale:
+        return [], frozenset()
+    from lci_py.index.shards.filters import path_test
+    from lci_py.source.syntax.languages import is_test
+
+    on_path, passes = path_test(filters), _filter(name, filters)
+    changed = [path for path in swept.stale if path not in swept.gone and (on_path is None or on_path(path))]
+    # Every definition spells its name, or has it from its file.
+    parts = _WILD.split(dotted(name.rpartition("::")[2]).rpartition(".")[2])
+    needle = max(parts, key=len)
+    to_read, to_parse = _READ_BYTES, _PARSED_BYTES
+    rows, looked = [], set()
+    for path in changed:
+        data = snapshot.reader.read(path) or b""
+        to_read -= len(data)
+        if to_read < 0:
+            break
+        if needle.encode("utf-8", "surrogatepass") in data or needle in path:
+            to_parse -= len(data)
+            if to_parse < 0:
+                continue
+            definitions = present.definitions(path)
+            rows += [_row(found, is_test(path)) for found in definitions if passes(found, definitions)]
+        looked.add(path)
+    return rows, frozenset(looked)
+
+
+def _filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Definition]], bool]:
+    """Whether a definition, one of those of its file, has a name and passes the filters, other than those on paths."""
+    from fnmatch import fnmatchcase
+
+    from lci_py.index.shards.filters import languages
+
+    known, kinds = languages(filters), {kind.lower() for kind in filters.kind}
+    file, _, rest = name.partition("::")
+
+    def is_named(found: Definition, name: str) -> bool:
+        plain = dotted(name)
+        if found.symbol == name or f".{found.qualified_name}".endswith(f".{plain}"):
+            return True
+        return _WILD.search(name) is not None and fnmatchcase(found.symbol, name)
+
+    def passes(found: Definition, others: Sequence[Definition]) -> bool:
+        parent = others[found.parent].symbol if found.parent >= 0 else ""
+        return (
+            (not known or found.language in known)
+            and (not kinds or found.kind in kinds)
+            and (not filters.name or any(fnmatchcase(found.symbol, glob) for glob in filters.name))
+            and (not filters.parent or any(fnmatchcase(parent, glob) for glob in filters.parent))
+            and (is_named(found, name) or (f"/{found.file}".endswith(f"/{file}") and is_named(found, rest)))
+        )
+
+    return passes
+
+
+def _row(found: Definition, test: bool) -> Row:
+    return {**found._asdict(), "symbol_number": None, "unit": None, "parent": None, "test": test}
+
+
+def check_known(snapshot: Snapshot, name: str) -> None:
+    """
+    Raises:
+        IndexBehindError: A name that the index does not have is defined in a file that has changed since.
+    """
+    rows, _ = in_changed_files(PresentFiles(snapshot), name, Filters())
+    if rows:
+        raise IndexBehindError(name, f"{rows[0]['file']}:{rows[0]['line']}", len(snapshot.freshness.sweep().stale))
 
 
 def parsed(path: str, data: bytes) -> list[Definition]:

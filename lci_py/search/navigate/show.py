@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.index.shards.symbols import narrowest
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.names import meanings
-from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, innermost
+from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, in_changed_files, innermost
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.text.digest import lines_digest
 from lci_py.source.text.folders import is_aside
@@ -139,11 +139,13 @@ class _Work:
             rows = inside
         if filters or there is not None:
             passing = {row["symbol_number"] for row in symbols.definitions(name, filters, there)}
-            if rows and not passing:
+            if rows and not passing and not in_changed_files(self._present, name, filters)[0]:
                 raise _Missing(f"no definition of {name} passes the filters" if filters else f"{name} is gone")
             rows = [row for row in rows if row["symbol_number"] in passing]
+        known = {row["id"] for row in rows}
         if any(char in name for char in "*?["):
             rows = _outermost(rows)
+        rows += [row for row in in_changed_files(self._present, name, filters)[0] if row["id"] not in known]
         rows.sort(key=lambda row: (row["test"], is_aside(row["file"]), row["kind"] in _PARTS))
         found: list[Shown] = []
         gone: list[_Missing] = []
@@ -162,7 +164,8 @@ class _Work:
         found = self._present.find(row["file"], row["id"])
         if found is None:
             raise _Missing(f"{row['qualified_name']} is no longer in {row['file']}: run `lci index`")
-        self._numbers[found.id] = row
+        if row["symbol_number"] is not None:
+            self._numbers[found.id] = row
         return self._body(target, found)
 
     def _missing(self, target: Target) -> _Missing:

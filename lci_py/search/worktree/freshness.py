@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.shards.files import OURS
+from lci_py.index.shards.files import FLEETING, OURS
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.text.digest import digest
@@ -31,9 +31,14 @@ READ_FILES, READ_BYTES = 500, 16_000_000
 SWEEP_SECONDS = 1.0
 #: A search refreshes the index by itself if no more has changed than this.
 QUICK_FILES, QUICK_BYTES = 20, 1_000_000
+#: It notes that files with another time are unchanged, after a copy of the tree, if they are no more than this: reading
+#: them takes about a second.
+NOTED_FILES = 20_000
 #: Seconds for which a batch does not look at the tree again.
 _LASTS_SECONDS = 1.0
 _AT_A_TIME = 256
+#: After which a file's times are believed, whatever unit its file system counts in.
+_SETTLED_NS = 3_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,17 @@ class Sweep:
     bytes: int  # of those that are there
     unchecked: int = 0  # files that were too many to look at
     gone: frozenset[str] = frozenset()  # indexed, and no longer there
+    touched: int = 0  # files with another time whose content is what was indexed, or was not read
 
     @property
     def few(self) -> bool:
         """Whether so little has changed that a search can refresh the index first."""
         return len(self.stale) <= QUICK_FILES and self.bytes <= QUICK_BYTES
+
+    @property
+    def worth_noting(self) -> bool:
+        """Whether the index should learn the times of files that were touched, so that no later search reads them."""
+        return QUICK_FILES < self.touched <= NOTED_FILES
 
 
 class Freshness:
@@ -194,25 +205,40 @@ class Freshness:
         indexed = self._table.slots() if odd else []
         gone = frozenset(paths[place] for place in odd if indexed[place] >= 0 and self._gone(place))
         stale = set(gone)
+        touched = 0
         files, size = READ_FILES, READ_BYTES
         for place in odd:
             path = paths[place]
-            if path in gone or path in self._changed:
-                pass
-            elif not whole and not (indexed[place] >= 0 and self._other_size(place)):
+            if path in gone:
+                continue
+            if path not in self._changed and not whole and not (indexed[place] >= 0 and self._other_size(place)):
                 files, size = files - 1, size - self._stats[0][place]
                 if files < 0 or size < 0 or time.monotonic() > deadline:
-                    unchecked += 1
+                    unchecked, touched = unchecked + 1, touched + self._may_be_noted(place)
                     continue
-            if path not in gone and self.changed(path):
+            if self.changed(path):
                 stale.add(path)
+            else:
+                touched += self._may_be_noted(place)
         if not unchecked and self._has_news(suspects):
             # Something was added, removed or renamed, or an ignore file changed: only a walk tells what that means.
             listed = {entry.path for entry in self._walk().files}
             stale |= listed.difference(paths)
             slots = self._table.slots()
             stale |= {path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in listed}
-        return self._swept(stale, unchecked, gone)
+        return self._swept(stale, unchecked, gone, touched)
+
+    def _may_be_noted(self, place: int) -> bool:
+        """Whether a run of the index that finds a file unchanged stores its new times."""
+        if self._table.known_at(place).reason in FLEETING:
+            return False
+        if self._stats[1][place] >= 0:
+            return True
+        try:  # it was written just before it was read: the run stores a time when it is certain that nothing more was
+            ctime_ns = os.lstat(self._base + self._paths[place]).st_ctime_ns
+        except (OSError, ValueError):
+            return False
+        return ctime_ns != self._stats[2][place] or time.time_ns() - ctime_ns > _SETTLED_NS
 
     def _suspects(self) -> frozenset[str]:
         """The folders, and files of rules, that have another time than when the tree was listed."""
@@ -256,11 +282,11 @@ class Freshness:
         except (OSError, ValueError):
             return not known  # gone with all its files, unless it is an ignore file, which has none
 
-    def _swept(self, stale: set[str], unchecked: int, gone: frozenset[str]) -> Sweep:
+    def _swept(self, stale: set[str], unchecked: int, gone: frozenset[str], touched: int) -> Sweep:
         size = 0
         for path in (found := tuple(sorted(stale))):
             try:
                 size += os.lstat(self._base + path).st_size
             except (OSError, ValueError):
                 continue
-        return Sweep(found, size, unchecked, gone)
+        return Sweep(found, size, unchecked, gone, touched)

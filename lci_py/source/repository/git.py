@@ -206,6 +206,29 @@ def commit_of(folder: Path, revision: str) -> str | None:
     return _sha(done.stdout.decode("ascii", "replace")) if done.returncode == 0 else None
 
 
+#: The first git that knows every option that it is given here.
+_OLDEST = (2, 24)
+
+
+def git_problem(folder: Path) -> str:
+    """Why git says nothing of the work tree around a folder, as a clause; "" if it answers."""
+    import subprocess
+
+    try:
+        done, version = run_git(folder, "rev-parse", "--git-dir"), run_git(folder, "version")
+    except OSError as error:
+        return f"git cannot be started ({(error.strerror or str(error)).lower()})"
+    except subprocess.SubprocessError:
+        return "git does not answer"
+    found = re.search(rb"(\d+)\.(\d+)", version.stdout)
+    if found and (int(found[1]), int(found[2])) < _OLDEST:
+        return f"git is too old ({found[0].decode()}, {_OLDEST[0]}.{_OLDEST[1]} is needed)"
+    if done.returncode:
+        said = " ".join(done.stderr.decode("utf-8", "replace").split("\n\n")[0].split())
+        return f"git refuses the repository ({said.removeprefix('fatal: ')[:300] or 'it does not say why'})"
+    return ""
+
+
 def merge_base(folder: Path, commit: str) -> str | None:
     """The last commit that the checked-out one and another have in common; None if there is none here."""
     import subprocess

@@ -94,6 +94,7 @@ def test_ordinary_text_is_left_alone(value: str) -> None:
         ("a\u200bb\ufeff", "a\\u200bb\\ufeff"),
         ("\U000e0041", "\\U000e0041"),
         ("\U0001f468\u200d\U0001f4bb", "\U0001f468\\u200d\U0001f4bb"),  # joined emoji: the joiner is seen
+        ("v1\ufe0f#\ufe0e", "v1\\ufe0f#\\ufe0e"),  # a sign of no key
         ("\u26a0\ufe0f 1\ufe0f\u20e3", "\u26a0\ufe0f 1\ufe0f\u20e3"),  # the coloured form of a sign
         ("a\ufe0f\u26a0\ufe0f\ufe0f\ufe01", "a\\ufe0f\u26a0\ufe0f\\ufe0f\\ufe01"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lci_py.render.text.style import UNICODE, Layout, Style, footer_line, listed, sentence
+from lci_py.types.search import IndexInfo
 
 NOTE = (
     "⚠ 10 calls of find_or_create_by without a known target: `lci refs find_or_create_by --role call` lists all calls"
@@ -47,7 +48,7 @@ def test_items_stay_whole() -> None:
 def test_a_footer_has_colours_line_by_line(color: bool) -> None:
     layout = Layout(Style(color), UNICODE, 40)
     parts = ["0 callers", "method Relation.find_or_create_by app/models/relation.rb:232"]
-    lines = footer_line(parts, 0, layout).split("\n")
+    lines = footer_line(parts, IndexInfo(1, "", None, None, 0), layout).split("\n")
     assert lines[0].removeprefix("\x1b[2m").removesuffix("\x1b[0m").startswith("0 callers ·")
     assert len(lines) == 3
     assert all(line.startswith("\x1b[2m") and line.endswith("\x1b[0m") for line in lines) == color
