@@ -180,13 +180,13 @@ class Stored(NamedTuple):
 
     def row(self) -> tuple[int | str, ...]:
         """The same as it is stored: what most do not have comes last, and is left out."""
-        row = self.kind, self.owner, self.name, pack(self.value), self.within
-        return (*row, self.place, pack(self.holder)) if self.holder else row if self.place < 0 else (*row, self.place)
+        row = *self[:3], pack(self.value), self.within, self.place, pack(self.holder)
+        return row if self.holder else row[:6] if self.place >= 0 else row[:5] if self.within >= 0 else row[:4]
 
 
 def stored_of(
-    kind: int, owner: str, name: str, value: str, within: int, place: int = -1, holder: str = ""
-) -> Stored:  # fmt: skip
+    kind: int, owner: str, name: str, value: str, within: int = -1, place: int = -1, holder: str = ""
+) -> Stored:
     """What `Stored.row` made a row of."""
     return Stored(kind, owner, name, unpack(value), within, place, unpack(holder))
 

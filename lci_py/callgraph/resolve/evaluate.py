@@ -17,10 +17,10 @@ from lci_py.callgraph.linearize import merged
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.go_packages import in_package, named_type
-from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
+from lci_py.callgraph.resolve.imports import ImportResolver
+from lci_py.callgraph.resolve.module_names import RUST_MODULES, ModuleNames
 from lci_py.callgraph.resolve.narrowing import passing
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
-from lci_py.callgraph.resolve.rust_paths import star_search
 from lci_py.callgraph.resolve.type_arguments import TypeArguments, with_arguments
 from lci_py.callgraph.resolve.values import (
     BASES,
@@ -33,11 +33,9 @@ from lci_py.callgraph.resolve.values import (
     MANY,
     MODULE,
     MOST_VALUES,
-    Star,
     Value,
     Values,
     distinct,
-    is_own,
     value_of,
     with_step,
 )
@@ -45,14 +43,13 @@ from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in
 from lci_py.source.extract.arguments import GENERIC
 from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import ALIAS, Import, Typed
+from lci_py.types.source import ALIAS, Typed
 
 _ENTER, _ITEM = "__enter__", (Step(ITEM, ""),)
 #: Kinds of what has local names.
 _LOCALS = FUNCTION_KINDS | {LAMBDA_KIND}
 #: Functions that may give another meaning to the name of the object around.
 _NESTED = frozenset({"function", LAMBDA_KIND})
-_RUST_MODULES = frozenset({"crate", "super"})
 _BASE_DEPTH = 5
 _LINEAGE = 12
 #: How deep look-ups of base classes may be nested in each other.
@@ -66,6 +63,7 @@ class Evaluator:
         names: Evaluates bare names.
         members: Evaluates members of values.
         types: Evaluates declarations.
+        modules: Evaluates names outside all definitions.
     """
 
     def __init__(self, look_ups: LookUps, imports: ImportResolver) -> None:
@@ -75,9 +73,10 @@ class Evaluator:
             imports: Over the same look-ups.
         """
         self._look = look_ups
-        self.names = Names(self, look_ups, imports)
+        self.names = Names(self, look_ups)
         self.members = Members(self, look_ups, imports)
         self.types = Types(self, look_ups)
+        self.modules = ModuleNames(look_ups, imports, self.types.rows, self.members.attribute)
         self._memo: dict[tuple[int, int, Expr, int], Values] = {}
 
     def start(self) -> None:
@@ -85,6 +84,7 @@ class Evaluator:
         self._memo.clear()
         self.names.start()
         self.members.start()
+        self.modules.start()
 
     def expression(self, file: int, place: int, expr: Expr, depth: int = DEPTH) -> Values:
         """The values of an expression at a place: a symbol of the file, or -1 for its top level."""
@@ -255,19 +255,14 @@ class Evaluator:
 class Names:
     """Evaluates bare names. A part of an `Evaluator`, whose other parts it calls."""
 
-    def __init__(self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver) -> None:
+    def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
         self._look = look_ups
-        self._import = imports
         self._memo: dict[tuple[int, int, str, int, bool], Values] = {}
-        self._memo_modules: dict[tuple[int, str, int, bool], Values] = {}
-        self._memo_stars: dict[int, list[Star]] = {}
 
     def start(self) -> None:
         """Begin with a file."""
         self._memo.clear()
-        self._memo_modules.clear()
-        self._memo_stars.clear()
 
     def name(self, file: int, place: int, name: str, depth: int = DEPTH, callee: bool = False) -> Values:
         """The values of a bare name at a place.
@@ -316,8 +311,8 @@ class Names:
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
         language = name_rules(facts.head.language)
-        if language.name == "rust" and name in _RUST_MODULES:
-            return self.rust_module(file, place, name)
+        if language.name == "rust" and name in RUST_MODULES:
+            return self._all.modules.rust_module(file, place, name)
         if name in language.own:
             found = self.own_object(file, place, name)
             if found:
@@ -332,12 +327,14 @@ class Names:
                 return around
         if not language.module_scope or not bare[:1].isupper():
             plain = language.plain_self and name == "self"
-            return self.outside(file, bare, depth) or (self.own_object(file, place, name) if plain else ())
+            return self._all.modules.outside(file, bare, depth) or (self.own_object(file, place, name) if plain else ())
         if self._look.binding(file, bare) is None or absolute:
             declared = find_dotted(self._look, file, place, f"::{bare}" if absolute else bare)
             if declared is not None:
                 return (value_of(declared, PACKAGE),)
-        return self.outside(file, bare, depth) or (Value(EXTERNAL, None, IMPORT, files=(file,), text=bare),)
+        return self._all.modules.outside(file, bare, depth) or (
+            Value(EXTERNAL, None, IMPORT, files=(file,), text=bare),
+        )
 
     def _around(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
         """The values of a name in the innermost scope that has it; None if no scope has it."""
@@ -388,17 +385,6 @@ class Names:
             return self._all.types.rows(file, self._look.typed(file, scope, name), depth)
         return ()
 
-    def rust_module(self, file: int, place: int, name: str) -> Values:
-        """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
-        if name not in _RUST_MODULES or self._look.files.heads[file].language != "rust":
-            return ()
-        facts = self._look.tables.facts(file)
-        while place >= 0 and facts.kinds[place] != "module":
-            place = facts.parents[place]
-        crates = self._import.crates
-        found = crates.root(file) if name == "crate" else file if place >= 0 else crates.parent(file)
-        return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
-
     def own_object(self, file: int, place: int, name: str) -> Values:
         """The object around a place; as an object of its bases, if `name` is a word for those. None if a function that
         is no method has a parameter or variable of the name."""
@@ -414,179 +400,6 @@ class Names:
                     return (Value(kind, found, SELF),)
             place = facts.outer[place]
         return (Value(kind, self._look.definition(file, place), SELF),) if place >= 0 else ()
-
-    # --- the file and what it sees --------------------------------------------------------------------------------
-
-    def outside(self, file: int, name: str, depth: int) -> Values:
-        """The values of a name outside all definitions of a file."""
-        found = self.in_module(file, name, depth)
-        if found:
-            return found
-        head = self._look.files.heads[file]
-        if head.language in language_rules.FOLDER_SCOPE:
-            beside = [
-                found for found in self._look.in_folder(head.family, head.folder, name)
-                if head.test or not self._look.files.heads[found.file].test
-            ]  # fmt: skip
-            if beside and not is_own(beside[0], head.family):
-                return self._all.types.rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
-            if beside:
-                return tuple(value_of(found, PACKAGE) for found in beside)
-            if head.family == "go" and (values := in_package(self._look, self._all.types.rows, file, name, depth)):
-                return values
-        if head.language in language_rules.PROGRAM_TYPES:
-            only = self._look.only_type(head.family, name)
-            if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
-                return (value_of(only, PACKAGE),)
-        if head.language == "rust" and name[:1].islower():
-            library = self._import.crates.library(file, name)
-            return (Value(MODULE, None, IMPORT, files=(library,)),) if library >= 0 else ()
-        if head.language in language_rules.FILE_MODULES and name[:1].isupper():
-            return self.imported(file, Import(name, "", "", 0), name, depth)
-        return ()
-
-    def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
-        """The values of a name at a file's top level. If another file asks, imports must be for others, too."""
-        if depth <= 0:
-            return ()
-        key = (file, name, depth, outside)
-        if (known := self._memo_modules.get(key)) is None:
-            known = self._memo_modules[key] = self._in_module(*key)
-        return known
-
-    def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
-        if (values := self._of_module(file, name, depth, outside)) is not None:
-            return values
-        if self._look.files.heads[file].language == "rust":
-            passed_on = lambda other: [target for star in self._stars_of(other) for target in star.targets]  # noqa: E731
-            return star_search(file, passed_on, lambda other: self._of_module(other, name, depth - 1, True))
-        return self._by_stars(file, name, depth)
-
-    def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
-        """As `in_module`, without imports of every name; None if the file has nothing of that name."""
-        rows = self._all.types.rows
-        found = self._look.top(file, name)
-        if found is not None and not is_own(found, self._look.files.families[file]):
-            return rows(file, self._look.typed(file, -1, name), depth)
-        if found is not None:
-            rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
-            inner = self._import.crates.child(file, name) if rust else -1
-            value = value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
-            imported = self._imported_as_well(file, name, found, depth)
-            # What stands in a module inside the file is seen from there; an import is mostly the file's.
-            return imported if imported and found.around == "module" else (value, *imported)
-        typed = self._look.typed(file, -1, name)
-        own = not outside or self._look.files.heads[file].language not in language_rules.PRIVATE_IMPORTS
-        item = self._look.binding(file, name) if own else None
-        if item is not None:
-            return self.imported(file, item, name, depth)
-        return rows(file, typed, depth) if typed or not own else None
-
-    def _by_stars(self, file: int, name: str, depth: int) -> Values:
-        for star, targets, package, open_files in self._stars_of(file):
-            offering: Collection[int] = targets
-            if package and name != "this":  # which every type and namespace has
-                offering = self._look.offering(self._look.files.families[file], package, name)
-                offering = sorted({*offering, *open_files})
-            elif self._look.files.families[file] == "go":
-                return in_package(self._look, self._all.types.rows, targets[0], name, depth)
-            for target in offering:
-                if target != file:
-                    values = self.in_module(target, name, depth - 1, outside=True)
-                    values = values or self._static(target, star, name, depth - 1)
-                    if values:
-                        return with_step(values, IMPORT)
-        return ()
-
-    def _stars_of(self, file: int) -> list[Star]:
-        known = self._memo_stars.get(file)
-        if known is None:
-            known = self._memo_stars[file] = []
-            for item in self._look.stars(file):
-                targets = self._import.targets(file, item)
-                if targets:
-                    package = self._import.star_package(file, item)
-                    family = self._look.files.families[file]
-                    known.append(
-                        Star(item, targets, package, self._look.open_files(family, package) if package else ())
-                    )
-        return known
-
-    def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
-        """What a Rust file imports under a name that it also defines: a function beside the module that it comes from,
-        or one that takes the place of another under a condition of the build."""
-        if self._look.files.heads[file].language != "rust":
-            return ()
-        item = self._look.binding(file, name)
-        if item is None or (defined.kind != "module" and item.module.startswith("super")):
-            return ()
-        values = self.imported(file, item, name, depth - 1)
-        return tuple(value for value in values if value.kind in (FUNCTION, CLASS) and value.at != defined)
-
-    def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
-        """The values that an import binds a name to, through any re-exports."""
-        targets = self._import.targets(file, item)
-        original = "" if item.name == "*" else item.name
-        language = self._look.files.heads[file].language
-        if language in language_rules.MODULE_SCOPE and item.name != "*":
-            full = ".".join(filter(None, (item.module, original))).replace("\\", ".").replace("::", ".").strip(".")
-            declared = find_dotted(self._look, file, -1, f"::{full}")
-            if declared is not None:
-                return (value_of(declared, IMPORT),)
-        if language in language_rules.MODULE_VALUES:
-            values = self._module_value(targets, original, language_rules.MODULE_VALUES[language], depth)
-            if values:
-                return values
-        if not targets:
-            return self._unresolved(file, item, original, name)
-        wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
-        if wanted and language != "go":
-            for target in self._import.holders(file, item, targets):
-                if target == file:
-                    continue
-                values = self.in_module(target, wanted, depth - 1, outside=True)
-                values = values or self._default(target, wanted, depth - 1)
-                if not values and original:
-                    values = self._static(target, item, wanted, depth - 1)
-                if values:
-                    return with_step(values, IMPORT)
-        return (Value(MODULE, None, IMPORT, files=targets),)
-
-    def _unresolved(self, file: int, item: Import, original: str, name: str) -> Values:
-        """The value of an import that means no known file: a declared name, or something external."""
-        language = self._look.files.heads[file].language
-        if original and language in language_rules.QUALIFIED:
-            for target in self._look.declaring(self._look.files.families[file], item.module):
-                found = self._look.top(target, original)
-                if found is not None:
-                    return (value_of(found, IMPORT),)
-        dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
-        if not original and not item.alias and language == "python":
-            dotted = item.module.partition(".")[0]
-        files = (file,) if language == "kotlin" else ()
-        return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
-
-    def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
-        """A member of the type that an import names as its module."""
-        holder = holder_of(item)
-        if holder == name or self._look.files.heads[file].language not in language_rules.STATIC_IMPORTS:
-            return ()
-        owners = self.in_module(file, holder, depth, outside=True)
-        return distinct(v for o in owners if o.at for v in self._all.members.attribute(o, name, depth))
-
-    def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
-        """The one value that a module returns to those that import it, or a member of that."""
-        found: list[Value] = []
-        for file in files:
-            for value in self._all.types.rows(file, self._look.typed(file, -1, name), depth - 1):
-                found.extend(self._all.members.attribute(value, member, depth - 1) if member else (value,))
-        return with_step(distinct(found), IMPORT)
-
-    def _default(self, file: int, name: str, depth: int) -> Values:
-        """JavaScript's default export."""
-        if name != "default":
-            return ()
-        return self._all.types.rows(file, self._look.typed(file, -1, "default"), depth)
 
 
 class Members:
@@ -693,11 +506,11 @@ class Members:
         return (value_of((own or found)[0], TYPE),) if found else ()
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
-        names = self._all.names
+        modules = self._all.modules
         if value.files and self._look.files.families[value.files[0]] == "go":
             return in_package(self._look, self._all.types.rows, value.files[0], name, depth - 1)
         for file in value.files:
-            values = names.in_module(file, name, depth - 1, outside=True) or names.rust_module(file, -1, name)
+            values = modules.in_module(file, name, depth - 1, outside=True) or modules.rust_module(file, -1, name)
             if values:
                 return with_step(values, IMPORT)
         for file in value.files:  # a package's submodule
@@ -892,4 +705,4 @@ class Types:
             if facts.name_at(scope) == name and facts.scope_kinds[scope] in TYPE_KINDS:
                 return (value_of(self._look.definition(file, scope), SCOPE),)
             scope = facts.outer[scope]
-        return self._all.names.outside(file, name, depth)
+        return self._all.modules.outside(file, name, depth)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from lci_py.callgraph.file_facts import is_type
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.types.search import TYPE_KINDS
-from lci_py.types.source import Import
 
 #: How many names are followed one after the other.
 DEPTH = 14
@@ -40,15 +39,6 @@ class Value(NamedTuple):
 
 
 Values = tuple[Value, ...]
-
-
-class Star(NamedTuple):
-    """An import that binds every name of a module."""
-
-    item: Import
-    targets: tuple[int, ...]
-    package: str  # as `ImportResolver.star_package` gives it
-    open_files: Collection[int]  # of the package
 
 
 def is_own(found: Definition, family: str) -> bool:

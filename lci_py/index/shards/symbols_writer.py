@@ -27,6 +27,8 @@ _SIGNATURE = (
     f"char({ord(_NAME)}), name) END"
 )
 _KIND = " ".join(f"WHEN {number} THEN '{kind}'" for number, kind in enumerate(KINDS))
+#: What stands for the last columns of `stored` that a row leaves out.
+_MISSING = (None, None, None, None, -1, None, None)
 _SCHEMA = f"""
 PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
 CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL, language TEXT NOT NULL, size INTEGER, mtime_ns INTEGER,
@@ -139,7 +141,7 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
         db.executemany(
             "INSERT INTO stored VALUES (?,?,?,?,?,?,?,?,?)",
             (
-                (number, i, *item.row(), *(None, None)[: 7 - len(item.row())])
+                (number, i, *item.row(), *_MISSING[len(item.row()) :])
                 for number, (i, item) in enumerate(
                     (i, item) for i, record in enumerate(rows.records) for item in record.extract.stored
                 )

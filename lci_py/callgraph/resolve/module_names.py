@@ -1,0 +1,252 @@
+"""What names mean outside all definitions of a file: what the file has at its top level, and what it imports.
+
+A part of an `Evaluator`, which it asks for the values of type hints and of members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from lci_py.callgraph import language_rules
+from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE
+from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookups import LookUps
+from lci_py.callgraph.resolve.go_packages import in_package
+from lci_py.callgraph.resolve.imports import ImportResolver, holder_of
+from lci_py.callgraph.resolve.qualified_names import find_dotted
+from lci_py.callgraph.resolve.rust_paths import star_search
+from lci_py.callgraph.resolve.values import (
+    CLASS,
+    EXTERNAL,
+    FUNCTION,
+    MODULE,
+    Value,
+    Values,
+    distinct,
+    is_own,
+    value_of,
+    with_step,
+)
+from lci_py.types.search import TYPE_KINDS
+from lci_py.types.source import Import, Typed
+
+#: Names of modules in Rust.
+RUST_MODULES = frozenset({"crate", "super"})
+
+
+class Star(NamedTuple):
+    """An import that binds every name of a module."""
+
+    item: Import
+    targets: tuple[int, ...]
+    package: str  # as `ImportResolver.star_package` gives it
+    open_files: Collection[int]  # of the package
+
+
+class ModuleNames:
+    """Evaluates names in files. What it remembers is forgotten with the file that is being linked (`start`)."""
+
+    def __init__(
+        self, look_ups: LookUps, imports: ImportResolver, rows: Callable[[int, Iterable[Typed], int], Values],
+        attribute: Callable[[Value, str, int], Values],
+    ) -> None:  # fmt: skip
+        """
+        Args:
+            look_ups: Where to ask of other files.
+            imports: Over the same look-ups.
+            rows: Evaluates type hints of a file.
+            attribute: Evaluates members of values.
+        """
+        self._look = look_ups
+        self._import = imports
+        self._rows = rows
+        self._attribute = attribute
+        self._memo: dict[tuple[int, str, int, bool], Values] = {}
+        self._known_stars: dict[int, list[Star]] = {}
+
+    def start(self) -> None:
+        """Begin with a file."""
+        self._memo.clear()
+        self._known_stars.clear()
+
+    def outside(self, file: int, name: str, depth: int) -> Values:
+        """The values of a name outside all definitions of a file."""
+        found = self.in_module(file, name, depth)
+        if found:
+            return found
+        head = self._look.files.heads[file]
+        if head.language in language_rules.FOLDER_SCOPE:
+            beside = [
+                found for found in self._look.in_folder(head.family, head.folder, name)
+                if head.test or not self._look.files.heads[found.file].test
+            ]  # fmt: skip
+            if beside and not is_own(beside[0], head.family):
+                return self._rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
+            if beside:
+                return tuple(value_of(found, PACKAGE) for found in beside)
+            if head.family == "go" and (values := in_package(self._look, self._rows, file, name, depth)):
+                return values
+        if head.language in language_rules.PROGRAM_TYPES:
+            only = self._look.only_type(head.family, name)
+            if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
+                return (value_of(only, PACKAGE),)
+        if head.language == "rust" and name[:1].islower():
+            library = self._import.crates.library(file, name)
+            return (Value(MODULE, None, IMPORT, files=(library,)),) if library >= 0 else ()
+        if head.language in language_rules.FILE_MODULES and name[:1].isupper():
+            return self.imported(file, Import(name, "", "", 0), name, depth)
+        return ()
+
+    def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
+        """The values of a name at a file's top level. If another file asks, imports must be for others, too."""
+        if depth <= 0:
+            return ()
+        key = (file, name, depth, outside)
+        if (known := self._memo.get(key)) is None:
+            known = self._memo[key] = self._in_module(*key)
+        return known
+
+    def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
+        if (values := self._of_module(file, name, depth, outside)) is not None:
+            return values
+        if self._look.files.heads[file].language == "rust":
+            passed_on = lambda other: [target for star in self._stars_of(other) for target in star.targets]  # noqa: E731
+            return star_search(file, passed_on, lambda other: self._of_module(other, name, depth - 1, True))
+        return self._by_stars(file, name, depth)
+
+    def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
+        """As `in_module`, without imports of every name; None if the file has nothing of that name."""
+        found = self._look.top(file, name)
+        if found is not None and not is_own(found, self._look.files.families[file]):
+            return self._rows(file, self._look.typed(file, -1, name), depth)
+        if found is not None:
+            rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
+            inner = self._import.crates.child(file, name) if rust else -1
+            value = value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
+            imported = self._imported_as_well(file, name, found, depth)
+            # What stands in a module inside the file is seen from there; an import is mostly the file's.
+            return imported if imported and found.around == "module" else (value, *imported)
+        typed = self._look.typed(file, -1, name)
+        own = not outside or self._look.files.heads[file].language not in language_rules.PRIVATE_IMPORTS
+        item = self._look.binding(file, name) if own else None
+        if item is not None:
+            return self.imported(file, item, name, depth)
+        return self._rows(file, typed, depth) if typed or not own else None
+
+    def _by_stars(self, file: int, name: str, depth: int) -> Values:
+        for star, targets, package, open_files in self._stars_of(file):
+            offering: Collection[int] = targets
+            if package and name != "this":  # which every type and namespace has
+                offering = self._look.offering(self._look.files.families[file], package, name)
+                offering = sorted({*offering, *open_files})
+            elif self._look.files.families[file] == "go":
+                return in_package(self._look, self._rows, targets[0], name, depth)
+            for target in offering:
+                if target != file:
+                    values = self.in_module(target, name, depth - 1, outside=True)
+                    values = values or self._static(target, star, name, depth - 1)
+                    if values:
+                        return with_step(values, IMPORT)
+        return ()
+
+    def _stars_of(self, file: int) -> list[Star]:
+        known = self._known_stars.get(file)
+        if known is None:
+            known = self._known_stars[file] = []
+            for item in self._look.stars(file):
+                targets = self._import.targets(file, item)
+                if targets:
+                    package = self._import.star_package(file, item)
+                    family = self._look.files.families[file]
+                    known.append(
+                        Star(item, targets, package, self._look.open_files(family, package) if package else ())
+                    )
+        return known
+
+    def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
+        """What a Rust file imports under a name that it also defines: a function beside the module that it comes from,
+        or one that takes the place of another under a condition of the build."""
+        if self._look.files.heads[file].language != "rust":
+            return ()
+        item = self._look.binding(file, name)
+        if item is None or (defined.kind != "module" and item.module.startswith("super")):
+            return ()
+        values = self.imported(file, item, name, depth - 1)
+        return tuple(value for value in values if value.kind in (FUNCTION, CLASS) and value.at != defined)
+
+    def imported(self, file: int, item: Import, name: str, depth: int) -> Values:
+        """The values that an import binds a name to, through any re-exports."""
+        targets = self._import.targets(file, item)
+        original = "" if item.name == "*" else item.name
+        language = self._look.files.heads[file].language
+        if language in language_rules.MODULE_SCOPE and item.name != "*":
+            full = ".".join(filter(None, (item.module, original))).replace("\\", ".").replace("::", ".").strip(".")
+            declared = find_dotted(self._look, file, -1, f"::{full}")
+            if declared is not None:
+                return (value_of(declared, IMPORT),)
+        if language in language_rules.MODULE_VALUES:
+            values = self._module_value(targets, original, language_rules.MODULE_VALUES[language], depth)
+            if values:
+                return values
+        if not targets:
+            return self._unresolved(file, item, original, name)
+        wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
+        if wanted and language != "go":
+            for target in self._import.holders(file, item, targets):
+                if target == file:
+                    continue
+                values = self.in_module(target, wanted, depth - 1, outside=True)
+                values = values or self._default(target, wanted, depth - 1)
+                if not values and original:
+                    values = self._static(target, item, wanted, depth - 1)
+                if values:
+                    return with_step(values, IMPORT)
+        return (Value(MODULE, None, IMPORT, files=targets),)
+
+    def _unresolved(self, file: int, item: Import, original: str, name: str) -> Values:
+        """The value of an import that means no known file: a declared name, or something external."""
+        language = self._look.files.heads[file].language
+        if original and language in language_rules.QUALIFIED:
+            for target in self._look.declaring(self._look.files.families[file], item.module):
+                found = self._look.top(target, original)
+                if found is not None:
+                    return (value_of(found, IMPORT),)
+        dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
+        if not original and not item.alias and language == "python":
+            dotted = item.module.partition(".")[0]
+        files = (file,) if language == "kotlin" else ()
+        return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
+
+    def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
+        """A member of the type that an import names as its module."""
+        holder = holder_of(item)
+        if holder == name or self._look.files.heads[file].language not in language_rules.STATIC_IMPORTS:
+            return ()
+        owners = self.in_module(file, holder, depth, outside=True)
+        return distinct(v for o in owners if o.at for v in self._attribute(o, name, depth))
+
+    def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
+        """The one value that a module returns to those that import it, or a member of that."""
+        found: list[Value] = []
+        for file in files:
+            for value in self._rows(file, self._look.typed(file, -1, name), depth - 1):
+                found.extend(self._attribute(value, member, depth - 1) if member else (value,))
+        return with_step(distinct(found), IMPORT)
+
+    def _default(self, file: int, name: str, depth: int) -> Values:
+        """JavaScript's default export."""
+        if name != "default":
+            return ()
+        return self._rows(file, self._look.typed(file, -1, "default"), depth)
+
+    def rust_module(self, file: int, place: int, name: str) -> Values:
+        """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
+        if name not in RUST_MODULES or self._look.files.heads[file].language != "rust":
+            return ()
+        facts = self._look.tables.facts(file)
+        while place >= 0 and facts.kinds[place] != "module":
+            place = facts.parents[place]
+        crates = self._import.crates
+        found = crates.root(file) if name == "crate" else file if place >= 0 else crates.parent(file)
+        return (Value(MODULE, None, IMPORT, files=(found,)),) if found >= 0 else ()
