@@ -12,14 +12,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from lci_py import app
 from lci_py.search.engine import Engine
+from tests.support.zygote import Zygote
 
-# No deadlines: machines are noisy.
-settings.register_profile("lci", deadline=None)
-settings.load_profile("lci")
+# The same examples in every run, and nothing that a busy machine can fail: `make torture` takes random ones, with
+# --hypothesis-profile=random.
+_CALM = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+}
+settings.register_profile("repeatable", derandomize=True, **_CALM)
+settings.register_profile("random", **_CALM)
+settings.load_profile("repeatable")
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = PROJECT / "fixtures" / "corpus"
@@ -48,18 +55,34 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def lci() -> Callable[..., Ran]:
-    """Run the program in a process of its own: `lci("search", "x", cwd=…)`."""
+def lci(config_folder: Path) -> Iterator[Callable[..., Ran]]:
+    """Run the program in a process of its own: `lci("search", "x", cwd=…)`.
 
-    def run(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
-        done = subprocess.run(
-            [sys.executable, "-m", "lci_py", *args],
-            cwd=cwd or PROJECT, input=stdin, capture_output=True, text=True, timeout=120, check=False,
-            env={**os.environ, "PYTHONPATH": str(PROJECT), **env},
-        )  # fmt: skip
-        return Ran(done.returncode, done.stdout, done.stderr)
+    On Linux that process is a fork of one that has the program's modules loaded; `process` of tests/cli/fake.py starts
+    an interpreter.
+    """
+    if sys.platform != "linux":
+        yield _new_interpreter
+        return
+    with Zygote(os.environ) as zygote:
 
-    return run
+        def run(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
+            given = {} if stdin is None else {"input": stdin}
+            started = zygote.start(args, cwd or PROJECT, environment={**os.environ, **env}, **given)
+            done = started.outcome()
+            assert not done["timed_out"], args
+            return Ran(done["code"], done["out"], done["err"])
+
+        yield run
+
+
+def _new_interpreter(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
+    done = subprocess.run(
+        [sys.executable, "-m", "lci_py", *args],
+        cwd=cwd or PROJECT, input=stdin, capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": str(PROJECT), **env},
+    )  # fmt: skip
+    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 def copy_corpus(target: Path) -> Path:

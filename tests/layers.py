@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -82,6 +83,7 @@ def modules(package: Path) -> dict[str, Path]:
     return found
 
 
+@cache
 def imports(package: Path) -> dict[str, set[str]]:
     """Module -> the modules of the program that it imports in whatever way: in a function, or for types only, too.
 

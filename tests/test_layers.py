@@ -12,41 +12,41 @@ from pathlib import Path
 import pytest
 
 from tests.layers import EVERYWHERE, INSIDE, PAGE, PARTS, PROJECT, drawn, imports, level, part, room
+from tests.support.heavy_modules import HEAVY, TRAINING_ONLY, loaded
 
 PACKAGE = PROJECT / "lci_py"
-IMPORTS = imports(PACKAGE)
 #: Modules of one folder, and lines of one file: more, and nobody finds a room.
 MOST_MODULES, MOST_LINES = 25, 900
-#: What makes the model; its libraries are those of the extra `training`.
 TRAINING = "lci_py.training"
-TRAINING_ONLY = {"torch", "scipy", "onnx"}
 
 
 def test_no_two_modules_import_each_other() -> None:
     try:
-        TopologicalSorter(IMPORTS).prepare()
+        TopologicalSorter(imports(PACKAGE)).prepare()
     except CycleError as error:
         pytest.fail(" <- ".join(error.args[1]))
 
 
 @pytest.mark.parametrize("name", PARTS)
 def test_a_part_imports_only_what_stands_below_it(name: str) -> None:
-    own = [module for module in IMPORTS if part(module) == name]
+    own = [module for module in imports(PACKAGE) if part(module) == name]
     assert own
     allowed = {name, *PARTS[name], *(() if name == "types" else ("types",) if name == "errors" else EVERYWHERE), ""}
-    wrong = [f"{module} -> {other}" for module in own for other in IMPORTS[module] if part(other) not in allowed]
+    wrong = [
+        f"{module} -> {other}" for module in own for other in imports(PACKAGE)[module] if part(other) not in allowed
+    ]
     assert not wrong
 
 
 @pytest.mark.parametrize("folder", INSIDE)
 def test_a_room_imports_only_what_stands_below_it(folder: str) -> None:
     levels = level(folder)
-    own = [module for module in IMPORTS if part(module) == folder and room(module)]
+    own = [module for module in imports(PACKAGE) if part(module) == folder and room(module)]
     assert {room(module) for module in own} == set(levels)
     wrong = [
         f"{module} -> {other}"
         for module in own
-        for other in IMPORTS[module]
+        for other in imports(PACKAGE)[module]
         if part(other) == folder and room(other) and room(other) != room(module)
         if levels[room(other)] <= levels[room(module)]
     ]
@@ -74,20 +74,6 @@ def test_nothing_outside_the_training_imports_its_libraries() -> None:
             names = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
             names |= {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
             assert not {name.partition(".")[0] for name in names} & TRAINING_ONLY, path
-
-
-HEAVY = {"re2", "numpy", "faiss", "onnxruntime", "tokenizers", "bm25s", "tree_sitter", "rich", "typer"}
-
-
-def loaded(*args: str) -> set[str]:
-    """The heavy modules that a run of the program imports."""
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "lci_py", *args], capture_output=True, text=True, check=False
-    )
-    names = {line.rpartition("|")[2].strip().split(".")[0] for line in done.stderr.splitlines() if "|" in line}
-    assert "lci_py" in names
-    assert not names & TRAINING_ONLY
-    return names & HEAVY
 
 
 def test_the_program_whole_does_not_load_the_trainings_libraries() -> None:

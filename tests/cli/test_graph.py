@@ -15,7 +15,7 @@ from lci_py.render.text.graph import render, render_diagram
 from lci_py.types.graph import GraphRequest
 from tests.conftest import PROJECT, Ran
 from tests.support.graph_repo import build
-from tests.test_layers import loaded
+from tests.support.heavy_modules import loaded
 
 Lci = Callable[..., Ran]
 SCHEMA = Draft202012Validator(json.loads((PROJECT / "docs" / "json-output.schema.json").read_text()))

@@ -12,8 +12,8 @@ from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
 from tests.support.envelopes import full_name
 from tests.support.graph_repo import build
+from tests.support.heavy_modules import loaded
 from tests.support.terminal import on_a_terminal
-from tests.test_layers import loaded
 
 MAP = {
     # Everything leads to `core`; `rare` and `_hidden` lead nowhere.

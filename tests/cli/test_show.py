@@ -11,8 +11,8 @@ import pytest
 from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
 from tests.support.graph_repo import SOURCES, build
+from tests.support.heavy_modules import loaded
 from tests.support.terminal import on_a_terminal
-from tests.test_layers import loaded
 
 LONG = "".join(f"    # line {number} of the body\n" for number in range(60))
 MORE = {

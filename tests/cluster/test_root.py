@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py.cluster import root
 from lci_py.cluster.messages import Head
@@ -86,7 +86,7 @@ def test_workers_with_several_parts_send_only_what_can_be_shown(
 
 
 @given(data=st.data())
-@settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=2)
 def test_it_does_not_matter_how_the_files_are_divided(
     one: Engine, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:

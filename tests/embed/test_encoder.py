@@ -45,7 +45,7 @@ def through_onnx(onnx: Encoder, words: list[str]) -> np.ndarray:
     return onnx.encode_bags(np.array([0, len(ids)], np.int64), ids, weights, question=True)[0]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(words=WORDS)
 def test_the_query_path_gives_the_models_vector(encoder: Encoder, onnx: Encoder, words: list[str]) -> None:
     np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(onnx, words), atol=2e-6)

@@ -124,7 +124,7 @@ def _case(
     return Case(task, plan(read_text(task.query), Filters()), candidates, places)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 10_000), n=st.integers(1, 250), n_files=st.integers(1, 40),
     factor=st.sampled_from([0.0, 0.6, 1.0]), saturation=st.sampled_from([0.0, 0.5, 0.9, 1.0]), leads=st.booleans(),

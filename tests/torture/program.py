@@ -6,16 +6,15 @@ import json
 import os
 import shutil
 import signal
-import socket
-import subprocess
 import sys
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROJECT = Path(__file__).resolve().parent.parent.parent
+from tests.support import zygote
+from tests.support.zygote import PROJECT, Zygote
+
 LINUX = sys.platform == "linux"
 STRACE = shutil.which("strace")
 #: The exit codes that a command may have in any situation.
@@ -78,17 +77,13 @@ class Ran:
 class Running:
     """A run in progress."""
 
-    def __init__(self, argv: tuple[str, ...], connection: socket.socket) -> None:
+    def __init__(self, argv: tuple[str, ...], run: zygote.Running) -> None:
         self._argv = argv
-        self._stream = connection.makefile("r", encoding="utf-8")
-        self._connection = connection
-        self.pid = int(json.loads(self._stream.readline())["pid"])
+        self._run = run
+        self.pid = run.pid
 
     def wait(self) -> Ran:
-        outcome = json.loads(self._stream.readline())
-        self._stream.close()
-        self._connection.close()
-        return Ran(self._argv, **outcome)
+        return Ran(self._argv, **self._run.outcome())
 
 
 class Program:
@@ -97,15 +92,8 @@ class Program:
     def __init__(self, scratch: Path) -> None:
         self.home = scratch / "home"
         self.home.mkdir(parents=True, exist_ok=True)
-        # The path of a socket is limited to about 100 characters, which a test's folder often exceeds.
-        self._sockets = tempfile.mkdtemp(prefix="lci-torture-")
-        self._socket = os.path.join(self._sockets, "socket")
-        self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.torture.zygote", self._socket], cwd=PROJECT, env=self.environment(),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert self._server.stdout is not None
-        self.threads = json.loads(self._server.stdout.readline())["threads"]
+        self._zygote = Zygote(self.environment())
+        self.threads = self._zygote.threads
 
     def environment(self) -> dict[str, str]:
         folders = {f"XDG_{name}_HOME": str(self.home / name.lower()) for name in ("CACHE", "CONFIG", "DATA", "STATE")}
@@ -121,11 +109,7 @@ class Program:
         self.close()
 
     def close(self) -> None:
-        assert self._server.stdin is not None and self._server.stdout is not None
-        self._server.stdin.close()
-        self._server.wait(10)
-        self._server.stdout.close()
-        shutil.rmtree(self._sockets, ignore_errors=True)
+        self._zygote.__exit__()
 
     def start(
         self,
@@ -151,21 +135,18 @@ class Program:
             fresh_interpreter: Run `python -m lci_py`, with all imports, instead of a fork.
         """
         limits = {"RLIMIT_AS": memory, "RLIMIT_FSIZE": file_size, "RLIMIT_CORE": 0}
-        request = {
-            "argv": argv,
-            "cwd": str(cwd or self.home),
-            "env": {"LCI_INDEX_DIR": str(index_dir)} if index_dir else {},
-            "limit_s": limit_s,
-            "limits": {key: value for key, value in limits.items() if value is not None},
-            "kill_after": kill_after,
-            "strace": strace,
-            "stdin": str(stdin) if stdin else None,
-            "exec": fresh_interpreter,
-        }
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.connect(self._socket)
-        connection.sendall(json.dumps(request).encode() + b"\n")
-        return Running(argv, connection)
+        options = {"strace": strace, "kill_after": kill_after, "stdin": str(stdin) if stdin else None}
+        run = self._zygote.start(
+            argv,
+            cwd or self.home,
+            env={"LCI_INDEX_DIR": str(index_dir)} if index_dir else {},
+            limit_s=limit_s,
+            limits={key: value for key, value in limits.items() if value is not None},
+            exec=fresh_interpreter,
+            contained=True,
+            **options,
+        )
+        return Running(argv, run)
 
     def kill(self, running: Running) -> Ran:
         """Kill the whole process group of a run."""

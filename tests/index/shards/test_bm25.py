@@ -81,7 +81,7 @@ def whole(folder: Path, files: Sequence[File]) -> LexicalIndex:
 # --- the formula ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(files=st.lists(file(), min_size=1, max_size=6))
 def test_scores_are_those_of_bm25s(tmp_path_factory: pytest.TempPathFactory, files: list[File]) -> None:
     from bm25s import BM25
@@ -159,7 +159,7 @@ def numbers(segments: Sequence[Sequence[tuple[str, File, bool]]]) -> dict[str, n
     return number_slots(alive) | row_sizes(sizes)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(files=spread(), order=st.permutations(range(len(TERMS))))
 def test_an_answer_does_not_depend_on_the_segments(
     tmp_path_factory: pytest.TempPathFactory,
@@ -222,7 +222,7 @@ def test_words_that_are_not_there_are_not_found(tmp_path: Path) -> None:
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rows=st.lists(
         st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9) | st.integers(1, 700)), max_size=8), max_size=9
@@ -374,7 +374,7 @@ def content(path: Path) -> bytes:
     return bytes(Summed(mapped(path), path.name).content)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=3))
 def test_a_shard_with_flipped_bits_answers_or_is_damage(
     tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[float, int]]

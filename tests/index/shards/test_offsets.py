@@ -21,7 +21,7 @@ def opened(folder: Path, sizes: list[int], **changes: np.ndarray) -> Offsets:
     return Offsets(Arrays(folder / "x.arrays"), "it", sum(sizes))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sizes=st.lists(SIZES, max_size=3 * BLOCK + 2), least=st.integers(1, WIDE))
 def test_every_piece_is_found(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], least: int) -> None:
     found = opened(tmp_path_factory.mktemp("offsets"), sizes)
@@ -34,7 +34,7 @@ def test_every_piece_is_found(tmp_path_factory: pytest.TempPathFactory, sizes: l
             assert found.at(start) == found.at(stop - 1) == piece
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sets(st.text("abé", max_size=4) | st.sampled_from(["a" * 254, "a" * 255, "b" * 900]), max_size=200))
 def test_every_string_is_found(tmp_path_factory: pytest.TempPathFactory, texts: set[str]) -> None:
     path = tmp_path_factory.mktemp("strings") / "x.arrays"
@@ -48,7 +48,7 @@ def test_every_string_is_found(tmp_path_factory: pytest.TempPathFactory, texts: 
         assert table.starting(prefix, len(strings)) == [text for text in strings if text.startswith(prefix)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(SIZES, min_size=1, max_size=2 * BLOCK),
     st.sampled_from(["sizes", "blocks", "wide", "widths"]),

@@ -52,7 +52,7 @@ def passes(result: Result, filters: Filters) -> bool:
     )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(
     mode=st.sampled_from(["dense", "bm25"]), query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30)
 )
@@ -85,7 +85,7 @@ def test_a_single_mode_ranks_the_filtered_corpus(
     assert [r.mode_score for r in got] == pytest.approx([score for _, score in wanted], rel=1e-5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30))
 def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
     session: Engine, query: str, filters: Filters, limit: int
@@ -98,7 +98,7 @@ def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
     assert head == got[:limit]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(filters=FILTERS)
 def test_symbolic_returns_every_symbol_that_passes(session: Engine, filters: Filters) -> None:
     whole = session.search(SearchRequest("*", "symbolic", EVERYTHING, snippet=0)).results

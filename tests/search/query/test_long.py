@@ -76,7 +76,7 @@ def test_quotes_and_colons_of_a_long_question_are_its_own() -> None:
     assert read_text('"no rows at all"').phrases == ("no rows at all",)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=400), st.integers(1, 200))
 def test_every_text_can_be_read_and_is_bounded(text: str, times: int) -> None:
     found = read_long(f"{text}\n" * times)

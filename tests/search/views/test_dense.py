@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lci_py import app
 from lci_py.index.shards.dense import DenseIndex
@@ -57,7 +57,7 @@ def test_a_limit_above_what_the_filter_leaves(session: Engine, allowed: int) -> 
     assert sorted(unit for unit, _ in ranked(session.snapshot.dense, QUESTIONS[0], 100, mask)) == list(range(allowed))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25)
 @given(text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), share=st.sampled_from([0.02, 0.3, 0.9]))
 def test_a_filter_leaves_the_others_scores_and_order(session: Engine, text: str, seed: int, share: float) -> None:
     allowed = np.random.default_rng(seed).random(session.snapshot.n_units) < share

@@ -120,7 +120,7 @@ def test_conditions_of_hostile_files_are_bounded(source: str) -> None:
         assert tag is None or len(tag) < 4000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(["javascript", "typescript", "tsx"]),
     st.lists(

@@ -147,7 +147,7 @@ def test_conditions_of_hostile_files_are_bounded(source: str) -> None:
         assert tag is None or len(tag) < 4000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.sampled_from(["if A:", "elif B:", "else:", "try:", "except E:", "finally:", "match x:", "case 1:", "case _:",

@@ -153,7 +153,7 @@ PARTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from(sorted(TABLES)), st.lists(st.sampled_from(PARTS), max_size=30))
 def test_nothing_raises(language: str, parts: list[str]) -> None:
     assert all(tag is None or tag for tag in tags(language, "\n".join(parts)))

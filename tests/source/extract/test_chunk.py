@@ -108,7 +108,7 @@ def test_real_files(path: Path) -> None:
     check(source.rstrip(), extract(path.name, source.rstrip(), language))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(modules() | modules(windows=True))
 def test_generated_python(source: bytes) -> None:
     check(source, extract("a.py", source, "python"))
@@ -126,7 +126,7 @@ def paragraphs() -> list[tuple[str, list[str]]]:
 PARAGRAPHS = paragraphs()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_torn_files(data: st.DataObject) -> None:
     """Lines of real files, repeated, left out and out of order, as in a broken or half-written file."""
@@ -140,14 +140,14 @@ def test_torn_files(data: st.DataObject) -> None:
     check(source, extract("a", source, language))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\x00")), st.sampled_from(["text", *LANGUAGES]))
 def test_any_text(text: str, language: str) -> None:
     source = text.encode()
     check(source, extract("a", source, language))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.text("ab \n", max_size=900), max_size=12))
 def test_text_files(parts: list[str]) -> None:
     source = "\n".join(parts).encode()

@@ -1,8 +1,8 @@
-"""A server that runs `lci` in forks of itself, which saves the second that imports take in each of thousands of runs.
+"""A server that runs `lci` in forks of itself, which saves what imports take in each of thousands of runs.
 
 Only modules and compiled queries are loaded in advance; everything else happens in the process of the run, as in
-`python -m lci_py`. Each connection to the socket is one run: a line of JSON in (see `Program.start` for its keys), a
-line `{"pid": …}` out when the run has started, and a line with its outcome when it has ended.
+`python -m lci_py`. Each connection to the socket is one run: a line of JSON in (`Zygote.start` says what it holds), a line
+`{"pid": …}` out when the run has started, and a line with its outcome when it has ended.
 """
 
 from __future__ import annotations
@@ -13,18 +13,86 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+PROJECT = Path(__file__).resolve().parents[2]
+
 _SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _CLEAN = ("LD_PRELOAD", "PYTEST_CURRENT_TEST")
+#: Seconds after which a run counts as hanging: far more than any needs on a busy machine.
+_LIMIT_S = 120.0
+
+
+class Zygote:
+    """The server, as its clients see it. A context manager; Linux only (pidfd, memfd, prctl)."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        # The path of a socket is limited to about 100 characters, which a test's folder often exceeds.
+        self._sockets = tempfile.mkdtemp(prefix="lci-zygote-")
+        self._socket = os.path.join(self._sockets, "socket")
+        self._server = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.zygote", self._socket], cwd=PROJECT,
+            env={**environment, "OPENBLAS_NUM_THREADS": "1"},  # threads would not be in the forks
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert self._server.stdout is not None
+        self.threads = int(json.loads(self._server.stdout.readline())["threads"])
+
+    def __enter__(self) -> Zygote:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        assert self._server.stdin is not None and self._server.stdout is not None
+        self._server.stdin.close()
+        self._server.wait(10)
+        self._server.stdout.close()
+        shutil.rmtree(self._sockets, ignore_errors=True)
+
+    def start(self, argv: Sequence[str], cwd: Path, **options: Any) -> Running:
+        """Start `lci ARGV`.
+
+        Args:
+            argv: The arguments.
+            cwd: Its current folder.
+            **options: `env`, variables to add, or `environment`, all of them; `input`, a text, or `stdin`, the name of
+                a file; `limit_s`, seconds after which it counts as hanging and is killed; `limits`, of `setrlimit`, by
+                name; `kill_after`, seconds after which its process group is killed; `strace`, the arguments of one
+                that is attached first; `exec`, to run a new interpreter; `contained`, to end and wait for everything
+                that it has started.
+        """
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        connection.connect(self._socket)
+        connection.sendall(json.dumps({"argv": argv, "cwd": str(cwd), **options}).encode() + b"\n")
+        return Running(connection)
+
+
+class Running:
+    """A run in progress."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._stream = connection.makefile("r", encoding="utf-8")
+        self._connection = connection
+        self.pid = int(json.loads(self._stream.readline())["pid"])
+
+    def outcome(self) -> dict[str, Any]:
+        """Wait for its end: `code`, `out`, `err`, `seconds`, `timed_out`, and `peak`, in bytes."""
+        outcome: dict[str, Any] = json.loads(self._stream.readline())
+        self._stream.close()
+        self._connection.close()
+        return outcome
+
+
+# --- the server ---------------------------------------------------------------------------------------------------
 
 
 def _loaded_by_a_session() -> list[str]:
@@ -49,6 +117,11 @@ def _loaded_by_a_session() -> list[str]:
                 for mode in ("dense", "bm25", "symbolic", "multiview"):
                     main(["search", "a", "--mode", mode, "--root", name, "--json", "--conflicts", "--path", "*.py"])
                 main(["search", "a", "--mode", "dense", "--root", os.devnull, "--json"])
+                for command in ("callers", "callees", "tree", "refs", "show", "grep", "conflicts"):
+                    for shape in ("text", "json", "markdown"):
+                        main([command, "a", "--root", name, "--format", shape])
+                for command in (["path", "a", "b"], ["outline", "a.py"], ["affected"], ["stats"], ["--help"]):
+                    main([*command, *(() if command == ["--help"] else ("--root", name))])
         os.write(writing, json.dumps(sorted(sys.modules)).encode())
         os._exit(0)
     os.close(writing)
@@ -62,7 +135,7 @@ def _compile_queries() -> None:
     """Load the languages of the test repositories: compiling their queries takes longer than indexing."""
     from lci_py.source.extract.extract import extract
 
-    for language in ("python", "go", "javascript", "c", "java", "markdown"):
+    for language in ("python", "go", "javascript", "c", "java", "rust", "markdown"):
         with suppress(Exception):  # if it fails, runs are only slower
             extract("a", b"", language)
 
@@ -94,9 +167,11 @@ def _nanny(connection: socket.socket) -> NoReturn:
     code = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopts the workers of a killed run
         stream = connection.makefile("rw", encoding="utf-8")
-        _supervise(json.loads(stream.readline()), stream)
+        request = json.loads(stream.readline())
+        if request.get("contained"):
+            ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopts the workers of a killed run
+        _supervise(request, stream)
         code = 0
     finally:
         os._exit(code)
@@ -122,7 +197,8 @@ def _supervise(request: dict[str, Any], stream: Any) -> None:
     text, timed_out = _watch(pid, (out[0], err[0]), began, request)
     _, status, usage = os.wait4(pid, 0)
     seconds = time.monotonic() - began
-    _end_group(pid)
+    if request.get("contained"):
+        _end_group(pid)
     for index, end in enumerate((out[0], err[0])):
         while block := os.read(end, 1 << 16):
             text[index] += block
@@ -141,7 +217,7 @@ def _supervise(request: dict[str, Any], stream: Any) -> None:
 
 def _watch(pid: int, pipes: tuple[int, int], began: float, request: dict[str, Any]) -> tuple[list[bytearray], bool]:
     """Read the output until the run ends, is killed at the requested moment, or is out of time."""
-    limit, kill_after = request["limit_s"], request.get("kill_after")
+    limit, kill_after = request.get("limit_s", _LIMIT_S), request.get("kill_after")
     text = [bytearray(), bytearray()]
     open_pipes = list(pipes)
     handle = os.pidfd_open(pid)
@@ -191,13 +267,21 @@ def _child(request: dict[str, Any], out: int, err: int, gate: tuple[int, int]) -
         os.read(gate[0], 1)  # until the watching process closes its end
         os.close(gate[0])
         stdin = os.open(request.get("stdin") or os.devnull, os.O_RDONLY)
+        if "input" in request:
+            os.close(stdin)
+            stdin = os.memfd_create("input")
+            with open(stdin, "wb", closefd=False) as file:
+                file.write(request["input"].encode())
+            os.lseek(stdin, 0, os.SEEK_SET)
         for target, source in enumerate((stdin, out, err)):
             os.dup2(source, target)
         os.closerange(3, 256)
         os.chdir(request["cwd"])
         for name in _CLEAN:
             os.environ.pop(name, None)
-        os.environ.update(request["env"])
+        if "environment" in request:
+            os.environ.clear()
+        os.environ.update(request.get("environment", request.get("env", {})))
         for kind, value in request.get("limits", {}).items():
             resource.setrlimit(getattr(resource, kind), (value, value))
         if request.get("exec"):
