@@ -3,8 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
+# Compiled modules are kept: tests start the program hundreds of times, and pytest rewrites every test module.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo demo-cluster test check format lock bench golden quality tune torture model clean
+.PHONY: demo demo-cluster test quick check format lock bench golden quality tune torture model clean
 
 $(BIN)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +38,9 @@ demo-cluster: $(BIN)/.installed-dev  ## three packages of this Python as a fleet
 
 test: $(BIN)/.installed-dev  ## the whole suite
 	$(BIN)/python -m pytest -n $(WORKERS)
+
+quick: $(BIN)/.installed-dev  ## the suite without what is marked slow: under a minute
+	$(BIN)/python -m pytest -n $(WORKERS) -m 'not slow'
 
 check: $(BIN)/.installed-dev  ## format, lint, types, queries, tests
 	$(BIN)/ruff format --check lci_py tests
@@ -85,11 +90,16 @@ tune: $(BIN)/.installed-dev  ## learn the weights of multiview: make tune BENCH=
 	PYTHONPATH=. $(BIN)/python -m tests.quality.tune $(BENCH) $(REPOS) $(if $(START),--start $(START)) $(if $(CHECK),--check)
 
 # Kills, damage, full disks, readers and writers at once, hostile trees: docs/reliability.md. About two hours; one run alone:
-# make torture TORTURE=kill. A seed is printed; SEED=7 repeats it.
-TORTURE ?= stateful kill syscalls damage_run disk readers writers hostile
-torture: $(BIN)/.installed-dev  ## the long forms of tests/torture
+# make torture TORTURE=kill. A seed is printed; SEED=7 repeats it. `properties` are the property tests of the suite, with
+# random examples instead of those of `make test`.
+TORTURE ?= properties stateful kill syscalls damage_run disk readers writers hostile
+torture: $(BIN)/.installed-dev  ## the long forms of tests/torture, and the property tests at random
 	for run in $(TORTURE); do \
 	  echo "== $$run"; seed="$(if $(SEED),--seed $(SEED))"; [ $$run = hostile ] && seed=; \
+	  if [ $$run = properties ]; then \
+	    $(BIN)/python -m pytest -n $(WORKERS) -m hypothesis --hypothesis-profile=random $(if $(SEED),--hypothesis-seed=$(SEED)) \
+	      || exit 1; continue; \
+	  fi; \
 	  $(BIN)/python -m tests.torture.$$run $$seed || exit 1; \
 	done
 

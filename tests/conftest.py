@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -16,7 +17,12 @@ from hypothesis import HealthCheck, settings
 
 from lci_py import app
 from lci_py.search.engine import Engine
+from tests.support.waiting import PATIENCE
 from tests.support.zygote import Zygote
+
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    # As in a background job of a shell; the program then ignores Ctrl-C, too, which tests send to it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples in every run, and nothing that a busy machine can fail: `make torture` takes random ones, with
 # --hypothesis-profile=random.
@@ -79,7 +85,7 @@ def lci(config_folder: Path) -> Iterator[Callable[..., Ran]]:
 def _new_interpreter(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
     done = subprocess.run(
         [sys.executable, "-m", "lci_py", *args],
-        cwd=cwd or PROJECT, input=stdin, capture_output=True, text=True, timeout=120, check=False,
+        cwd=cwd or PROJECT, input=stdin, capture_output=True, text=True, timeout=PATIENCE, check=False,
         env={**os.environ, "PYTHONPATH": str(PROJECT), **env},
     )  # fmt: skip
     return Ran(done.returncode, done.stdout, done.stderr)

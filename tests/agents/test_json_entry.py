@@ -62,7 +62,7 @@ def parsed(text: str) -> dict[str, Any]:
     return json_entry.value(text)
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(documents())
 @example("{}")
 @example("{/* c */}/* , */\n")

@@ -18,6 +18,7 @@ from lci_py.callgraph.link import Linker
 from lci_py.source.syntax.languages import is_test
 from tests.conftest import PROJECT
 from tests.support.segments import extracted
+from tests.support.waiting import PATIENCE, until
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
@@ -63,7 +64,7 @@ def test_half_of_the_files_are_linked_as_well_in_another_process(program: str, m
 def test_it_ends_when_its_caller_is_killed() -> None:
     script = (
         "import time; from lci_py.callgraph.forked import Forked\n"
-        "Forked(lambda: time.sleep(600), fork=True); print('started', flush=True); time.sleep(600)"
+        "Forked(lambda: time.sleep(3600), fork=True); print('started', flush=True); time.sleep(3600)"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script],
@@ -73,7 +74,7 @@ def test_it_ends_when_its_caller_is_killed() -> None:
     )
     assert process.stdout is not None and process.stdout.readline() == "started\n"
     process.kill()
-    assert process.communicate(timeout=30) == ("", None)  # ends when the last copy of the pipe is closed
+    assert process.communicate(timeout=PATIENCE) == ("", None)  # ends when the last copy of the pipe is closed
 
 
 @pytest.fixture
@@ -131,8 +132,5 @@ def test_bases_that_lead_through_each_other_come_to_an_end(tmp_path: Path) -> No
 def test_the_other_process_ends_before_anybody_reads_what_it_found() -> None:
     """Until then it holds the memory that it shares with its caller, which the caller changes."""
     found = Forked(lambda: [np.zeros(1 << 20)], fork=True)
-    ended, deadline = None, time.monotonic() + 20
-    while ended is None and time.monotonic() < deadline:
-        ended = os.waitid(os.P_PID, found._process, os.WEXITED | os.WNOWAIT | os.WNOHANG)
-        time.sleep(0.01)
-    assert ended is not None and len(found.result()[0]) == 1 << 20
+    until(lambda: os.waitid(os.P_PID, found._process, os.WEXITED | os.WNOWAIT | os.WNOHANG))
+    assert len(found.result()[0]) == 1 << 20

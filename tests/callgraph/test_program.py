@@ -84,7 +84,7 @@ def arrays(links: Links) -> dict[str, np.ndarray]:
     return {**{name: getattr(links.program, name) for name in STORED_PROGRAM}, **links.solution._asdict()}
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(st.data(), st.sampled_from(EDITS))
 def test_damaged_constraints_are_refused_or_do_no_harm(data: st.DataObject, edit: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

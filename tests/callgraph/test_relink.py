@@ -21,7 +21,7 @@ from tests.support.programs import histories
 from tests.support.segments import Segmented, assert_same, full
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(histories(), st.sampled_from((0.0, 1.0, 1.0)), st.integers(0, 5))
 def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share: float, merge_at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +31,7 @@ def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share:
             assert_same(found, full(files))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(histories(("python", "typescript")), st.integers(0, 5))
 def test_a_refresh_of_functions_as_values_equals_a_full_link(history: list[dict[str, str]], merge_at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,7 @@ from lci_py.types.search import (
     SearchRequest,
 )
 from lci_py.types.source import FileEntry, Skip
+from tests.support.waiting import PATIENCE
 
 REPOSITORY = Path(__file__).parents[2]
 SCHEMA = json.loads((REPOSITORY / "docs" / "json-output.schema.json").read_text())
@@ -223,5 +224,5 @@ def process(*argv: str, hits: int = 0, env: dict[str, str] | None = None, **opti
     start = ["-c", FAKE.format(hits=hits)] if hits else ["-m", "lci_py"]
     options.setdefault("capture_output", True)
     return subprocess.run(
-        [sys.executable, *start, *argv], env=environment(**(env or {})), check=False, timeout=60, **options
+        [sys.executable, *start, *argv], env=environment(**(env or {})), check=False, timeout=PATIENCE, **options
     )

@@ -16,6 +16,7 @@ from lci_py.cli import streams
 from lci_py.cli.fast_parser import Invocation
 from tests.cli.fake import FAKE, environment, process
 from tests.conftest import PROJECT
+from tests.support.waiting import PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -93,14 +94,18 @@ def test_a_query_that_is_not_utf8_is_answered() -> None:
 def test_closed_stdout() -> None:
     command = f'"{sys.executable}" -m lci_py --version >&-'
     env = environment()
-    ran = subprocess.run(["sh", "-c", command], env=env, capture_output=True, check=False, timeout=60)
+    ran = subprocess.run(["sh", "-c", command], env=env, capture_output=True, check=False, timeout=PATIENCE)
     assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 def test_closed_stdin() -> None:
     command = f'"{sys.executable}" -c "$0" search --batch - <&-'
     ran = subprocess.run(
-        ["sh", "-c", command, FAKE.format(hits=1)], env=environment(), capture_output=True, check=False, timeout=60
+        ["sh", "-c", command, FAKE.format(hits=1)],
+        env=environment(),
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
     )
     assert (ran.returncode, json.loads(ran.stdout)["error"]["code"], ran.stderr) == (2, "bad_path", b"")
 
@@ -110,7 +115,7 @@ def test_a_batch_answers_each_line_before_it_reads_the_next() -> None:
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     env = environment()
     with subprocess.Popen([sys.executable, "-c", code, "search", "--batch", "-"], env=env, **pipes) as talk:  # type: ignore[call-overload]
-        late = threading.Timer(30, talk.kill)  # else a missing answer would hang the test
+        late = threading.Timer(PATIENCE, talk.kill)  # else a missing answer would hang the test
         late.start()
         for query in ("one", "two"):
             talk.stdin.write(query.encode() + b"\n")
@@ -118,7 +123,7 @@ def test_a_batch_answers_each_line_before_it_reads_the_next() -> None:
             assert json.loads(talk.stdout.readline())["query"] == query
         late.cancel()
         talk.stdin.close()
-        assert talk.wait(30) == 0
+        assert talk.wait(PATIENCE) == 0
 
 
 def _in_a_terminal(*argv: str, env: dict[str, str]) -> str:
@@ -181,7 +186,9 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 """
     code = check.format(argv=argv)
     env = environment()
-    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
     assert (ran.returncode, ran.stderr) == (0, "\n")
 
 
@@ -189,7 +196,9 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 def test_a_query_imports_nothing_of_how_an_index_is_built(tmp_path: Path, argv: list[str]) -> None:
     (tmp_path / "a.py").write_text("def one():\n    pass\ndef two():\n    one()\n")
     env = environment() | {"LCI_CONFIG_DIR": str(tmp_path / "config")}
-    subprocess.run([sys.executable, "-m", "lci_py", "index", "-q", str(tmp_path)], env=env, check=True, timeout=60)
+    subprocess.run(
+        [sys.executable, "-m", "lci_py", "index", "-q", str(tmp_path)], env=env, check=True, timeout=PATIENCE
+    )
     check = f"""
 import sys
 from lci_py.cli.main import main
@@ -198,7 +207,7 @@ parts = ("lci_py.callgraph.program", "lci_py.callgraph.pointsto", "lci_py.source
 print(*(name for name in parts if name in sys.modules), file=sys.stderr)
 """
     ran = subprocess.run(
-        [sys.executable, "-c", check], env=env, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", check], env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert (ran.returncode, ran.stderr) == (0, "\n")
 
@@ -217,7 +226,7 @@ print(*(name for name in ("hashlib", "hmac", "_hashlib") if name in sys.modules)
 """
     env = environment() | {"LCI_CONFIG_DIR": str(tmp_path / "config")}
     ran = subprocess.run(
-        [sys.executable, "-c", check], env=env, capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", check], env=env, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
     assert (ran.returncode, ran.stderr) == (0, "\n")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PROJECT
+from tests.support.waiting import PATIENCE
 
 
 def on_a_terminal(root: Path, *argv: str, keyboard: bool = True, **env: str) -> str:
@@ -39,7 +40,7 @@ def on_a_terminal(root: Path, *argv: str, keyboard: bool = True, **env: str) -> 
     inherited = {key: value for key, value in os.environ.items() if key not in ("PAGER", "NO_COLOR", "COLUMNS")}
     subprocess.run(
         [sys.executable, "-m", "lci_py", *argv], cwd=root, stdin=follower if keyboard else subprocess.DEVNULL,
-        stdout=follower, stderr=follower, timeout=60, check=False,
+        stdout=follower, stderr=follower, timeout=PATIENCE, check=False,
         env={**inherited, "PYTHONPATH": str(PROJECT), "TERM": "xterm", **env},
     )  # fmt: skip
     os.close(follower)

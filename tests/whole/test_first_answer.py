@@ -21,10 +21,10 @@ from lci_py.index.store.manifest import read_manifest
 from lci_py.types.index import SEARCHABLE
 from lci_py.types.search import SearchRequest
 from tests.conftest import PROJECT, Ran
+from tests.support.waiting import PATIENCE, until
 from tests.whole.test_worktrees import repository
 
 Lci = Callable[..., Ran]
-WAITS = 60.0
 
 
 @pytest.fixture
@@ -56,13 +56,6 @@ def shards(root: Path) -> set[str]:
     return {name for name in names if not name.startswith("files-")}
 
 
-def wait_for(done: Callable[[], object]) -> None:
-    began = time.monotonic()
-    while not done():
-        assert time.monotonic() - began < WAITS
-        time.sleep(0.05)
-
-
 # --- by the way -----------------------------------------------------------------------------------------------------
 
 
@@ -73,7 +66,7 @@ def test_a_search_makes_the_index_and_the_background_completes_it(lci: Lci, root
     found = ran.json()
     assert (ran.code, ran.err, found["results"][0]["symbol"]) == (0, "", "read_1")
     assert found["index"]["generation"] in (0, 1)
-    wait_for(lambda: read_manifest(root / ".lci").is_complete)
+    until(lambda: read_manifest(root / ".lci").is_complete)
     assert lci("index", "--json", "--wait", "60", cwd=root).json()["changed"] is False
     made = shards(root)
     app.build_index(str(root), full=True)
@@ -182,10 +175,10 @@ def test_its_failure_is_seen_in_the_status(root: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(GenerationBuilder, "link", fails)
     with app.open_engine(str(root)) as engine:
         assert engine.search(SearchRequest("read_1", "bm25")).results
-    wait_for(lambda: (root / ".lci" / "hook.log").exists())
-    wait_for(lambda: "no room" in "".join(app.status(str(root))["warnings"]))
+    until(lambda: (root / ".lci" / "hook.log").exists())
+    until(lambda: "no room" in "".join(app.status(str(root))["warnings"]))
     monkeypatch.undo()
-    app.build_index(str(root), wait=WAITS)
+    app.build_index(str(root), wait=PATIENCE)
     assert not app.status(str(root))["warnings"]
 
 
@@ -201,7 +194,7 @@ def test_nobody_waits_for_it(tmp_path: Path) -> None:
         "print('answer')\n"
     )
     env = {**os.environ, "PYTHONPATH": str(PROJECT)}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=WAITS, env=env)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, env=env)
     background = int((tmp_path / "pid").read_text())
     assert (done.stdout, done.stderr) == ("answer\n", "")
     os.kill(background, signal.SIGKILL)  # it lives

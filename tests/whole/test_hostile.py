@@ -17,6 +17,7 @@ from lci_py.index.build import run
 from lci_py.source.repository.walk import WalkOptions, walk
 from lci_py.types.search import MODES
 from tests.conftest import PROJECT, Ran
+from tests.support.waiting import PATIENCE
 
 DEEP = 20_000
 NEWLINE, ESCAPE = "new\nline.py", "esc\x1b[31mred\x1b]0;title\x07.py"
@@ -291,7 +292,7 @@ def test_a_reader_that_goes_away(hostile: tuple[Path, Ran]) -> None:
     os.close(read)
     for argv in (["search", "kind:function", "--mode", "symbolic", "-n", "900"], ["index", "--dry-run"]):
         done = subprocess.run(
-            [sys.executable, "-m", "lci_py", *argv], cwd=hostile[0], stdout=write, stderr=subprocess.PIPE, timeout=60,
+            [sys.executable, "-m", "lci_py", *argv], cwd=hostile[0], stdout=write, stderr=subprocess.PIPE, timeout=PATIENCE,
             check=False, env={**os.environ, "PYTHONPATH": str(PROJECT)},
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b"")

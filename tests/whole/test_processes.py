@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from lci_py.source import file_record
 from lci_py.types.source import FileEntry
 from tests.conftest import PROJECT
 from tests.support.records import process_file
+from tests.support.waiting import PATIENCE, until
 
 # --- processes that end -------------------------------------------------------------------------------------------
 
@@ -102,11 +103,11 @@ def test_an_exception_in_a_parse_costs_one_file(
 
 
 def _start(root: Path, *argv: str) -> subprocess.Popen[str]:
-    """`lci` as a process that parses for a long time: each file takes two seconds, and there are several batches."""
+    """`lci` as a process that parses for longer than anybody waits, in several batches."""
     script = (
         "import time, sys; from lci_py.index.build import worker_pool; from lci_py.source import file_record as record\n"
         "worker_pool._BATCH_FILES = 2; real = record.extract\n"
-        "record.extract = lambda *a: (time.sleep(2), real(*a))[1]\n"
+        "record.extract = lambda *a: (time.sleep(3600), real(*a))[1]\n"
         "from lci_py.cli.main import run; run()"
     )
     return subprocess.Popen(
@@ -126,29 +127,18 @@ def _group(leader: int) -> Iterator[int]:
             yield int(name)
 
 
-def _wait(condition: Callable[[], object], seconds: float = 15) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.05)
-    return False
-
-
 @forks
 def test_ctrl_c_ends_everything_and_keeps_the_old_index(tmp_path: Path) -> None:
     root = _repository(tmp_path / "repo")
     app.build_index(str(root), jobs=1)
     before = sorted(os.listdir(root / ".lci"))
     process = _start(root, "index", "--full", "--jobs", "2", "--json")
-    assert _wait(lambda: len(list(_group(process.pid))) == 3)
+    until(lambda: len(list(_group(process.pid))) == 3)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to every process of the group
-    began = time.monotonic()
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=PATIENCE)  # it does not wait for what is being parsed
     assert (process.returncode, err) == (130, ""), out
     assert json.loads(out)["error"]["code"] == "interrupted"
-    assert time.monotonic() - began < 1.9  # it does not wait for what is being parsed
-    assert _wait(lambda: not list(_group(process.pid)), 2)  # killed, and gone in a moment
+    until(lambda: not list(_group(process.pid)))
     assert sorted(os.listdir(root / ".lci")) == before
     assert not app.build_index(str(root), jobs=1).changed
 
@@ -157,10 +147,10 @@ def test_ctrl_c_ends_everything_and_keeps_the_old_index(tmp_path: Path) -> None:
 def test_workers_do_not_outlive_a_killed_program(tmp_path: Path) -> None:
     root = _repository(tmp_path / "repo")
     process = _start(root, "index", "--jobs", "2")
-    assert _wait(lambda: len(list(_group(process.pid))) == 3)
+    until(lambda: len(list(_group(process.pid))) == 3)
     process.kill()
-    process.communicate(timeout=60)
-    assert _wait(lambda: not list(_group(process.pid)), 5)
+    process.communicate(timeout=PATIENCE)
+    until(lambda: not list(_group(process.pid)))
     assert app.build_index(str(root), jobs=1).files == 12  # the lock went with them
     assert not list((root / ".lci").glob("tmp-*"))
 
@@ -172,12 +162,12 @@ def test_a_worker_whose_parent_is_gone_before_it_begins_ends(tmp_path: Path) -> 
         "import os, signal, time; from lci_py.index.build import child_process\n"
         "real = child_process.serve\n"
         "def late(*ends):\n"
-        "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); real(*ends); time.sleep(600)\n"
-        "child_process.serve = late; child_process.start(1); time.sleep(600)\n"
+        "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); real(*ends); time.sleep(3600)\n"
+        "child_process.serve = late; child_process.start(1); time.sleep(3600)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True)
-    process.communicate(timeout=60)  # ends when the last copy of the pipe is closed
-    assert _wait(lambda: not list(_group(process.pid)), 5)
+    process.communicate(timeout=PATIENCE)  # ends when the last copy of the pipe is closed
+    until(lambda: not list(_group(process.pid)))
 
 
 # --- another user ---
@@ -206,7 +196,7 @@ os.environ["LCI_CONFIG_DIR"] = {str(folder / "config")!r}
 print(json.dumps([run(argv) for argv in {commands!r}]))
 """
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False,
         env={**os.environ, "PYTHONPATH": str(PROJECT), "LCI_JOBS": "1", "HOME": str(folder)},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

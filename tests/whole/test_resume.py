@@ -21,6 +21,7 @@ from lci_py.index.build import worker
 from lci_py.index.store import cache
 from lci_py.index.store.manifest import read_manifest
 from tests.conftest import PROJECT
+from tests.support.waiting import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="what is patched here reaches a forked process only")
 
@@ -59,7 +60,7 @@ def _ended(root: Path, by: signal.Signals, *flags: str) -> subprocess.CompletedP
     """The outcome of `lci index`, ended when some files are kept."""
     return subprocess.run(
         [sys.executable, "-c", _ENDED, "index", "--jobs", "2", *flags, str(int(by))], cwd=root, capture_output=True,
-        text=True, timeout=60, check=False, env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        text=True, timeout=PATIENCE, check=False, env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran, copy_corpus
 from tests.support import tiny_models
 from tests.support.envelopes import envelope
+from tests.support.waiting import PATIENCE
 
 SOURCE = """\
 def first():
@@ -659,7 +660,7 @@ def test_searches_at_once_refresh_once(root: Path) -> None:
     command = [sys.executable, "-m", "lci_py", "search", "purge", "--mode", "bm25", "--json"]
     env = {**os.environ, "PYTHONPATH": str(PROJECT)}
     many = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True, env=env) for _ in range(4)]
-    answers = [(process.communicate(timeout=60)[0], process.returncode) for process in many]
+    answers = [(process.communicate(timeout=PATIENCE)[0], process.returncode) for process in many]
     assert app.status(str(root))["generation"] == 2
     for out, code in answers:
         found = json.loads(out)

@@ -13,6 +13,7 @@ import pytest
 from lci_py.cli.mcp_server.greeting import Greeting
 from lci_py.cli.mcp_server.tools import tools
 from tests.cli.fake import environment
+from tests.support.waiting import PATIENCE
 
 PREFIX = "io.modelcontextprotocol/"
 CLIENT = {"name": "test", "version": "1"}
@@ -44,7 +45,7 @@ def lines(messages: list[Any]) -> bytes:
 
 def served(cwd: Path, sent: bytes, *flags: str) -> list[dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, "-m", "lci_py", "mcp", *flags], input=sent, cwd=cwd, capture_output=True, timeout=120,
+        [sys.executable, "-m", "lci_py", "mcp", *flags], input=sent, cwd=cwd, capture_output=True, timeout=PATIENCE,
         check=False, env=environment(),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
@@ -145,14 +146,14 @@ def test_a_client_that_reads_no_more(tmp_path: Path) -> None:
         server.stdout.close()
         server.stdin.write(pings)
         server.stdin.close()
-        assert (server.stderr.read(), server.wait(60)) == (b"", 0)
+        assert (server.stderr.read(), server.wait(PATIENCE)) == (b"", 0)
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
 def test_a_closed_stream_is_an_error(tmp_path: Path, closed: str) -> None:
     command = f"{sys.executable} -m lci_py mcp {closed}"
     done = subprocess.run(
-        ["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=60, check=False, env=environment(),
+        ["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=PATIENCE, check=False, env=environment(),
         stdin=subprocess.DEVNULL,
     )  # fmt: skip
     assert done.returncode in (0, 2) and b"Traceback" not in done.stderr

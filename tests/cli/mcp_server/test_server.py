@@ -7,8 +7,7 @@ import os
 import shutil
 import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from lci_py.index.store.lock import writer
 from tests.cli.fake import VALIDATOR
 from tests.cli.mcp_server.agent import Agent, agent
 from tests.conftest import CORPUS, copy_corpus
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
@@ -267,14 +267,6 @@ def test_the_index_is_made_and_its_progress_is_reported(tmp_path: Path) -> None:
 def children(process: int) -> list[int]:
     threads = Path(f"/proc/{process}/task").glob("*/children")
     return [int(number) for thread in threads for number in thread.read_text().split()]
-
-
-def until(condition: Callable[[], Any]) -> Any:
-    for _ in range(600):
-        if found := condition():
-            return found
-        time.sleep(0.05)
-    raise AssertionError("it did not happen")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")

@@ -94,7 +94,7 @@ class Counting(Encoder):
         return super().pieces(texts)
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 1 << 20), segments=st.integers(1, 3), size=st.sampled_from([1, 7, 100, 8192]))
 def test_copying_equals_computing(
     tmp_path_factory: pytest.TempPathFactory,

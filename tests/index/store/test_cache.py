@@ -16,6 +16,7 @@ import pytest
 
 from lci_py.index.store.cache import FILE, Cache
 from tests.conftest import PROJECT
+from tests.support.waiting import PATIENCE
 
 SECRET = b"s" * 32
 ITEMS = {bytes([i]) * 16: bytes([i]) * (100 + i) for i in range(40)}
@@ -231,7 +232,7 @@ def test_a_writer_that_is_killed_loses_its_last_transaction_only(folder: Path) -
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run(
-        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(PROJECT)}, timeout=60, check=False
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": str(PROJECT)}, timeout=PATIENCE, check=False
     )
     assert (folder / f"{FILE}-journal").stat().st_size > 0
     assert read(folder, write=True) == ITEMS
@@ -331,7 +332,7 @@ def test_a_full_disk_loses_nothing_that_was_kept(folder: Path) -> None:
         "cache.touch('records', [b'large'], 2); cache.collect(0, [], 3); cache.close()\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

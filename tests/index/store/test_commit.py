@@ -32,6 +32,7 @@ from lci_py.index.store.seal import seal
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran
 from tests.support.envelopes import envelope
+from tests.support.waiting import PATIENCE
 
 SOURCES = {
     "api/server.py": "def remove_expired_sessions(now):\n    return purge(now)\n\ndef purge(now):\n    pass\n",
@@ -436,7 +437,7 @@ def run_limited(root: Path, limit: int) -> Ran:
         "from lci_py.cli.main import main; raise SystemExit(main(['index', '--full', '--json']))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=60, check=False,
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=PATIENCE, check=False,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )  # fmt: skip
     return Ran(done.returncode, done.stdout, done.stderr)

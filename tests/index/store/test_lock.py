@@ -19,6 +19,7 @@ from lci_py.index.store import lock
 from lci_py.index.store.clean import clean
 from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, turn, writer
 from tests.conftest import PROJECT, Ran
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs flock")
 
@@ -50,7 +51,7 @@ def refused(folder: Path) -> str:
 def test_the_holder_is_named(tmp_path: Path) -> None:
     process = holder(tmp_path)
     assert f"(process {process.pid})" in refused(tmp_path)
-    process.communicate("\n", timeout=60)
+    process.communicate("\n", timeout=PATIENCE)
     with writer(tmp_path):
         assert f"(process {os.getpid()})" in refused(tmp_path)
     assert (tmp_path / WRITE_LOCK).read_text().strip() == ""
@@ -62,7 +63,7 @@ def test_a_wait_ends_when_the_other_is_done(tmp_path: Path, lci: Callable[..., R
     threading.Timer(0.5, lambda: process.communicate("\n")).start()
     ran = lci("index", "--json", "--wait", "60", cwd=tmp_path)
     assert (ran.code, ran.json()["files"]) == (0, 1)
-    process.wait(60)
+    process.wait(PATIENCE)
 
 
 def test_a_wait_ends_by_itself(tmp_path: Path) -> None:
@@ -85,7 +86,7 @@ def test_no_wait_does_not_sleep_while_the_holder_is_known(tmp_path: Path, monkey
 def test_a_holder_that_was_killed_is_not_named(tmp_path: Path) -> None:
     killed = holder(tmp_path)
     killed.send_signal(signal.SIGKILL)
-    killed.communicate(timeout=60)
+    killed.communicate(timeout=PATIENCE)
     assert (tmp_path / WRITE_LOCK).read_text().strip() == str(killed.pid)
     handle = lock._try(tmp_path)  # a new holder, which has yet to write its number
     assert handle is not None
@@ -157,15 +158,12 @@ def test_one_runs_one_waits_and_the_rest_go(tmp_path: Path) -> None:
         assert ours
         waiting = threading.Thread(target=second)
         waiting.start()
-        for _ in range(1000):
-            if lock_is_held(tmp_path / HOOK_LOCKS[1]):
-                break
-            time.sleep(0.01)
+        until(lambda: lock_is_held(tmp_path / HOOK_LOCKS[1]))
         for _ in range(3):
             with turn(tmp_path) as other:
                 assert not other
         order.append("first")
-    waiting.join(60)
+    waiting.join(PATIENCE)
     assert order == ["first", "second True"]
     with turn(tmp_path) as ours:
         assert ours

@@ -21,6 +21,7 @@ from lci_py.index.store import commit, manifest as manifests, seal as seals
 from lci_py.index.store.manifest import MANIFEST, read_manifest
 from lci_py.types.search import SearchRequest
 from tests.conftest import PROJECT, Ran
+from tests.support.waiting import PATIENCE
 
 
 @pytest.fixture
@@ -89,7 +90,7 @@ def test_many_processes_make_one_key(keys: Path) -> None:
     started = [
         subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, cwd=PROJECT, text=True) for _ in range(6)
     ]
-    assert len({process.communicate(timeout=60)[0] for process in started}) == 1
+    assert len({process.communicate(timeout=PATIENCE)[0] for process in started}) == 1
     assert os.listdir(keys) == [seals.KEY_FILE]
 
 

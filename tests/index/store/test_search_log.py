@@ -21,6 +21,7 @@ from lci_py.index.store import search_log
 from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG, Entry, SearchLog, read_log
 from lci_py.index.store.search_stats import begins, search_stats
 from lci_py.types.search import Answer, Degradation, Filters, IndexInfo, SearchRequest
+from tests.support.waiting import PATIENCE
 
 INDEX = IndexInfo(1, "2025-03-01T09:30:00Z", None, None, 0)
 ANSWER = Answer("secret words", "multiview", (), 7, True, INDEX, trace={"dense": {"ms": 1.23456}, "total": {"ms": 4}})
@@ -88,7 +89,7 @@ for number in range(200):
 def test_many_write_at_once(tmp_path: Path, most: int) -> None:
     argv = [sys.executable, "-c", WRITER, str(tmp_path), str(most)]
     started = [subprocess.Popen([*argv, str(writer)], cwd=Path(__file__).parents[3]) for writer in range(4)]
-    assert [process.wait(60) for process in started] == [0] * 4
+    assert [process.wait(PATIENCE) for process in started] == [0] * 4
     found = [entry.query for entry in read_log(tmp_path) if entry is not None]
     assert len(found) == len(list(read_log(tmp_path))) == len(set(found))
     if most == 10**9:

@@ -33,7 +33,7 @@ def _options() -> re2.Options:
     return options
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(_expressions, _texts.map("".join))
 def test_a_match_holds_a_text_of_every_clause(expression: str, text: str) -> None:
     try:

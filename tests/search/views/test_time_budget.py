@@ -26,6 +26,7 @@ from lci_py.search.views import time_budget
 from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
 from lci_py.types.search import VIEWS, Answer, SearchRequest
 from tests.cli.fake import environment
+from tests.support.waiting import PATIENCE
 
 RETRIEVERS: dict[str, type] = {"dense": DenseRetriever, "bm25": LexicalRetriever, "symbolic": SymbolicRetriever}
 QUESTION = "how is the price of an Inventory computed"
@@ -42,7 +43,7 @@ class Gate:
         def held(*args: Any, **options: Any) -> Any:
             self.count += 1
             self.entered.set()
-            assert self.opened.wait(60)
+            assert self.opened.wait(PATIENCE)
             return real(*args, **options)
 
         return held
@@ -105,7 +106,7 @@ def test_the_next_query_of_a_session_is_answered_as_if_nothing_had_been_late(
         late(patch, view)
         patch.setattr(RETRIEVERS[view], "search", gate.wrap(RETRIEVERS[view].search))
         assert ask(fresh, budget_ms=AMPLE).degraded
-        assert gate.entered.wait(60)
+        assert gate.entered.wait(PATIENCE)
         again = ask(fresh, budget_ms=AMPLE)  # while the first one's thread is in the middle of it
         assert [entry.view for entry in again.degraded] == [view]
         gate.opened.set()
@@ -124,7 +125,7 @@ def test_a_shard_that_is_half_open_is_waited_for_and_opened_once(
         late(patch, "dense")
         patch.setattr(DenseIndex, "__init__", gate.wrap(DenseIndex.__init__))
         assert [entry.view for entry in ask(fresh, budget_ms=AMPLE).degraded] == ["dense"]
-        assert gate.entered.wait(60)
+        assert gate.entered.wait(PATIENCE)
         found: list[Answer] = []
         second = threading.Thread(target=lambda: found.append(ask(fresh, "dense")))
         second.start()
@@ -143,7 +144,7 @@ def test_a_session_can_be_closed_while_a_late_view_is_at_work(
     monkeypatch.setattr(SymbolicIndex, "spelled", gate.wrap(SymbolicIndex.spelled))
     with app.open_engine(str(repo)) as session:
         assert [entry.view for entry in ask(session, budget_ms=AMPLE).degraded] == ["symbolic"]
-        assert gate.entered.wait(60)
+        assert gate.entered.wait(PATIENCE)
     gate.opened.set()
     ended()
     assert not crashed
@@ -220,7 +221,7 @@ def test_a_single_mode_that_is_late_is_an_error(
     expected = ask(fresh, mode)
     with monkeypatch.context() as patch:
         patch.setattr(kind, name, gate.wrap(getattr(kind, name)))
-        patch.setattr(time_budget, "wait", lambda done, _: gate.entered.wait(60) and done.is_set())
+        patch.setattr(time_budget, "wait", lambda done, _: gate.entered.wait(PATIENCE) and done.is_set())
         with pytest.raises(BudgetExceededError) as caught:
             ask(fresh, mode, budget_ms=70)
     assert (caught.value.exit_code, caught.value.details) == (4, {"budget_ms": 70})
@@ -245,7 +246,7 @@ run()
 def test_a_view_that_never_ends_holds_up_neither_the_answer_nor_the_exit(repo: Path) -> None:
     def lci(*argv: str) -> Any:
         command = [sys.executable, "-c", STUCK, "search", QUESTION, "--root", str(repo), "--budget-ms", "40", *argv]
-        return subprocess.run(command, env=environment(), check=False, timeout=120, capture_output=True, text=True)
+        return subprocess.run(command, env=environment(), check=False, timeout=PATIENCE, capture_output=True, text=True)
 
     several = lci("--mode", "multiview", "--strict", "--json")
     assert several.returncode == 4

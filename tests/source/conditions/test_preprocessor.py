@@ -288,8 +288,8 @@ def test_a_long_condition_is_cut_and_its_brackets_are_closed() -> None:
     "source",
     [
         "#if A\n" * 10_000,
-        "#if A\n" + "#elif B\n" * 10_000,
-        "#if A\n" + "".join(f"#elif B{number} > 1\n" for number in range(6_000)),
+        "#if A\n" + "#elif B\n" * 4_000,
+        "#if A\n" + "".join(f"#elif B{number} > 1\n" for number in range(2_500)),
         "#ifndef A_H\n#define A_H\n" * 10_000,
         "#ifndef A_H\n#define A_H\nint x;\n#endif\n" * 5_000,
         "#ifndef A\n#endif\n" * 10_000,

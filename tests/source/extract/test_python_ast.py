@@ -149,13 +149,13 @@ def check(source: bytes) -> None:
             assert got == want, (key, figure)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(modules())
 def test_generated(source: bytes) -> None:
     check(source)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(modules(windows=True))
 def test_generated_on_windows(source: bytes) -> None:
     """CRLF, and pages cut by form feeds."""

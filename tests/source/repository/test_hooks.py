@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from lci_py.source.repository.hooks import HOOKS, hooks
 from lci_py.types.search import SearchRequest
 from tests.cli.fake import VALIDATOR
 from tests.conftest import PROJECT, Ran
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 def git(root: Path, *args: str, **env: str) -> str:
     who = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
     done = subprocess.run(
-        ["git", *who, *args], cwd=root, capture_output=True, text=True, check=True, timeout=60,
+        ["git", *who, *args], cwd=root, capture_output=True, text=True, check=True, timeout=PATIENCE,
         env={**os.environ, "PYTHONPATH": str(PROJECT), **env},
     )  # fmt: skip
     return done.stdout.strip()
@@ -61,7 +61,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def shell(text: str, folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
     script = folder / "script"
     script.write_text(text)
-    return subprocess.run(["sh", str(script), *args], capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(["sh", str(script), *args], capture_output=True, text=True, check=False, timeout=PATIENCE)
 
 
 # --- what is written ----------------------------------------------------------------------------------------------
@@ -236,11 +236,8 @@ def fake(tmp_path: Path) -> list[str]:
 
 
 def called(tmp_path: Path) -> str:
-    for _ in range(500):
-        if (tmp_path / "called").exists() and (text := (tmp_path / "called").read_text()):
-            return text
-        time.sleep(0.02)
-    raise AssertionError("lci was not called")
+    path = tmp_path / "called"
+    return until(lambda: path.exists() and path.read_text(), "the call of lci") or ""
 
 
 @pytest.mark.parametrize(
@@ -275,11 +272,7 @@ def names(root: Path) -> set[str | None]:
 
 
 def eventually(root: Path, expected: set[str]) -> None:
-    for _ in range(600):
-        if names(root) == expected:
-            return
-        time.sleep(0.05)
-    assert names(root) == expected
+    until(lambda: names(root) == expected, f"an index of {expected}")
 
 
 def test_the_index_follows_git(root: Path, lci: Callable[..., Ran]) -> None:
@@ -357,15 +350,14 @@ def test_a_change_during_a_run_is_seen(root: Path, lci: Callable[..., Ran], tmp_
     with writer(root / ".lci"):
         (root / "a.py").write_text("def two_(): pass\n")
         runs = [subprocess.Popen([sys.executable, "-m", "lci_py", "hook", "run"], cwd=root, env=env) for _ in range(4)]
-        for _ in range(600):  # until only the running one and the waiting one are left
-            if sum(run.poll() is None for run in runs) == 2:
-                break
-            time.sleep(0.05)
+        until(
+            lambda: sum(run.poll() is None for run in runs) == 2, "the end of all but the running and the waiting one"
+        )
         assert sorted(str(run.poll()) for run in runs) == ["0", "0", "None", "None"]
         (root / "b.py").write_text("def three(): pass\n")
-        done = subprocess.run([sys.executable, "-m", "lci_py", "hook", "run"], cwd=root, env=env, timeout=60)
+        done = subprocess.run([sys.executable, "-m", "lci_py", "hook", "run"], cwd=root, env=env, timeout=PATIENCE)
         assert done.returncode == 0
-    assert [run.wait(60) for run in runs] == [0, 0, 0, 0]
+    assert [run.wait(PATIENCE) for run in runs] == [0, 0, 0, 0]
     assert names(root) == {"two_", "three"}
 
 
@@ -402,7 +394,7 @@ class PreCommit:
 
     def __call__(self, *args: str, code: int = 0) -> str:
         done = subprocess.run(
-            [sys.executable, "-m", "pre_commit", *args], cwd=self.root, capture_output=True, text=True, timeout=60,
+            [sys.executable, "-m", "pre_commit", *args], cwd=self.root, capture_output=True, text=True, timeout=PATIENCE,
             check=False, env={**os.environ, **self.env},
         )  # fmt: skip
         assert done.returncode == code, done.stdout + done.stderr

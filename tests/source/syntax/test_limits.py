@@ -26,6 +26,7 @@ from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits, OutOfTi
 from lci_py.types.source import Extract, FileEntry
 from tests.conftest import PROJECT
 from tests.support.records import process_file
+from tests.support.waiting import PATIENCE
 from tests.torture import shapes
 
 MANY = b"".join(b"def name%d():\n    a = 1\n    b = 2\n    return word%d\n\n\n" % (n, n) for n in range(60))
@@ -249,7 +250,7 @@ def test_a_file_that_needs_too_much_memory_is_kept_as_text(tmp_path: Path, name:
         "print((built.files, built.limited_by_reason, built.skipped_by_reason))\n"
     )
     env = {**os.environ, "PYTHONPATH": str(PROJECT)}
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120, env=env)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, env=env)
     ends = [f"(2, {{'parser_{how}': 1}}, {{'hidden': 1}})\n" for how in ("crash", "timeout")]
     assert done.stdout in ends and not done.stderr
 
