@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, settings
 
 from lci_py import app
 from lci_py.search.engine import Engine
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.languages import load_languages
 from tests.support.waiting import PATIENCE
 from tests.support.zygote import Zygote
 
@@ -36,6 +38,19 @@ settings.load_profile("repeatable")
 
 PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = PROJECT / "fixtures" / "corpus"
+#: Folders and modules that `make quick` leaves out: what takes some seconds, and what starts many processes.
+SLOW = (
+    "whole/", "programs/", "cluster/", "cli/mcp_server/", "test_interrupts.py", "agents/test_json_entry.py",
+    "callgraph/test_relink.py", "callgraph/test_program.py", "cli/test_affected.py", "cli/test_cluster.py",
+    "cli/test_conflicts.py", "cli/test_graph.py", "cli/test_output.py", "cli/test_process.py", "cli/test_terminal.py",
+    "index/build/test_branches.py", "index/build/test_embedding.py", "index/build/test_worker_pool.py",
+    "index/shards/test_bm25.py", "index/shards/test_files.py", "index/store/test_commit.py",
+    "index/store/test_search_log.py", "index/store/test_seal.py", "render/json/test_answer.py",
+    "search/conflicts/test_since.py", "search/explain/test_steps.py", "search/modes/test_candidates.py",
+    "source/conditions/", "source/extract/test_chunk.py", "source/extract/test_hard_text.py",
+    "source/extract/test_python_ast.py", "source/repository/test_hooks.py", "source/syntax/test_limits.py",
+    "source/syntax/test_macro_text.py", "source/test_record_codec.py",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -46,6 +61,13 @@ class Ran:
 
     def json(self) -> dict:
         return json.loads(self.out)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here) and item.path.relative_to(here).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -91,6 +113,13 @@ def _new_interpreter(*args: str, cwd: Path | None = None, stdin: str | None = No
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.fixture(scope="session")
+def languages() -> None:
+    """All languages, compiled: the workers of a build in this process, which are its forks, need not do it again."""
+    for language in load_languages():
+        extract("a", b"", language)
+
+
 def copy_corpus(target: Path) -> Path:
     shutil.copytree(CORPUS, target)
     (target / "README.md").write_text("# Sample\n\nA corpus of small programs.\n\n## Usage\n\nSearch it.\n")
@@ -99,7 +128,7 @@ def copy_corpus(target: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def repo(tmp_path_factory: pytest.TempPathFactory, languages: None) -> Path:
     """The indexed corpus. A test that changes files makes its own copy."""
     root = copy_corpus(tmp_path_factory.mktemp("corpus") / "repo")
     app.build_index(str(root), jobs=1)

@@ -33,6 +33,8 @@ from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated
 from tests.torture.shapes import EXPRESSION, shapes
 
+pytestmark = pytest.mark.usefixtures("languages")
+
 # --- nothing outside the root is read -----------------------------------------------------------------------------
 
 

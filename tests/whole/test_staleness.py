@@ -27,6 +27,8 @@ from tests.support import tiny_models
 from tests.support.envelopes import envelope
 from tests.support.waiting import PATIENCE
 
+pytestmark = pytest.mark.usefixtures("languages")
+
 SOURCE = """\
 def first():
     return "one"

@@ -306,14 +306,14 @@ def test_a_hook_imports_nothing_from_the_branch_that_is_checked_out(root: Path, 
     lci = [sys.executable, "-m", "lci_py"]
     (root / "a.py").write_text("def one(): pass\n")
     for command in (["index"], ["hook", "install"]):
-        subprocess.run([*lci, *command], cwd=root, check=True, timeout=60, capture_output=True)
+        subprocess.run([*lci, *command], cwd=root, check=True, timeout=PATIENCE, capture_output=True)
     git(root, "checkout", "-q", "-b", "hostile")
     (root / "lci_py").mkdir()
     for name in ("functools", "runpy", "sitecustomize", "lci_py/__init__", "lci_py/__main__"):
         (root / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()\ndef two(): pass\n")
     hook = (root / ".git" / "hooks" / "post-checkout").read_text()
     (tmp_path / "hook").write_text(hook.replace("hook run &", "hook run"))
-    subprocess.run(["sh", tmp_path / "hook"], cwd=root, check=True, timeout=60)
+    subprocess.run(["sh", tmp_path / "hook"], cwd=root, check=True, timeout=PATIENCE)
     assert not (tmp_path / "ran").exists()
     assert names(root) == {"one", "two"}
 
@@ -321,10 +321,10 @@ def test_a_hook_imports_nothing_from_the_branch_that_is_checked_out(root: Path, 
 def test_hooks_that_could_not_start_are_not_installed(root: Path, tmp_path: Path) -> None:
     """`python -I` does not look into PYTHONPATH: a hook with it would fail in silence."""
     python = [tmp_path / "bare" / "bin" / "python", "-m", "lci_py"]
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True, timeout=PATIENCE)
     path = os.pathsep.join([str(PROJECT), *filter(os.path.isdir, sys.path)])
     done = subprocess.run(
-        [*python, "hook", "install", "--json"], cwd=root, env={**os.environ, "PYTHONPATH": path}, timeout=60,
+        [*python, "hook", "install", "--json"], cwd=root, env={**os.environ, "PYTHONPATH": path}, timeout=PATIENCE,
         capture_output=True, check=False,
     )  # fmt: skip
     error = json.loads(done.stdout)["error"]
