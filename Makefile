@@ -92,7 +92,7 @@ tune: $(BIN)/.installed-dev  ## learn the weights of multiview: make tune BENCH=
 # Kills, damage, full disks, readers and writers at once, hostile trees: docs/reliability.md. About two hours; one run alone:
 # make torture TORTURE=kill. A seed is printed; SEED=7 repeats it. `properties` are the property tests of the suite, with
 # random examples instead of those of `make test`.
-TORTURE ?= properties stateful kill syscalls damage_run disk readers writers hostile
+TORTURE ?= properties stateful kill syscalls damage_run disk readers writers soak hostile
 torture: $(BIN)/.installed-dev  ## the long forms of tests/torture, and the property tests at random
 	for run in $(TORTURE); do \
 	  echo "== $$run"; seed="$(if $(SEED),--seed $(SEED))"; [ $$run = hostile ] && seed=; \

@@ -125,7 +125,7 @@ class Snapshot:
     def freshness(self) -> Freshness:
         from lci_py.search.worktree.freshness import Freshness
 
-        return Freshness(self.root, self.files, self.reader.read, self._walk)
+        return Freshness(self.root, self.files, self.reader.compared, self._walk)
 
     @cached_property
     def symbols(self) -> SymbolicIndex:

@@ -65,10 +65,11 @@ class FileLines(NamedTuple):
 class Tally:
     """Running totals of a search: lines that match, the files that have them, and results within the limit."""
 
-    __slots__ = ("files", "lines", "shown")
+    __slots__ = ("files", "info", "lines", "shown")
 
-    def __init__(self) -> None:
+    def __init__(self, info: IndexInfo) -> None:
         self.lines = self.files = self.shown = 0
+        self.info = info
 
 
 class GrepAnswer(NamedTuple):
@@ -77,4 +78,7 @@ class GrepAnswer(NamedTuple):
     request: GrepRequest
     files: Iterator[FileLines]
     tally: Tally  # complete once `files` has ended
-    info: IndexInfo
+
+    @property
+    def info(self) -> IndexInfo:
+        return self.tally.info

@@ -21,7 +21,10 @@ import pytest
 from lci_py import app
 from lci_py.cli.main import main
 from lci_py.errors import IndexWriteError, NoIndexError
+from lci_py.types.graph import GraphRequest
+from lci_py.types.grep import GrepRequest
 from lci_py.types.search import MODES, Filters, SearchRequest
+from lci_py.types.show import ShowRequest, Target
 from tests.conftest import PROJECT, Ran, copy_corpus
 from tests.support import tiny_models
 from tests.support.envelopes import envelope
@@ -276,6 +279,32 @@ def test_stale_on_the_command_line(root: Path, lci: Callable[..., Ran]) -> None:
     assert (ran.code, ran.json()["results"][0]["stale"], ran.err) == (0, True, "")
     ran = lci("search", "second", "--mode", "bm25", cwd=root, LCI_REFRESH="never")
     assert ran.code == 0 and "total = 2" not in ran.out
+
+
+@pytest.mark.parametrize("question", ["grep", "refs", "phrase", "show"])
+def test_a_file_that_changes_while_an_answer_is_computed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, question: str
+) -> None:
+    """It may have lost what it had while another file got it: such an answer is about no state of the tree."""
+    from lci_py.search.worktree import freshness
+
+    monkeypatch.setattr(freshness, "_LASTS_SECONDS", 1e9)  # the tree was compared with the index before the edit
+
+    def asked() -> int:
+        with app.open_engine(str(root), refresh="never") as session:
+            assert not session.snapshot.freshness.sweep().stale
+            (root / "sub" / "b.py").write_text("def other():\n    return 1\n")
+            if question == "grep":
+                answer = session.grep(GrepRequest("first"))
+                assert [file.path for file in answer.files] == ["a.py"]
+                return answer.info.stale_files
+            if question == "refs":
+                return session.navigate("refs", GraphRequest("first")).index.stale_files
+            if question == "show":
+                return session.show(ShowRequest((Target("other", "other", None),))).info.stale_files
+            return session.search(SearchRequest('"first()"', "bm25")).index.stale_files
+
+    assert asked() == 1
 
 
 # --- a search that refreshes first ---------------------------------------------------------------------------------

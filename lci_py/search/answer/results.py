@@ -285,12 +285,11 @@ def _unmoved(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
 
 
 def index_info(snapshot: Snapshot) -> IndexInfo:
-    """The envelope's `index` object."""
+    """The envelope's `index` object. Ask for it when the answer has read what it needs."""
     manifest = snapshot.manifest
     swept = snapshot.freshness.sweep()
-    return IndexInfo(
-        manifest.generation, manifest.built_at, manifest.commit, manifest.branch, len(swept.stale), swept.unchecked
-    )
+    stale = len(swept.stale) + snapshot.freshness.changed_since(snapshot.reader.paths)
+    return IndexInfo(manifest.generation, manifest.built_at, manifest.commit, manifest.branch, stale, swept.unchecked)
 
 
 def answer(snapshot: Snapshot, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:

@@ -38,7 +38,7 @@ def grep(snapshot: Snapshot, request: GrepRequest) -> GrepAnswer:
     if request.invert:
         pattern = pattern._replace(clauses=())  # any file may have a line that does not match
     search = _Search(snapshot, request, pattern)
-    return GrepAnswer(request, search.run(search.candidates()), search.tally, index_info(snapshot))
+    return GrepAnswer(request, search.run(search.candidates()), search.tally)
 
 
 class _File(NamedTuple):
@@ -52,7 +52,7 @@ class _Search:
         self._snapshot = snapshot
         self._request = request
         self._pattern = pattern
-        self.tally = Tally()
+        self.tally = Tally(index_info(snapshot))
 
     def run(self, files: Sequence[_File]) -> Iterator[FileLines]:
         """What each file has."""
@@ -68,6 +68,7 @@ class _Search:
                 one = found.matching if request.lines == "text" else 1
                 tally.shown += one if room is None else min(one, room)
                 yield found
+        tally.info = index_info(self._snapshot)
 
     # --- which files --------------------------------------------------------------------------------------------
 

@@ -82,6 +82,7 @@ class Freshness:
         self._walk = walk
         self._changed: dict[str, bool] = {}
         self._last: tuple[float, Sweep] | None = None
+        self._odd: frozenset[int] = frozenset()  # places of the files that had another time in the last sweep
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""
@@ -105,9 +106,9 @@ class Freshness:
         """Whether a file differs from what was indexed."""
         found = self._changed.get(path)
         if found is None:
-            place = bisect_left(self._paths, path)
-            known = place < len(self._paths) and self._paths[place] == path
-            found = self._changed[path] = not known or (bool(self._touched((place,))) and self._differs(place))
+            place = self._place(path)
+            found = place is None or (bool(self._touched((place,))) and self._differs(place))
+            self._changed[path] = found
         return found
 
     def indexable(self, path: str) -> bool:
@@ -117,9 +118,8 @@ class Freshness:
 
     def sha(self, path: str) -> str:
         """Digest of what was indexed of a file; "" if it was not."""
-        place = bisect_left(self._paths, path)
-        known = place < len(self._paths) and self._paths[place] == path
-        return self._table.known_at(place).sha if known else ""
+        place = self._place(path)
+        return "" if place is None else self._table.known_at(place).sha
 
     def _touched(self, places: Iterable[int]) -> list[int]:
         """Those of which `stat` has changed: to the others nothing was written."""
@@ -182,6 +182,22 @@ class Freshness:
         self._last = (time.monotonic(), found)
         return found
 
+    def changed_since(self, paths: Iterable[str]) -> int:
+        """How many of some files the last sweep found as they were indexed, but have changed by now.
+
+        If none of the files that an answer has read has, all of them were what the index knows at the time of the
+        sweep: the answer is about one state of the tree, although it took its time.
+        """
+        stale = set(self.sweep().stale)
+        places = [place for path in paths if path not in stale and (place := self._place(path)) is not None]
+        # Of a file that had another time before, only its content can tell.
+        return sum(place not in self._odd or self._differs(place) for place in self._touched(places))
+
+    def _place(self, path: str) -> int | None:
+        """The place of a file in the table; None if it is not there."""
+        place = bisect_left(self._paths, path)
+        return place if place < len(self._paths) and self._paths[place] == path else None
+
     def there(self) -> Callable[[str], bool] | None:
         """Which files can have results, by their paths: those that are not gone. None if all are there."""
         gone = self.sweep().gone
@@ -202,6 +218,7 @@ class Freshness:
             odd += self._touched(some)
             looked += len(some)
         unchecked = len(paths) - looked
+        self._odd = frozenset(odd)
         indexed = self._table.slots() if odd else []
         gone = frozenset(paths[place] for place in odd if indexed[place] >= 0 and self._gone(place))
         stale = set(gone)

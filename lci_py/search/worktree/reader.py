@@ -19,12 +19,14 @@ class SourceReader:
         self._files: dict[str, bytes | None] = {}
         self._lines: dict[str, list[bytes] | None] = {}  # None: its first lines have been asked for once
         self._digests: dict[str, str] = {}
+        self.paths: set[str] = set()  # the files that the answer at hand has read
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""
         self._files.clear()
         self._lines.clear()
         self._digests.clear()
+        self.paths.clear()
 
     def lines(self, path: str) -> list[bytes] | None:
         """The file's lines without line breaks, None if it cannot be read (or is no longer a regular file)."""
@@ -57,6 +59,11 @@ class SourceReader:
 
     def read(self, path: str) -> bytes | None:
         """The file's content, None if it cannot be read; not kept, unlike what is shown."""
+        self.paths.add(path)
+        return self.compared(path)
+
+    def compared(self, path: str) -> bytes | None:
+        """The same, for whoever only compares it with the index, so that the answer does not depend on it."""
         # The index is data from disk: a path in it must not lead out of the root, nor into a device or a FIFO.
         if ".." in path.split("/"):
             return None
