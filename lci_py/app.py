@@ -157,7 +157,16 @@ def language_words() -> list[str]:
 
 
 def _index_dir(root: Path, settings: Settings) -> Path:
-    return settings.index_dir or root / config.INDEX_FOLDER
+    if settings.index_dir is not None:
+        return settings.index_dir
+    folder = root / config.INDEX_FOLDER
+    if os.access(folder, os.W_OK) or (os.path.lexists(folder) and os.path.islink(folder)):
+        return folder
+    if not os.path.lexists(folder) and os.access(root, os.W_OK):
+        return folder
+    from lci_py.index.store.elsewhere import index_elsewhere
+
+    return index_elsewhere(root, folder, trust=settings.trust)
 
 
 def _own_index_dir(root: Path, settings: Settings) -> Path:
@@ -233,6 +242,8 @@ def build_index(
             early=nursery,
         )
         warnings += _foreign(index_dir, wait, adopt=settings.trust)
+        if settings.index_dir is None and index_dir.parent != root:
+            warnings.append(f"{root} cannot be written: the index is in {index_dir}, or where LCI_INDEX_DIR says")
         summary = build(root, index_dir, options, progress)
     note_failure(index_dir, None)  # of a run in the background, which this one has made good
     _, exposed = exposures(index_dir)
@@ -473,7 +484,8 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
         if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
             raise
         _index_first(where, settings, model, opening)
-        folder = os.path.relpath(_index_dir(where, settings), where)
+        index_dir = _index_dir(where, settings)
+        folder = os.path.relpath(index_dir, where) if index_dir.is_relative_to(where) else str(index_dir)
         clean = f"lci clean --workspace {where.name}" if is_workspace(where) else "lci clean"
         opening.say(f"made an index of {where} in {folder}: `{clean}` removes it, `auto_index = false` makes none")
         snapshot = _snapshot(where, settings)

@@ -212,7 +212,8 @@ class Engine:
             return answer
         from lci_py.search.suggest import near_misses
 
-        return replace(answer, did_you_mean=near_misses(snapshot.symbols, name))
+        near = near_misses(snapshot.symbols, name)
+        return replace(answer, did_you_mean=tuple(found for found in near if found != name))  # gone since the index
 
     def navigate(self, command: str, request: GraphRequest) -> GraphAnswer:
         """Answer one of callers, callees, tree and refs.

@@ -189,13 +189,14 @@ class Reader(threading.Thread):
         report.count("answers")
         report.count(f"answers, {question.argv[0]}")
         report.most("most states during an answer", len(states))
-        if (wrong := ran.misbehaved()) or ran.code not in (0, 1) and ran.error not in _BEHIND:
+        error = ran.json().get("error", {}).get("code") if ran.out else None
+        if (wrong := ran.misbehaved()) or (ran.code not in (0, 1) and error not in _BEHIND):
             report.violation(f"{wrong or 'no answer'}: {ran.told()}")
             return
         if _is_marked(ran):
             report.count("answers that say they are behind")
             return
-        said = frozenset() if ran.error else question.said(ran.json())
+        said: Answer = frozenset() if error else question.said(ran.json())
         rights = [question.right(state) for state in states]
         if said not in rights:
             nearest = min(rights, key=lambda right: len(right ^ said))

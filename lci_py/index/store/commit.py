@@ -69,7 +69,8 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
         reason = error.strerror or str(error)
         raise IndexWriteError(
             f"cannot write the index in {index_dir}: {reason}",
-            hint="free some space or make the folder writable; the previous index is untouched",
+            hint="free some space, make the folder writable, or name another one in LCI_INDEX_DIR; "
+            "the previous index is untouched",
         ) from error
 
 

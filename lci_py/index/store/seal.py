@@ -91,20 +91,52 @@ def cache_secret() -> bytes:
 
 
 def config_folder() -> Path:
-    """The folder of the key: LCI_CONFIG_DIR, else the user's configuration folder for lci."""
+    """The folder of the key: LCI_CONFIG_DIR, else the user's configuration folder for lci, else a temporary one."""
     if chosen := os.environ.get(CONFIG_VARIABLE):
-        folder = os.path.expanduser(chosen)
-        if not os.path.isabs(folder):
+        named = os.path.expanduser(chosen)
+        if not os.path.isabs(named):
             raise _unusable(
                 Path(chosen), f"is what {CONFIG_VARIABLE} says, and starts nowhere", "give an absolute path"
             )
-        return Path(folder)
+        return Path(named)
     if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
         base = os.environ.get("XDG_CONFIG_HOME", "").strip()
-        return Path(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "lci")
-    import platformdirs
+        folder = Path(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "lci")
+    else:
+        import platformdirs
 
-    return platformdirs.user_config_path("lci")
+        folder = platformdirs.user_config_path("lci")
+    if os.path.lexists(folder / KEY_FILE) or _can_be_made(folder):
+        return folder
+    try:
+        return temporary_folder()
+    except OSError:
+        return folder  # the error names the folder that the user knows
+
+
+def _can_be_made(folder: Path) -> bool:
+    """Whether files can be written into a folder, which need not exist yet."""
+    while not os.path.lexists(folder) and folder != folder.parent:
+        folder = folder.parent
+    return os.path.isdir(folder) and os.access(folder, os.W_OK)
+
+
+def temporary_folder() -> Path:
+    """A folder of this user alone that lasts until the machine forgets its temporary files; made if there is none.
+
+    Raises:
+        OSError: It cannot be made, or somebody else could write there.
+    """
+    import tempfile
+    from contextlib import suppress
+
+    folder = Path(tempfile.gettempdir(), f"lci-{os.geteuid()}")
+    with suppress(FileExistsError):
+        folder.mkdir(0o700)
+    info = os.lstat(folder)
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.geteuid() or info.st_mode & 0o077:
+        raise PermissionError(errno.EACCES, "belongs to another user, or is open to others", str(folder))
+    return folder
 
 
 def _keyed(text: bytes, key: bytes, person: bytes = b"lci-index") -> str:

@@ -214,7 +214,8 @@ def test_an_index_of_somebody_else_is_refused(clone: Path, lci: Callable[..., Ra
 def test_it_is_read_for_one_run_when_told_to(
     clone: Path, lci: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for command in (["search", "planted", "-m", "bm25"], ["def", "planted"], ["status"]):
+    # A definition is looked up in the changed file as well.
+    for command in (["search", "planted", "-m", "bm25"], ["def", "genuine"], ["status"]):
         assert lci(*command, "--trust-index", cwd=clone).code == 0
         assert lci(*command, cwd=clone, LCI_TRUST_INDEX="1").code == 0
         assert lci(*command, cwd=clone).code == 3

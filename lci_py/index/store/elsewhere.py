@@ -1,0 +1,53 @@
+"""Where the index of a repository is that cannot be written: in the user's cache folder, else in a temporary one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from lci_py.errors import IndexError_, IndexWriteError
+from lci_py.index.store.manifest import read_manifest
+from lci_py.index.store.seal import temporary_folder
+from lci_py.source.text.digest import blake2b
+
+
+def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:
+    """The index folder of a root.
+
+    Args:
+        root: A folder in which this user may not write.
+        folder: The usual place in it.
+        trust: Whether an index that somebody else made counts.
+    Raises:
+        IndexWriteError: Neither the cache folder nor a temporary one can be written.
+    """
+    try:
+        read_manifest(folder, trust=trust)
+        return folder  # it can be read, and says what it lacks
+    except IndexError_:
+        pass
+    name = f"{root.name or 'root'}-{blake2b(os.fsencode(root), digest_size=8).hexdigest()}"
+    try:
+        (found := _cache_folder() / name).mkdir(0o700, parents=True, exist_ok=True)
+        if os.access(found, os.W_OK):
+            return found
+    except OSError:
+        pass
+    try:
+        (found := temporary_folder() / name).mkdir(0o700, exist_ok=True)
+        return found
+    except OSError as error:
+        raise IndexWriteError(
+            f"neither {root} nor the cache folder of this user nor a temporary one can be written",
+            hint="name a folder in LCI_INDEX_DIR",
+        ) from error
+
+
+def _cache_folder() -> Path:
+    if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
+        base = os.environ.get("XDG_CACHE_HOME", "").strip()
+        return Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "lci")
+    import platformdirs
+
+    return platformdirs.user_cache_path("lci")
