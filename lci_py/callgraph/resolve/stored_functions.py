@@ -53,6 +53,16 @@ class Held(NamedTuple):
 _NOTHING = Held((), False)
 
 
+def _targets(look: LookUps, known: dict[int, Definition], held: Held, *, tests: bool) -> Targets:
+    """The targets of a call through a slot, which are added to `known`; none if it may hold too many functions."""
+    found = [item for item in held.functions if tests or not look.files.heads[item.file].test]
+    if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
+        return ()
+    known.update((item.symbol, item) for item in found)
+    mark = AMBIGUOUS if len(found) > 1 or not held.certain else 0
+    return tuple((item.symbol, FIELD | mark) for item in found)
+
+
 class StoredValues:
     """The same for languages whose expressions an `Evaluator` understands.
 
@@ -248,13 +258,8 @@ class StoredValues:
         return around in self._evaluate.members.lineage(owner)
 
     def _targets(self, found: dict[int, Definition]) -> Targets:
-        test = self._look.files.heads[self._file].test
-        kept = [found[s] for s in sorted(found) if test or not self._look.files.heads[found[s].file].test]
-        if len(kept) > _MOST:
-            return ()
-        self._known.update((item.symbol, item) for item in kept)
-        mark = AMBIGUOUS if len(kept) > 1 else 0
-        return tuple((item.symbol, FIELD | mark) for item in kept)
+        held = Held(tuple(found[symbol] for symbol in sorted(found)), True)
+        return _targets(self._look, self._known, held, tests=self._look.files.heads[self._file].test)
 
 
 class StoredFunctions:
@@ -327,16 +332,11 @@ class StoredFunctions:
         for _, item in self._stored(APPLIED, macro):
             inner = head_name(item.holder)
             if not inner or (hops > 0 and inner != macro and item.holder[-1].name in self._applied(inner, hops - 1)):
-                found[item.value[-1].name] = None
+                found.update((step.name, None) for step in item.value)
         return list(found)
 
     def _targets(self, held: Held) -> Targets:
-        found = [item for item in held.functions if self._tests or not self._look.files.heads[item.file].test]
-        if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
-            return ()
-        self.known.update((item.symbol, item) for item in found)
-        mark = AMBIGUOUS if len(found) > 1 or not held.certain else 0
-        return tuple((item.symbol, FIELD | mark) for item in found)
+        return _targets(self._look, self.known, held, tests=self._tests)
 
     # --- types ----------------------------------------------------------------------------------------------------
 

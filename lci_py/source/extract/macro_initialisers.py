@@ -7,7 +7,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,6 +26,7 @@ _PLAIN = lazily(rb"&?\s*([A-Za-z_]\w*)")
 _NOISE = lazily(
     rb"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\]){1,4}'|/\*[\s\S]*?\*/|//[^\n]*|\\\r?\n|\s+|(?<!#)#\s*[A-Za-z_]\w*"
 )
+_GROUPS = lazily(rb"[(),]")
 _JOINED = lazily(rb"\s*##\s*")
 #: Macros whose text is that of an initialiser: it names fields, or is a group, or uses another macro.
 _INITIALISES = lazily(rb"[.{(]")
@@ -41,13 +42,11 @@ class _Macro(NamedTuple):
 class MacroInitialisers:
     """Replaces the macros of one file in its initialisers."""
 
-    def __init__(self, captured: Captured, arguments: Callable[[bytes], list[bytes]]) -> None:
+    def __init__(self, captured: Captured) -> None:
         """
         Args:
             captured: The query matches of the file.
-            arguments: Gives the parts between the commas of the first parenthesis of a text.
         """
-        self._arguments = arguments
         self._captured = captured
 
     @cached_property
@@ -90,8 +89,8 @@ class MacroInitialisers:
                 opening = match.end() + (text[match.end() : match.end() + 1] == b" ")
                 if text[opening : opening + 1] != b"(":
                     continue
-                end = _closing(text, opening)
-                given = tuple(_short(one) for one in self._arguments(text[opening:end]))
+                end = closing(text, opening, _TEXT) or len(text)
+                given = tuple(_short(one) for one in arguments(text[opening:end]))
             new = _with_arguments(macro, given)
             parts.append(text[last : match.start()])
             last = end
@@ -135,11 +134,30 @@ def _with_arguments(macro: _Macro, given: tuple[bytes, ...]) -> bytes:
     return _JOINED.sub(b"", text)
 
 
-def _closing(text: bytes, opening: int) -> int:
-    """Where the parenthesis at a byte is closed; the end of the text if it is not."""
+def closing(text: bytes, opening: int, most: int) -> int:
+    """Where the parenthesis at a byte is closed, at most so many bytes on; 0 if it is not."""
     depth = 0
-    for at in range(opening, min(len(text), opening + _TEXT)):
-        depth += (text[at] == 0x28) - (text[at] == 0x29)
-        if not depth:
-            return at + 1
-    return len(text)
+    for match in _GROUPS.finditer(text, opening, opening + most):
+        depth += (match.group() == b"(") - (match.group() == b")")
+        if not depth and match.group() == b")":
+            return match.end()
+    return 0
+
+
+def arguments(text: bytes) -> list[bytes]:
+    """The parts between the commas of the first parenthesis of a text."""
+    found: list[bytes] = []
+    depth = start = 0
+    for match in _GROUPS.finditer(text):
+        sign = match.group()
+        if sign == b"(":
+            depth += 1
+            start = match.end() if depth == 1 else start
+        elif depth == 1:
+            found.append(text[start : match.start()])
+            start = match.end()
+        if sign == b")":
+            depth -= 1
+            if not depth:
+                break
+    return found

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.extract.cpp_arguments import defaulted
-from lci_py.source.extract.macro_initialisers import MacroInitialisers
+from lci_py.source.extract.macro_initialisers import MacroInitialisers, arguments, closing
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CAST, NAME, PARAMETER, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS
@@ -199,7 +199,7 @@ class _Reader:
         self._types: dict[bytes, bytes] = {}  # of the variables outside functions
         self._holders: dict[str, list[str]] = {}  # the structs of the file that declare a field
         self._maybe: dict[bytes, bool] = {}
-        self._by_macros = MacroInitialisers(captured, _arguments)
+        self._by_macros = MacroInitialisers(captured)
 
     def read(self) -> Iterator[Stored]:
         yield from self._declared()
@@ -426,8 +426,8 @@ class _Reader:
 
     def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[Stored]:
         """The functions that an element of an initialiser passes to a macro, whose text may stand in another file."""
-        arguments = _arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
-        for place, argument in enumerate(arguments[:_MOST_PLACES]):
+        given = arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
+        for place, argument in enumerate(given[:_MOST_PLACES]):
             name = argument.strip()
             if _NAME.fullmatch(name) and self._may_be_function(name):
                 yield Stored(ARGUMENT, tokens[0].decode(), str(place), _name(name), within)
@@ -543,8 +543,8 @@ class _Reader:
             for called in _CALL.findall(source, close, end):
                 if called in places:
                     yield Stored(APPLIED, macro, "", _parameter(places[called]), within)
-            for called, arguments in _CALL_OF_MACRO.findall(source, close, end):
-                for place, argument in enumerate(arguments.split(b",")):
+            for called, given in _CALL_OF_MACRO.findall(source, close, end):
+                for place, argument in enumerate(given.split(b",")):
                     if argument.strip() in places:
                         passed, there = _parameter(places[argument.strip()]), (*_name(called), *_parameter(place))
                         yield Stored(APPLIED, macro, "", passed, within, holder=there)
@@ -590,8 +590,8 @@ class _Reader:
             elif opening not in seen:  # a macro: it may call a field that is passed beside a function
                 seen.add(opening)
                 function = self._function(number)
-                arguments = _arguments(self._plain[opening : opening + _ARGUMENTS])
-                for at, argument in enumerate(arguments[:_MOST_PLACES]):
+                given = arguments(self._plain[opening : opening + _ARGUMENTS])
+                for at, argument in enumerate(given[:_MOST_PLACES]):
                     for value in self._values(argument, function, fields=True):
                         yield Stored(ARGUMENT, called, str(at), value, within)
 
@@ -681,8 +681,9 @@ def _path(type_: bytes, *fields: bytes) -> Expr:
 def _names(text: bytes) -> dict[bytes, _Name]:
     """The parameters and locals of a function, given its text after its name."""
     found: dict[bytes, _Name] = {}
-    end = _closing(text, text.find(b"("))
-    for place, parameter in enumerate(_arguments(text[:end])):
+    start = max(text.find(b"("), 0)
+    end = closing(text, start, _ARGUMENTS) or start
+    for place, parameter in enumerate(arguments(text[:end])):
         pointer = _POINTER.search(b" " + parameter + b"(") if b"(" in parameter else None
         if pointer is not None:
             found[pointer.group(2)] = _Name(b"", True, place)
@@ -714,35 +715,6 @@ def _typed(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) -> _N
     structured = any(word in (b"struct", b"union", b"enum") for word in words)
     pointed = b"*" in stars and not (stars.count(b"*") == 1 and _FUNCTION_TYPE.search(type_))
     return _Name(b"" if plain else type_, not plain and not structured and not pointed, place)
-
-
-def _closing(text: bytes, start: int) -> int:
-    """Where the parenthesis that opens at `start` is closed, at most 2,000 bytes on."""
-    depth = 0
-    for match in _GROUPS.finditer(text, max(start, 0), max(start, 0) + _ARGUMENTS):
-        depth += (match.group() == b"(") - (match.group() == b")")
-        if not depth and match.group() == b")":
-            return match.end()
-    return max(start, 0)
-
-
-def _arguments(text: bytes) -> list[bytes]:
-    """The parts between the commas of the first parenthesis of a text."""
-    found: list[bytes] = []
-    depth = start = 0
-    for match in _GROUPS.finditer(text):
-        sign = match.group()
-        if sign == b"(":
-            depth += 1
-            start = match.end() if depth == 1 else start
-        elif depth == 1:
-            found.append(text[start : match.start()])
-            start = match.end()
-        if sign == b")":
-            depth -= 1
-            if not depth:
-                break
-    return found
 
 
 def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
