@@ -30,6 +30,7 @@ from lci_py.index.shards.arrays import Arrays
 from lci_py.index.shards.bm25 import FIELDS
 from lci_py.index.store.manifest import FORMAT, Manifest
 from lci_py.search.modes.multiview import POOL
+from lci_py.search.navigate import dispatch
 from lci_py.search.query.plan import INTENTS
 from lci_py.search.query.weights import LIVE
 from lci_py.search.ranking.fusion import SIGNAL_VIEW
@@ -307,7 +308,7 @@ def test_the_steps_of_the_call_graph_page() -> None:
 
 def test_the_limits_of_the_call_graph_page() -> None:
     found = {name: int(number.replace(",", "")) for number, name in LIMIT.findall(text(CALL_GRAPH_PAGE))}
-    modules = (constraints, values, lookups, callees)
+    modules = (constraints, values, lookups, callees, dispatch)
     assert found
     for name, number in found.items():
         assert number in [getattr(module, name) for module in modules if hasattr(module, name)], name

@@ -24,6 +24,9 @@ STEPS = ("scope", "import", "self", "type", "package", "value", "flow", "name", 
 _ALONE = (0.99, 0.99, 0.99, 0.99, 0.99, 0.93, 0.97, 0.94, 0.8, 0.6, 0.9)
 _OF_SEVERAL = (0.8, 0.5, 0.5, 0.8, 0.95, 0.5, 0.7, 0.5, 0.5, 0.3, 0.8)
 SCOPE, IMPORT, SELF, TYPE, PACKAGE, VALUE, FLOW, NAME, OVERRIDE, CALLBACK, FIELD = range(len(STEPS))
+#: The step of links that no edge is stored for: commands find them, from the edges of inheritance (docs/call-graph.md).
+DISPATCH = len(STEPS)
+_OF_DISPATCH = 0.5
 #: Steps of edges that depend on the whole program: they are computed anew when any of its files changes.
 SOLVED = (FLOW, CALLBACK)
 #: Bit of `step`: the call may mean any of several edges, of which this is one.
@@ -55,6 +58,8 @@ class Edge(NamedTuple):
 
 def confidence(step: int) -> float:
     """How sure an edge is, in (0, 1]: the measured share of right edges of its step."""
+    if step & ~AMBIGUOUS == DISPATCH:
+        return _OF_DISPATCH
     known = min(step & ~AMBIGUOUS, len(STEPS) - 1)
     return _OF_SEVERAL[known] if step & AMBIGUOUS else _ALONE[known]
 

@@ -52,6 +52,15 @@ class Neighbour(NamedTuple):
     targets: tuple[str, ...]  # ids of the requested definitions that it calls, or that call it
 
 
+class Through(NamedTuple):
+    """A declared method behind which others stand: those of derived types, or of types that implement its interface."""
+
+    place: Place
+    types: int  # methods behind it
+    calls: int  # of it, that may run the definition asked about; of callees, inside that definition
+    listed: bool  # whether they are among the neighbours, with the step `dispatch`
+
+
 class External(NamedTuple):
     """A called name without a definition in the repository, or with none that the call is known to mean."""
 
@@ -100,6 +109,7 @@ class GraphAnswer:
     total: int
     neighbours: tuple[Neighbour, ...] = ()
     external: tuple[External, ...] = ()
+    through: tuple[Through, ...] = ()
     branches: tuple[Branch, ...] = ()
     references: tuple[Reference, ...] = ()
     direction: Direction | None = None

@@ -20,7 +20,7 @@ from lci_py.index.shards.filters import (
     where,
 )
 from lci_py.source.text.words import joined
-from lci_py.types.search import FUNCTION_KINDS, IMPLICIT
+from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import SymbolicIndex
@@ -175,6 +175,81 @@ def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
                 if kind == "constructor" or name in _CONSTRUCTORS.get(language, ()):
                     found.append((segment.public("symbols", number), segment.public("symbols", parent)))
     return dict(sorted(found))
+
+
+class Member(NamedTuple):
+    """A method, or a type that methods may belong to. Numbers are public."""
+
+    number: int
+    name: str
+    owner: int  # the type around it, or -1
+    around: str  # the kind of that, or ""
+    scope: str  # the name of the type that a method outside of its type belongs to, or ""
+    file: int
+    folder: str
+    test: bool
+    language: str
+    arity: int
+    signature: str
+
+
+def members_named(index: SymbolicIndex, name: str) -> list[Member]:
+    """All methods of a name."""
+    return _members(index, [name], ["method"])
+
+
+def types_named(index: SymbolicIndex, names: Sequence[str]) -> dict[str, list[Member]]:
+    """Name -> the types of that name."""
+    found: dict[str, list[Member]] = {}
+    for start in range(0, len(names), MAX_VALUES):
+        for item in _members(index, names[start : start + MAX_VALUES], [*TYPE_KINDS, "type"]):
+            found.setdefault(item.name, []).append(item)
+    return found
+
+
+def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -> list[Member]:
+    sql = (
+        "SELECT s.id, s.name, s.parent, p.kind, s.scope, s.file, f.path, f.test, f.language, s.arity, s.signature "
+        "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN symbols p ON p.id = s.parent WHERE {live} AND "
+        f"{kinds_in('s.', kinds)} AND {spelled_in([joined(name) for name in names])} AND s.name IN ({marks(names)})"
+    )
+    found = []
+    for segment in index.segments:
+        for number, name, parent, around, scope, file, path, test, language, arity, signature in segment.execute(
+            sql.format(live=segment.live), list(names)
+        ):
+            _check(type(name) is type(path) is str and type(arity) is int)
+            is_inside = around in TYPE_KINDS or around == "type"
+            owner = segment.public("symbols", parent) if is_inside else -1
+            found.append(
+                Member(
+                    segment.public("symbols", number), name, owner, around or "",
+                    "" if is_inside else (scope or "").rpartition(".")[2], segment.public("files", file),
+                    path.rpartition("/")[0], bool(test), language, arity, signature or "",
+                )
+            )  # fmt: skip
+    return found
+
+
+def owned_names(index: SymbolicIndex, types: Sequence[int]) -> list[str]:
+    """The names of the methods inside some types."""
+    sql = f"SELECT DISTINCT s.name FROM symbols s WHERE s.parent IN ({{}}) AND {kinds_in('s.', ['method'])}"
+    rows = (row for segment, own in index.by_number("symbols", types) for row in segment.execute(sql.format(own)))
+    return sorted({str(row[0]) for row in rows})
+
+
+def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
+    """A definition and those around it, from the inside out: name, number, and whether it is a type."""
+    found = []
+    for segment, own in index.by_number("symbols", [symbol]):
+        sql = (
+            "WITH RECURSIVE up(id, parent, name, kind) AS (SELECT id, parent, name, kind FROM symbols WHERE id IN "
+            f"({own}) UNION SELECT s.id, s.parent, s.name, s.kind FROM up JOIN symbols s ON s.id = up.parent) "
+            "SELECT name, id, kind FROM up"
+        )
+        for name, number, kind in segment.execute(sql):
+            found.append((str(name), segment.public("symbols", number), kind in TYPE_KINDS or kind == "type"))
+    return found
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
 
 if TYPE_CHECKING:
-    from lci_py.types.graph import Branch, External, GraphAnswer, Neighbour, Place, Reference
+    from lci_py.types.graph import Branch, External, GraphAnswer, Neighbour, Place, Reference, Through
 
 
 def parts(answer: GraphAnswer) -> Parts:
@@ -48,6 +48,8 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
     }
     if answer.command != "refs":
         tail["unresolved_uses"] = answer.unresolved_uses
+    if answer.through:
+        tail["dispatch"] = [_through(item) for item in answer.through]
     if answer.places_left_out:
         tail["left_out"] = {"places": answer.places_left_out}
     if answer.max_tokens is not None:
@@ -93,6 +95,10 @@ def _external(item: External) -> dict[str, Any]:
     if item.imported:
         found["imported"] = True
     return found
+
+
+def _through(item: Through) -> dict[str, Any]:
+    return {**place_object(item.place), "types": item.types, "calls": item.calls, "listed": item.listed}
 
 
 def _branch(branch: Branch) -> dict[str, Any]:

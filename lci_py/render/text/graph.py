@@ -245,6 +245,7 @@ def _notes(answer: GraphAnswer, *, footer: bool) -> Iterator[str]:
     """What the answer does not cover."""
     if answer.places_left_out and not footer:
         yield _left_out(answer)
+    yield from _dispatched(answer)
     if answer.unresolved_uses:
         yield from _unresolved(answer)
     for what, count in answer.left_out:
@@ -266,6 +267,21 @@ def _unresolved(answer: GraphAnswer) -> Iterator[str]:
         called = f"of {visible_line(names[0])}" if len(names) == 1 else "of these names"
         lists = "lists all calls" if len(names) == 1 else "list all calls"
         yield f"{plural(count, 'call')} {called} without a known target: {commands} {lists}"
+
+
+def _dispatched(answer: GraphAnswer) -> Iterator[str]:
+    """Through which declared methods calls come, and those behind which too many stand to be listed."""
+    callers = answer.command == "callers"
+    through = [item for item in answer.through if callers or not item.listed]
+    for item in through[:_NAMES]:
+        name = _name(item.place)
+        said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
+        said += plural(item.types, "implementation")
+        command = f"lci callers {_quoted(name)}" if callers else f"lci def {_quoted(_last_name(name))}"
+        yield said if item.listed else f"{said}: `{command}` lists them"
+    if rest := through[_NAMES:]:
+        calls = plural(sum(item.calls for item in rest), "call")
+        yield f"{calls} through {plural(len(rest), 'more method')} that others implement"
 
 
 def _last_name(name: str) -> str:

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from lci_py.index.shards.symbols import dotted
 from lci_py.search.answer import results
+from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import externals, unresolved_uses
 from lci_py.search.navigate.names import meanings, one_meaning
-from lci_py.search.navigate.nodes import Nodes, place_of
+from lci_py.search.navigate.nodes import Nodes, merged, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.suggest import near_misses
-from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, Place
+from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, Place, Through
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
@@ -33,9 +34,13 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         return nothing(snapshot, direction, request, uses=direction == "callers")
     nodes = Nodes(snapshot)
     found: list[Neighbour] = []
+    through: list[Through] = []
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
     for group in [rows] if direction == "callers" else _by_file(rows):
         found += _neighbours(nodes, group, direction)
+        more, behind = _dispatched(nodes, group, direction)
+        found += more
+        through += behind
     passes = place_filter(request.filters, snapshot.freshness.there())
     kept = sorted({item for item in found if passes(item.place)}, key=_order if direction == "callers" else _by_site)
     outside = externals(nodes, rows) if direction == "callees" else ()
@@ -48,6 +53,7 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         neighbours=tuple(kept[request.offset :][: request.limit]),
         offset=request.offset,
         external=() if request.filters else outside,
+        through=tuple(through),
         unresolved_uses=_lines(outside) if direction == "callees" else unresolved(nodes, rows, request, direction),
     )
 
@@ -146,13 +152,31 @@ def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Nei
     return found
 
 
+def _dispatched(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
+    """The neighbours that calls of declared methods and names that are put together lead to, and these methods."""
+    dispatch = Dispatch(nodes)
+    asked = nodes.asked(rows)
+    found = dispatch.callers(rows) if direction == "callers" else dispatch.callees(asked)
+    calls: dict[int, Call] = {}
+    for call in [*(call for one in found for call in one.calls), *(dispatch.by_name(rows) * (direction == "callers"))]:
+        calls[call.node] = merged(calls[call.node], call) if call.node in calls else call
+    places = nodes.places([*calls, *(one.declared for one in found)])
+    ids = [row["id"] for row in rows] if direction == "callers" else [p.id for p in nodes.places(asked).values()]
+    through = [
+        Through(places[one.declared], one.types, len(one.sites), bool(one.calls))
+        for one in found
+        if one.declared in places
+    ]
+    return [_neighbour(places, call, ids) for call in calls.values() if call.node in places], through
+
+
 def _neighbour(places: dict[int, Place], call: Call, ids: Sequence[str]) -> Neighbour:
     targets = tuple(sorted({ids[origin] for origin in call.origins}))
     return Neighbour(places[call.node], call.lines, call.step_name, call.confidence, call.ambiguous, targets)
 
 
 def _order(found: Neighbour) -> tuple[object, ...]:
-    return found.place.file, found.place.line, found.place.id
+    return found.step == "dispatch", found.place.file, found.place.line, found.place.id
 
 
 def _by_site(found: Neighbour) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.callgraph.edges import AMBIGUOUS, SCOPE, STEPS, confidence
+from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, SCOPE, STEPS, confidence
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, constructors
 from lci_py.types.graph import Direction, Place
@@ -46,7 +46,7 @@ class Call(NamedTuple):
 
 def step_name(step: int) -> str:
     place = step & ~AMBIGUOUS
-    return STEPS[place] if place < len(STEPS) else "unknown"
+    return STEPS[place] if place < len(STEPS) else "dispatch" if place == DISPATCH else "unknown"
 
 
 class Nodes:

@@ -1,0 +1,364 @@
+"""Calls that reach a method without naming it: through the method of a base or interface that it overrides, or by a
+name that the program puts together (`getattr(self, "visit_" + kind)`).
+
+No edges are stored for these. They follow from the edges of inheritance, and from the text of the few calls that take a
+name.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FLOW, OVERRIDE, SELF
+from lci_py.index.shards.graph import CALLS, INHERITS
+from lci_py.index.shards.symbol_queries import Member, calls_named, members_named, owned_names, parents, types_named
+from lci_py.search.navigate.nodes import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.navigate.nodes import Call, Edge, Nodes
+
+#: Methods behind a declared one that are listed; more are counted only.
+MOST_LISTED = 12
+#: Types above or below one that are looked at.
+_MOST_TYPES = 2_000
+#: Interfaces with the name of a method whose other methods are compared.
+_MOST_INTERFACES = 100
+#: Languages in which a type implements the interfaces whose methods it has.
+_METHOD_SETS = frozenset({"go"})
+#: Methods that are never called through the method of a base.
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__init_subclass__", "__post_init__", "initialize", "__construct"})
+#: Steps of edges that lead to what runs: nothing else stands behind that.
+_FOLLOWED = frozenset({OVERRIDE, FLOW})
+#: Functions that take the name of a method, and the languages that have them.
+_BY_NAME = {
+    "python": ("getattr", "methodcaller"),
+    "ruby": ("send", "public_send", "__send__", "method", "public_method", "respond_to?"),
+    "php": ("call_user_func", "call_user_func_array", "method_exists", "is_callable"),
+}
+#: Lines around a call of these in which the name may be put together.
+_NEAR = 3
+#: A name in quotes with something put in or behind it, or something put before it.
+_BUILT = re.compile(
+    r"""(?P<quote>["'`])(?P<text>(?:\w|\{[^{}"'`]*\}|\#\{[^{}]*\}|%\(?\w*\)?s)+)(?P=quote)(?P<behind>\s*[+.%]|\s*\.format)?"""
+)
+_HOLE = re.compile(r"#?\{[^{}]*\}|%\(?\w*\)?s")
+_BEFORE = re.compile(r"(?:\+|(?<=\s)\.)\s*$")
+_OWN = re.compile(r"\b(?:self|cls|this)\b")
+#: Letters of a name that must be written for it to say anything.
+_LEAST = 3
+
+
+class Through(NamedTuple):
+    """A declared method, and what stands behind it."""
+
+    declared: int  # its number
+    types: int  # methods that override it, or implement it
+    sites: tuple[tuple[int, int], ...]  # node and line of the calls of it that may reach the method asked about
+    calls: tuple[Call, ...]  # the same, or the methods behind it; none if there are too many
+
+
+class Dispatch:
+    """Answers for one snapshot which methods stand behind which."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self._graph = nodes.graph
+        self._symbols = nodes.snapshot.symbols
+        self._named: dict[str, dict[int, list[Member]]] = {}
+
+    # --- who calls ------------------------------------------------------------------------------------------------
+
+    def callers(self, rows: Sequence[Row]) -> list[Through]:
+        """The calls of declared methods that some methods override, by declared method; first those of few methods."""
+        own = [int(row["symbol_number"]) for row in rows]
+        known = self._sites(own)
+        found: dict[int, tuple[set[tuple[int, int]], list[Edge]]] = {}
+        types: dict[int, int] = {}
+        for origin, row in enumerate(rows):
+            for owner, method in self._of_row(row):
+                for declared in self._declared(owner, method):
+                    if declared.number in own:
+                        continue
+                    sites, edges = found.setdefault(declared.number, (set(), []))
+                    for site, edge in self._reaching(declared, owner, origin, known):
+                        sites.add(site)
+                        edges.append(edge)
+                    if declared.number not in types:
+                        types[declared.number] = len(self._behind(declared))
+        return [
+            Through(number, types[number], tuple(sorted(sites)), tuple(joined(edges)) * (types[number] <= MOST_LISTED))
+            for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0]))
+            if sites
+        ]
+
+    def _sites(self, methods: Sequence[int]) -> set[tuple[int, int]]:
+        edges = self._graph.edges(methods, CALLS, incoming=True)
+        return set(zip(edges.node.tolist(), edges.line.tolist(), strict=True))
+
+    def _reaching(
+        self, declared: Member, owner: int, origin: int, known: set[tuple[int, int]]
+    ) -> Iterator[tuple[tuple[int, int], Edge]]:
+        """The calls of a declared method that may run that of a type."""
+        edges = self._graph.edges([declared.number], CALLS, incoming=True)
+        for node, line, step in zip(edges.node.tolist(), edges.line.tolist(), edges.step.tolist(), strict=True):
+            rule = step & ~AMBIGUOUS
+            if (node, line) in known or rule in _FOLLOWED:
+                continue
+            if rule == SELF and not self._is_open(node, declared, owner):
+                continue
+            yield (node, line), (origin, node, line, DISPATCH | AMBIGUOUS)
+
+    def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
+        """Whether a call on the own object may be one on an object of a type: it stands in a type above that, and does
+        not name the method of a base."""
+        around = self._type_around(caller)
+        if around == owner or around not in self._above(owner):
+            return False
+        return around == declared.owner or around not in self._members(declared.name)
+
+    # --- what is called -------------------------------------------------------------------------------------------
+
+    def callees(self, asked: Sequence[int]) -> list[Through]:
+        """The methods behind those that some definitions call."""
+        own = [(place, one) for place, node in enumerate(asked) for one in (node, *self._graph.lambdas_of(node))]
+        edges = self._graph.edges([one for _, one in own], CALLS)
+        rows = list(zip(*(column.tolist() for column in edges), strict=True))
+        known = {(node, line) for _, node, line, _ in rows}
+        methods = self._members_at([node for _, node, _, _ in rows if node < self._nodes.first_file])
+        found: dict[int, list[Edge]] = {}
+        behind: dict[int, list[Member]] = {}
+        for origin, node, line, step in rows:
+            method = methods.get(node)
+            if method is None or step & ~AMBIGUOUS in _FOLLOWED:
+                continue
+            below = behind[node] = behind.get(node) or self._behind(method)
+            if step & ~AMBIGUOUS == SELF:
+                around = self._type_around(own[origin][1])
+                if around != method.owner and around in self._members(method.name):
+                    continue  # the method of the base is named
+                heirs = set(self._below(around)) if around >= 0 else set()
+                below = [member for member in below if member.owner in heirs]
+            more = [(own[origin][0], member.number, line, DISPATCH | AMBIGUOUS) for member in below]
+            found.setdefault(node, []).extend(edge for edge in more if (edge[1], line) not in known)
+        return [
+            Through(node, len(behind[node]), tuple(sorted({(asked[origin], line) for origin, _, line, _ in edges})),
+                    tuple(joined(edges)) * (len(behind[node]) <= MOST_LISTED))
+            for node, edges in found.items() if edges
+        ]  # fmt: skip
+
+    # --- methods --------------------------------------------------------------------------------------------------
+
+    def _of_row(self, row: Row) -> Iterator[tuple[int, Member]]:
+        """The method that a row is, with its type."""
+        if row["kind"] != "method" or row["symbol"] in _CONSTRUCTORS:
+            return
+        for owner, methods in self._members(row["symbol"]).items():
+            yield from ((owner, method) for method in methods if method.number == int(row["symbol_number"]))
+
+    def _members_at(self, numbers: Sequence[int]) -> dict[int, Member]:
+        """Number -> method, of those of some symbols that are methods of types that have types below them."""
+        wanted = set(numbers)
+        names = {
+            row["symbol"]
+            for row in self._symbols.symbol_rows(sorted(wanted)).values()
+            if row["kind"] == "method" and row["symbol"] not in _CONSTRUCTORS
+        }
+        return {
+            method.number: method
+            for name in sorted(names)
+            for methods in self._members(name).values()
+            for method in methods
+            if method.number in wanted
+        }
+
+    def _members(self, name: str) -> dict[int, list[Member]]:
+        """Type -> its own methods of a name."""
+        found = self._named.get(name)
+        if found is None:
+            found = self._named[name] = {}
+            outside = []
+            for method in members_named(self._symbols, name):
+                if method.owner >= 0:
+                    found.setdefault(method.owner, []).append(method)
+                elif method.scope:
+                    outside.append(method)
+            types = types_named(self._symbols, sorted({method.scope for method in outside}))
+            for method in outside:
+                owner = _nearest(method, types.get(method.scope, ()))
+                if owner >= 0:
+                    found.setdefault(owner, []).append(method._replace(owner=owner))
+        return found
+
+    def _declared(self, owner: int, method: Member) -> list[Member]:
+        """The methods of bases and interfaces that a method overrides."""
+        members = self._members(method.name)
+        if method.language in _METHOD_SETS:
+            interfaces = [m for methods in members.values() for m in methods if m.around == "interface"]
+            return [
+                other for other in interfaces[:_MOST_INTERFACES]
+                if other.owner != owner and _may_be(other, method) and owner in self._implementing(other.owner)
+            ]  # fmt: skip
+        return [m for above in self._above(owner) for m in members.get(above, ()) if _may_be(m, method)]
+
+    def _behind(self, declared: Member) -> list[Member]:
+        """The methods that a call of a declared one may run besides."""
+        members = self._members(declared.name)
+        if declared.language in _METHOD_SETS:
+            below = self._implementing(declared.owner) if declared.around == "interface" else set[int]()
+        else:
+            below = set(self._below(declared.owner))
+        found = [m for owner in sorted(below) for m in members.get(owner, ()) if _may_be(declared, m)]
+        return [m for m in found if declared.test or not m.test]  # the program never calls what only tests derive
+
+    # --- types ----------------------------------------------------------------------------------------------------
+
+    def _above(self, type_: int) -> list[int]:
+        return self._reached(type_, incoming=False)
+
+    def _below(self, type_: int) -> list[int]:
+        return self._reached(type_, incoming=True)
+
+    def _reached(self, type_: int, *, incoming: bool) -> list[int]:
+        """The types above or below one, the nearest first."""
+        key = (type_, incoming)
+        if key not in self._lines:
+            found: dict[int, None] = {}
+            level = [type_]
+            while level and len(found) < _MOST_TYPES:
+                ends = self._graph.edges(level, INHERITS, incoming=incoming).node.tolist()
+                level = [end for end in dict.fromkeys(ends) if end not in found and end != type_]
+                found.update(dict.fromkeys(level))
+            self._lines[key] = list(found)
+        return self._lines[key]
+
+    @cached_property
+    def _lines(self) -> dict[tuple[int, bool], list[int]]:
+        return {}
+
+    @cached_property
+    def _sets(self) -> dict[int, set[int]]:
+        return {}
+
+    def _implementing(self, interface: int) -> set[int]:
+        """The types that have all methods of an interface, also by what they embed."""
+        known = self._sets.get(interface)
+        if known is None:
+            names = owned_names(self._symbols, [interface, *self._above(interface)])
+            found: set[int] | None = None
+            for name in names:
+                owners = {o for o, methods in self._members(name).items() if methods[0].around != "interface"}
+                owners |= {heir for owner in owners for heir in self._below(owner)}
+                found = owners if found is None else found & owners
+            known = self._sets[interface] = found or set()
+        return known
+
+    def _type_around(self, node: int) -> int:
+        """The type that a definition or anonymous function belongs to, or -1."""
+        if node >= self._nodes.first_lambda:
+            node = self._graph.lambda_at(node)[2]
+        if not 0 <= node < self._nodes.first_file:
+            return -1
+        if node not in self._around:
+            self._around[node] = -1
+            for name, number, is_type in parents(self._symbols, node):
+                if is_type:
+                    self._around[node] = number
+                    break
+                owner = next(
+                    (o for o, found in self._members(name).items() if any(m.number == number for m in found)), -1
+                )
+                if owner >= 0:
+                    self._around[node] = owner
+                    break
+        return self._around[node]
+
+    @cached_property
+    def _around(self) -> dict[int, int]:
+        return {}
+
+    # --- names that are put together --------------------------------------------------------------------------------
+
+    def by_name(self, rows: Sequence[Row]) -> list[Call]:
+        """The calls that take a name which the program puts together, if it may be that of some definitions."""
+        edges: list[Edge] = []
+        for origin, row in enumerate(rows):
+            name, language = row["symbol"], row["language"]
+            if row["kind"] not in ("method", "function") or len(name) <= _LEAST:
+                continue
+            owner = next((owner for owner, _ in self._of_row(row)), -1)
+            for taking in _BY_NAME.get(language, ()):
+                for file, caller, line in calls_named(self._symbols, taking):
+                    lines = self._nodes.snapshot.reader.some(self._nodes.path(file), max(1, line - _NEAR), line + _NEAR)
+                    text = "\n".join(part.decode("utf-8", "replace") for part in lines)
+                    if not _builds(text, name):
+                        continue
+                    node = self._nodes.caller(file, caller)
+                    here = lines[min(line - 1, _NEAR)].decode("utf-8", "replace")
+                    if _OWN.search(here) and not self._are_related(self._type_around(node), owner):
+                        continue
+                    edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
+        return joined(edges)
+
+    def _are_related(self, one: int, other: int) -> bool:
+        """Whether an object may be of both types."""
+        if one < 0 or other < 0:
+            return False
+        below = {other, *self._below(other)}
+        return one in below or not below.isdisjoint(self._below(one))
+
+
+def _builds(text: str, name: str) -> bool:
+    """Whether some code puts together a text that may be a name."""
+    for match in _BUILT.finditer(text):
+        written = match["text"]
+        parts = _HOLE.split(written)
+        pattern = r"\w+".join(map(re.escape, parts))
+        if len(parts) == 1:
+            behind, before = (
+                bool(match["behind"]),
+                bool(_BEFORE.search(text[max(0, match.start() - 8) : match.start()])),
+            )
+            if not behind and not before:
+                continue
+            pattern = r"\w+" * before + pattern + r"\w+" * behind
+        if max(map(len, parts)) >= _LEAST and re.fullmatch(pattern, name):
+            return True
+    return False
+
+
+def _nearest(method: Member, types: Sequence[Member]) -> int:
+    """The type of a method that stands outside of it: in its file, in its folder, or the only one of the name."""
+    own = [one for one in types if one.language == method.language]
+    beside = [one for one in own if one.folder == method.folder]
+    for chosen in ([one for one in beside if one.file == method.file], beside, own):
+        if len(chosen) == 1:
+            return chosen[0].number
+    return -1
+
+
+def _may_be(declared: Member, method: Member) -> bool:
+    """Whether a method may override another, by the number of its parameters."""
+    if declared.language in _METHOD_SETS:
+        return _parameters(declared) == _parameters(method)
+    return declared.arity < 0 or method.arity < 0 or declared.arity == method.arity or method.language in _OPTIONAL
+
+
+def _parameters(method: Member) -> int:
+    """How many parameters a signature of Go lists."""
+    text = method.signature.partition(f"{method.name}(")[2]
+    depth, commas = 0, 0
+    for place, sign in enumerate(text):
+        if sign == ")" and not depth:
+            return commas + bool(text[:place].strip())
+        depth += (sign in "([{") - (sign in ")]}")
+        commas += sign == "," and not depth and text[place + 1 :].lstrip()[:1] != ")"
+    return -1
+
+
+#: Languages in which a method may take fewer or more arguments than the one it overrides.
+_OPTIONAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php"})
