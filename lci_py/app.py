@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from lci_py.cluster.searches import Searches as Searches
     from lci_py.cluster.workers import Workers
     from lci_py.config import Settings
-    from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.run import BuildOptions
+    from lci_py.processes import Nursery
     from lci_py.search.engine import Engine as Engine
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.repository.ignored import IgnoreRule

@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 PAGE = PROJECT / "docs" / "architecture.md"
-#: Part -> the parts that it may import. All may import `types`, `errors` and `interrupts`; `errors` imports `types`.
+#: Part -> the parts that it may import. All may import those of EVERYWHERE; `errors` imports `types`.
 PARTS: dict[str, tuple[str, ...]] = {
     "cli": ("app", "render", "config"),
     "app": ("cluster", "search", "index", "agents", "config", "source"),
@@ -28,9 +28,10 @@ PARTS: dict[str, tuple[str, ...]] = {
     "source": (),
     "errors": (),
     "interrupts": (),
+    "processes": (),
     "types": (),
 }
-EVERYWHERE = ("types", "errors", "interrupts")
+EVERYWHERE = ("types", "errors", "interrupts", "processes")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import threading
-import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lci_py.processes import end_with_parent, fork
 
 _END = b"end."
 
@@ -32,33 +32,29 @@ class Forked:
         self._process = 0
         self._found = -1
         if fork:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 self._start()
 
     def _start(self) -> None:
         # Not a pipe: it holds 64 kB, and a process that waits until somebody reads the rest keeps all its memory.
         handle = os.memfd_create("lci")
         parent = os.getpid()
-        try:
-            self._process = os.fork()
-        except OSError:
-            os.close(handle)
-            raise
-        if self._process:
-            self._found = handle
-            return
-        code = 1
-        try:
-            threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+        def write() -> None:
+            end_with_parent(parent)  # nobody waits for the arrays then
             with open(handle, "wb") as file:
                 for found in self._compute():
                     data = BytesIO()  # `np.save` would not write through a buffer
                     np.save(data, found, allow_pickle=False)
                     file.write(data.getbuffer())
                 file.write(_END)
-            code = 0
-        finally:
-            os._exit(code)  # the parent's buffers and files must not be flushed or closed twice
+
+        try:
+            self._process = fork(write)
+        except OSError:
+            os.close(handle)
+            raise
+        self._found = handle
 
     def result(self) -> Sequence[NDArray[Any]]:
         """The arrays."""
@@ -78,10 +74,3 @@ def _arrays(data: BytesIO) -> list[NDArray[Any]]:
     while data.tell() < stop:
         found.append(np.load(data, allow_pickle=False))
     return found
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent has ended: nobody waits for the array then."""
-    while os.getppid() == parent:
-        time.sleep(0.2)
-    os._exit(1)

@@ -16,11 +16,11 @@ import numpy as np
 from lci_py.callgraph.link import Linker
 from lci_py.cluster.part_graph import Spans, write_part_graph
 from lci_py.errors import DamagedIndexError
-from lci_py.index.build.child_process import FORKS
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.index.shards.graph import GraphIndex, write_graph
 from lci_py.index.shards.numbering import COUNTED, Numbering
+from lci_py.processes import FORKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -27,6 +25,7 @@ from lci_py.cluster.part import Leaves
 from lci_py.cluster.root import Calls, FleetInfo, starts
 from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.interrupts import at_interrupt
+from lci_py.processes import end_with_parent, program
 
 #: Bytes of objects that a process keeps.
 CACHE_BYTES = 20_000_000_000
@@ -171,10 +170,8 @@ def in_a_process(job: Job, *arguments: Any) -> Any:
         LciError: What the job has raised.
         IndexWriteError: The process has ended before the job has.
     """
-    # Not `-m`: a folder `lci_py` in the current folder would be this program.
-    script = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", script], input=pickle.dumps((os.getpid(), job, arguments)),
+        program(main), input=pickle.dumps((os.getpid(), job, arguments)),
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
     )  # fmt: skip
     if done.returncode:
@@ -189,19 +186,12 @@ def in_a_process(job: Job, *arguments: Any) -> Any:
 def main() -> None:
     """Be the process: call the job that stdin has, and write what it returns to stdout."""
     parent, job, arguments = pickle.loads(sys.stdin.buffer.read())
-    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+    end_with_parent(parent)  # somebody else has the task then
     try:
         returned = job(*arguments)
     except LciError as error:
         returned = Failed.of(error)
     sys.stdout.buffer.write(pickle.dumps(returned))
-
-
-def _follow(parent: int) -> None:
-    """End with the worker that asked: somebody else has the task then."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    os._exit(1)
 
 
 __all__ = ["CACHE_BYTES", "Here", "Job", "LeavesHere", "Workers", "here", "in_a_process"]

@@ -159,11 +159,11 @@ def test_workers_do_not_outlive_a_killed_program(tmp_path: Path) -> None:
 def test_a_worker_whose_parent_is_gone_before_it_begins_ends(tmp_path: Path) -> None:
     """Killed between the fork and the worker's first line, the parent's number is another process's by then."""
     script = (
-        "import os, signal, time; from lci_py.index.build import child_process\n"
-        "real = child_process.serve\n"
+        "import os, signal, time; import lci_py.processes as processes\n"
+        "real = processes.serve\n"
         "def late(*ends):\n"
         "    os.kill(os.getppid(), signal.SIGKILL); time.sleep(0.5); real(*ends); time.sleep(3600)\n"
-        "child_process.serve = late; child_process.start(1); time.sleep(3600)\n"
+        "processes.serve = late; processes.start(1, bool); time.sleep(3600)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True)
     process.communicate(timeout=PATIENCE)  # ends when the last copy of the pipe is closed

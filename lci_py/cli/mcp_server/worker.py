@@ -13,7 +13,6 @@ import io
 import json
 import os
 import signal
-import sys
 from contextlib import ExitStack, redirect_stderr
 from typing import IO, TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import keep_open
 from lci_py.cli.streams import prepare_streams
 from lci_py.errors import BadPathError, LciError
+from lci_py.processes import silence
 
 if TYPE_CHECKING:
     from lci_py.cli.kept_engine import KeptEngine
@@ -48,8 +48,7 @@ def work(settings: dict[str, Any]) -> None:
     gc.enable()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_RDWR)  # nothing that a command reads or prints may meet the lines
-    os.dup2(nowhere, 0)
+    silence(0)  # nothing that a command reads or prints may meet the lines
     os.dup2(2, 1)
     from lci_py import app
 
@@ -135,14 +134,3 @@ def _answer(call: Invocation) -> dict[str, Any]:
         found, code = printed(Invocation(call.command, {**call.values, "json": True}))
         text = "" if found.startswith('{"error":') else printed(call)[0]
     return {"code": code, "json": found, "text": text + said.getvalue()}
-
-
-def start(settings: dict[str, Any], path: list[str]) -> list[str]:
-    """The command line of a process that works.
-
-    Args:
-        settings: As in `work`.
-        path: Where the process finds the program. The current folder, which may hold anything, is no part of it.
-    """
-    program = f"import sys; sys.path[:] = {path!r}; from {__name__} import work; work({settings!r})"
-    return [sys.executable, "-c", program]

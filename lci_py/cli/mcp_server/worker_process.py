@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
-from lci_py.cli.mcp_server.worker import start
+from lci_py.cli.mcp_server.worker import work
 from lci_py.cli.streams import InternalError
+from lci_py.processes import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ class WorkerProcess:
     """One process, started again after it was ended. A question is asked in one thread at a time."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
-        self._command = start(settings, sys.path)
+        self._command = program(work, settings)
         self._process: subprocess.Popen[bytes] | None = None
 
     def started(self) -> subprocess.Popen[bytes]:

@@ -11,12 +11,13 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from lci_py import interrupts
 from lci_py.errors import IndexWriteError, LciError
 from lci_py.index.store.background_run import note_failure
 from lci_py.index.store.manifest import MANIFEST
+from lci_py.processes import fork, silence
 from lci_py.types.index import SEARCHABLE
 
 #: Whether this platform has what `until_searchable` needs.
@@ -44,10 +45,7 @@ def until_searchable(
         LciError: What `work` has raised before that.
     """
     receiver, sender = os.pipe()
-    process = os.fork()  # safe here: this process has no threads
-    if not process:
-        os.close(receiver)
-        _work(index_dir, work, sender)
+    process = fork(lambda: _work(index_dir, work, sender), [receiver], interruptible=True)
     os.close(sender)
     try:
         with interrupts.at_interrupt(lambda: os.kill(process, signal.SIGINT)):
@@ -88,7 +86,7 @@ def _raised(message: dict[str, Any]) -> LciError:
 # --- in the process -----------------------------------------------------------------------------------------------
 
 
-def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> NoReturn:
+def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> None:
     searchable = False
 
     def send(message: object) -> None:
@@ -115,8 +113,6 @@ def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> NoR
             send({"code": "internal", "exit_code": 70, "hint": "", "message": f"{type(error).__name__}: {error}"})
         if searchable:
             note_failure(index_dir, error)
-    finally:
-        os._exit(0)
 
 
 def _leave(sender: int) -> None:
@@ -124,9 +120,7 @@ def _leave(sender: int) -> None:
     gc.enable()  # the entry point turned it off for short runs
     interrupts.install()
     os.setsid()
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nowhere, stream)
+    silence(0, 1, 2)
     for handle in [int(name) for name in os.listdir("/proc/self/fd")]:
         if handle > 2 and handle != sender:
             with contextlib.suppress(OSError):  # the one that listed them

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.changes import PreviousGeneration
-    from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.segment_writer import Source
+    from lci_py.processes import Nursery
     from lci_py.source.file_record import FileRecord
     from lci_py.source.repository.walk import WalkResult
 

@@ -43,9 +43,9 @@ from lci_py.types.index import SEARCHABLE, BuildSummary
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
-    from lci_py.index.build.child_process import Nursery
     from lci_py.index.build.generation import Generation
     from lci_py.index.store.commit import Draft
+    from lci_py.processes import Nursery
 
 Progress = Callable[[str, int, int], None]
 

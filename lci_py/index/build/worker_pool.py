@@ -11,8 +11,9 @@ from functools import partial
 from select import POLLIN, POLLOUT, poll
 from typing import TYPE_CHECKING
 
-from lci_py.index.build.child_process import FORKS, Child, Nursery, nursery, start
 from lci_py.interrupts import at_interrupt
+from lci_py.processes import FORKS, Child, Nursery, nursery, start
+from lci_py.source.syntax.limits import allow_last_resort
 
 if TYPE_CHECKING:
     from lci_py.index.build.tasks import Done, Task, Workplace
@@ -43,8 +44,7 @@ def early_workers(jobs: int) -> Nursery | None:
     """Start what will be the workers, while it is not known yet what there is to do; None where nothing is forked."""
     if not _FORKS:
         return None
-
-    return nursery(max(1, jobs), _import_worker)
+    return nursery(max(1, jobs), allow_last_resort, _import_worker)
 
 
 def _import_worker() -> None:
@@ -148,7 +148,7 @@ def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None) -> Iter
         try:
             first = [languages_of(batch) for _, batch in list(batches)[:2]] if _FORKS else []
             made = early or early_workers(jobs)
-            workers += start(jobs) if made is None else made.grow(jobs, _prepare_workers, *first)
+            workers += start(jobs, allow_last_resort) if made is None else made.grow(jobs, _prepare_workers, *first)
             yield workers
         except BaseException:
             _kill(workers)
@@ -214,7 +214,7 @@ def _ready(workers: Sequence[Child], seconds: float) -> set[int | None]:
 
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
     """Process a batch again after a process died: a file that crashes its process or never ends is kept as text."""
-    [worker] = start(1)
+    [worker] = start(1, allow_last_resort)
     reason = ""
     with at_interrupt(lambda: _kill([worker])):
         try:

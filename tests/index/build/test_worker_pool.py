@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lci_py import app
-from lci_py.index.build import child_process, generation, worker, worker_pool
+from lci_py import app, processes
+from lci_py.index.build import generation, worker, worker_pool
 from lci_py.index.build.tasks import Done, Task
 from lci_py.index.build.worker_pool import _BATCH_BYTES, _unordered
 from lci_py.source.syntax.languages import load_languages
@@ -59,7 +59,7 @@ def test_processes_that_start_from_nothing_give_the_same(tmp_path: Path, monkeyp
     """As where processes are not forked."""
     for module in (worker_pool, generation):
         monkeypatch.setattr(module, "_FORKS", False)
-    monkeypatch.setattr(child_process, "FORKS", False)
+    monkeypatch.setattr(processes, "FORKS", False)
     monkeypatch.setattr(worker_pool, "POOL_THRESHOLD", 0)
     monkeypatch.setattr(worker_pool, "_BATCH_FILES", 2)
     calls: list[list[str]] = []

@@ -1,4 +1,7 @@
-"""Processes that work for a build, and the pipes to them: they leave Ctrl-C to their parent, and end with it.
+"""Other processes: how they start, are told what to do, answer, and end.
+
+They leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start one for anything; a
+`Child` is one that calls the functions which it is sent.
 
 Not `concurrent.futures`: importing it takes longer than forking, its processes start when the first task is there, and
 its threads take turns with whoever waits for the results.
@@ -11,13 +14,12 @@ import pickle
 import signal
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, NamedTuple
-
-from lci_py.source.syntax.limits import allow_last_resort
 
 #: Whether a process is forked, which takes milliseconds and shares what is loaded. Elsewhere it starts from nothing.
 FORKS = sys.platform == "linux"
@@ -27,6 +29,10 @@ _F_SETPIPE_SZ = 1031
 #: Frames begin with their length in so many bytes.
 _LENGTH = 8
 _READ_BYTES = 1 << 20
+#: Seconds between two looks whether the parent is still there.
+_PERIOD = 0.2
+
+# --- one process --------------------------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -45,8 +51,79 @@ def starting() -> Iterator[None]:
 def leave_interrupts() -> None:
     """Ignore Ctrl-C in a child process: the parent receives it, too, and ends its children."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _receive_interrupts()
+
+
+def _receive_interrupts() -> None:
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptible: bool = False) -> int:
+    """Fork a process that calls `body` and ends; the number of the process. Not for a process that has threads.
+
+    Args:
+        body: What it does. If it raises, the exit code is 1.
+        foreign: File descriptors that it closes: it would keep pipes of others open.
+        interruptible: It handles Ctrl-C as its parent does, instead of leaving it to that.
+    Raises:
+        OSError: There can be no more processes.
+    """
+    with starting():
+        pid = os.fork()
+        if pid:
+            return pid
+        status = 1
+        try:
+            if interruptible:
+                _receive_interrupts()
+            else:
+                leave_interrupts()
+            for end in foreign:
+                os.close(end)
+            body()
+            status = 0
+        finally:
+            os._exit(status)  # the parent's buffers and files must not be flushed or closed twice
+
+
+def program(function: Callable[..., object], *arguments: object) -> list[str]:
+    """The command line of a new interpreter that calls a function of this program.
+
+    Args:
+        function: A function of a module.
+        *arguments: Values that `repr` writes as Python reads them.
+    """
+    # Not `-m`: a folder `lci_py` in the current folder would be this program.
+    call = f"{function.__name__}({', '.join(map(repr, arguments))})"
+    script = f"import sys; sys.path[:] = {sys.path!r}; from {function.__module__} import {function.__name__}; {call}"
+    return [sys.executable, "-c", script]
+
+
+def end_with_parent(parent: int) -> None:
+    """End this process soon after its parent has ended.
+
+    Args:
+        parent: The parent's number, which the parent has said: it may have ended already.
+    """
+
+    def follow() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PERIOD)
+        os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+def silence(*streams: int) -> None:
+    """Lead streams of this process nowhere."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in streams:
+        os.dup2(nowhere, stream)
+    os.close(nowhere)
+
+
+# --- a process that calls functions -------------------------------------------------------------------------------
 
 
 class _Pipes(NamedTuple):
@@ -204,11 +281,12 @@ class Nursery:
             self._children.pop().close()
 
 
-def nursery(jobs: int, imports: Callable[[], object]) -> Nursery:
+def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object]) -> Nursery:
     """Start a process that will be some workers. Only where processes are forked.
 
     Args:
         jobs: How many.
+        begin: Called first in each worker.
         imports: Called in the process at once.
     """
     pipes = [_pipes() for _ in range(jobs)]
@@ -221,15 +299,13 @@ def nursery(jobs: int, imports: Callable[[], object]) -> Nursery:
         wanted, prepare, arguments = message
         with suppress(Exception):  # what is wrong is found again by the first task
             prepare(*arguments)
-        others = []
-        for i in range(1, wanted):
-            others.append(_forked(partial(serve, *pipes[i].of_child), _others(pipes, i)))
+        others = [fork(partial(serve, *pipes[i].of_child, begin), _others(pipes, i)) for i in range(1, wanted)]
         for end in _others(pipes, 0):
             os.close(end)
-        serve(*pipes[0].of_child, children=others)
+        serve(*pipes[0].of_child, begin, others)
 
     with starting():
-        pid = _forked(become, [end for one in pipes for end in one.of_parent])
+        pid = fork(become, [end for one in pipes for end in one.of_parent])
     for one in pipes:
         for end in one.of_child:
             os.close(end)
@@ -241,76 +317,51 @@ def _others(pipes: Sequence[_Pipes], mine: int) -> list[int]:
     return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]
 
 
-def start(jobs: int) -> list[Child]:
-    """Start workers."""
+def start(jobs: int, begin: Callable[[], object]) -> list[Child]:
+    """Start workers.
+
+    Args:
+        jobs: How many.
+        begin: A function of a module, called first in each worker.
+    """
     children: list[Child] = []
     held: list[int] = []
     with starting():
         for _ in range(jobs):
             pipes = _pipes()
             if FORKS:
-                pid = _forked(partial(serve, *pipes.of_child), [*held, *pipes.of_parent])
+                pid = fork(partial(serve, *pipes.of_child, begin), [*held, *pipes.of_parent])
                 children.append(Child(pipes, pid))
                 held += pipes.of_parent
             else:
-                children.append(_spawned(pipes))
+                children.append(_spawned(pipes, begin))
             for end in pipes.of_child:
                 os.close(end)
     return children
 
 
-def _forked(body: Callable[[], object], foreign: Sequence[int]) -> int:
-    """Fork a process that calls `body` and ends; the number of the process.
-
-    Args:
-        body: What it does.
-        foreign: File descriptors that it closes: it would keep pipes of others open.
-    """
-    pid = os.fork()
-    if pid:
-        return pid
-    status = 1
-    try:
-        leave_interrupts()
-        for end in foreign:
-            os.close(end)
-        body()
-        status = 0
-    finally:
-        os._exit(status)
-
-
-def _spawned(pipes: _Pipes) -> Child:
+def _spawned(pipes: _Pipes, begin: Callable[[], object]) -> Child:
     import subprocess
 
-    script = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import serve; serve(0, 1, fresh=True)"
-    process = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=pipes.tasks, stdout=pipes.answer, stderr=subprocess.DEVNULL
-    )
+    command = program(_serve_anew, begin.__module__, begin.__name__)
+    process = subprocess.Popen(command, stdin=pipes.tasks, stdout=pipes.answer, stderr=subprocess.DEVNULL)
     return Child(pipes, process.pid, process)
 
 
 # --- in a child ---------------------------------------------------------------------------------------------------
 
 
-def serve(tasks: int, answer: int, *, children: Sequence[int] = (), fresh: bool = False) -> None:
+def serve(tasks: int, answer: int, begin: Callable[[], object], children: Sequence[int] = ()) -> None:
     """Be a worker until the parent closes the pipe: call what arrives, and send back what that returns.
-
-    It prints nothing, may be ended for one bad file, and ends with its parent.
 
     Args:
         tasks, answer: File descriptors of the pipes.
+        begin: Called first.
         children: Processes that it has forked: it waits for their end.
-        fresh: The process has been started from nothing.
     """
-    if fresh:
-        leave_interrupts()
-    allow_last_resort()
-    # A grammar's C code prints to stderr when it aborts; the user must not see that.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    os.close(nowhere)
-    ending = threading.Thread(target=_end_with_parent, args=(tasks, children), daemon=True)
+    begin()
+    silence(2)  # C code prints there when it aborts; the user must not see that
+    ending = threading.Thread(target=_end_with_senders, args=(tasks, children), daemon=True)
     ending.start()
     _send(answer, ("pid", os.getpid()))
     while (message := _next_frame(tasks)) is not None:
@@ -323,7 +374,15 @@ def serve(tasks: int, answer: int, *, children: Sequence[int] = (), fresh: bool 
     ending.join()  # it ends the process when the others have ended
 
 
-def _end_with_parent(tasks: int, children: Sequence[int]) -> None:
+def _serve_anew(module: str, name: str) -> None:
+    """`serve`, in a new interpreter, which `name` of `module` begins."""
+    from importlib import import_module
+
+    leave_interrupts()
+    serve(0, 1, getattr(import_module(module), name))
+
+
+def _end_with_senders(tasks: int, children: Sequence[int]) -> None:
     """End this process when nobody can send to it any more: no other process holds that end of the pipe."""
     from select import POLLERR, POLLHUP, poll
 
