@@ -15,6 +15,7 @@ _LABEL = re.compile(r"\bthis@(\w+)")  # Kotlin's Outer.this
 _NAME = re.compile(r"[@$]*[^\W\d]")
 _SKIPPED = frozenset({"&", "*", "!", "await", "mut", "try", " ", "#", "move", "ref", "in", "out"})
 _DOTS = frozenset({".", "?.", "->", "?->", "::", ":", "\\"})
+_BLANK = frozenset({" "})
 _OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _MOST_STEPS = 24
 #: A chain as most are, and its parts: names that follow dots, calls and subscripts.
@@ -33,9 +34,11 @@ def parse(text: str) -> Expr:
         return (Step(NAME, text[:end]), *steps) if len(steps) < _MOST_STEPS else ()
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         return (Step(TEXT, ""),)
-    tokens: list[str] = _TOKEN.findall(_LABEL.sub(r"\1.this", text))
-    found = _chain(tokens, 0)
-    return tuple(found[0]) if found is not None and len(found[0]) <= _MOST_STEPS else ()
+    try:
+        found = _Parser(_TOKEN.findall(_LABEL.sub(r"\1.this", text))).chain()
+    except _NoChainError:
+        return ()
+    return tuple(found) if len(found) <= _MOST_STEPS else ()
 
 
 def parse_cpp(text: str) -> Expr:
@@ -47,110 +50,99 @@ def parse_cpp(text: str) -> Expr:
     return (*found, *[Step(ADDRESS if pointers > 0 else TARGET, "")] * abs(pointers)) if found else ()
 
 
-def _chain(tokens: list[str], at: int) -> tuple[list[Step], int] | None:
-    while at < len(tokens) and tokens[at] in _SKIPPED:
-        at += 1
-    if at >= len(tokens):
-        return None
-    steps: list[Step] = []
-    token = tokens[at]
-    if token == "new" and at + 1 < len(tokens) and tokens[at + 1] not in "(.":  # Ruby's `new` is a method
-        at += 1
-        while at < len(tokens) and tokens[at] == " ":
-            at += 1
-        first = _chain(tokens, at)
-        if first is None:
-            return None
-        names, at = first
-        # `new a.B()` makes a B; what follows the call is done with it.
-        if any(step.kind == CALL for step in names):
-            return names, at
-        return [*names, Step(CALL, "")], at
-    if token == "(":
-        inner = _chain(tokens, at + 1)
-        if inner is None:
-            return None
-        steps, at = inner
-        end = _skip_cast(tokens, at)
-        if end > at:
-            text, at = "".join(tokens[at + 1 : end]).removeprefix("as").strip("? "), end
-            steps = [*steps, Step(TEST, text)] if text[:1] == "." else [Step(CAST, text.strip("! "))]
-        if at >= len(tokens) or tokens[at] != ")":
-            return None
-        at += 1
-        if at < len(tokens) and _NAME.match(tokens[at]) and all(s.kind in (NAME, ATTR) for s in steps):
-            cast = Step(CAST, ".".join(step.name for step in steps))
-            found = _chain(tokens, at)
-            return ([cast], found[1]) if found is not None else None
-    elif _NAME.match(token):
-        steps.append(Step(NAME, token))
-        at += 1
-    elif token in ("::", "\\"):
-        found = _chain(tokens, at + 1)
-        if found is None or found[0][0].kind != NAME:
-            return found
-        steps, at = found
-        return [steps[0]._replace(name=f"::{steps[0].name}"), *steps[1:]], at
-    elif token == "." and at + 1 < len(tokens) and _NAME.match(tokens[at + 1]):
-        return None
-    else:
-        return None
-    return _rest(tokens, at, steps)
+class _NoChainError(Exception):
+    """What is parsed is no chain of names, calls and subscripts."""
 
 
-def _skip_cast(tokens: list[str], at: int) -> int:
-    while at < len(tokens) and tokens[at] == " ":
-        at += 1
-    if at < len(tokens) and tokens[at] in ("as", "is"):
-        while at < len(tokens) and tokens[at] != ")":
-            at += 1
-    return at
+class _Parser:
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens = [*tokens, ""]
+        self._at = 0
 
+    def _next(self) -> str:
+        """The token that is looked at, "" at the end."""
+        return self._tokens[self._at]
 
-def _rest(tokens: list[str], at: int, steps: list[Step]) -> tuple[list[Step], int] | None:
-    while at < len(tokens):
-        token = tokens[at]
-        if token in _DOTS:
-            at += 1
-            if at < len(tokens) and tokens[at] == "<":
-                continue
-            if at < len(tokens) and tokens[at] == "await":
-                at += 1
-                continue
-            if at < len(tokens) and tokens[at] == "(" and _closing(tokens, at) > 0:  # Go's `x.(T)`
-                end = _closing(tokens, at)
-                steps = [Step(CAST, "".join(tokens[at + 1 : end]))]
-                at = end + 1
-                continue
-            if at >= len(tokens) or not (_NAME.match(tokens[at]) or tokens[at].isdigit()):
-                return (steps, at) if at >= len(tokens) else None
-            steps.append(Step(ATTR, tokens[at]))
-            at += 1
-        elif token in ("(", "[", "{", "<"):
-            end = _closing(tokens, at)
-            if end < 0:
-                return (steps, at) if token == "<" else None
-            if token == "(" or (token == "{" and tokens[at - 1] != ")"):  # `f() {…}`: a lambda, or the body of a class
-                steps.append(Step(CALL, ""))
-            elif token == "[":
-                steps.append(Step(ITEM, ""))
-            at = end + 1
-        elif token in ("?", "!", "!!"):
-            at += 1
-        else:
-            break
-    return steps, at
+    def chain(self) -> list[Step]:
+        """The steps of a chain; what follows it is left."""
+        self._skip(_SKIPPED)
+        token = self._next()
+        if token == "new" and self._tokens[self._at + 1] not in "(.":  # Ruby's `new` is a method
+            self._at += 1
+            self._skip(_BLANK)
+            names = self.chain()
+            # `new a.B()` makes a B; what follows the call is done with it.
+            return names if any(step.kind == CALL for step in names) else [*names, Step(CALL, "")]
+        self._at += token != ""
+        if token in ("::", "\\"):
+            steps = self.chain()
+            return [Step(NAME, f"::{steps[0].name}"), *steps[1:]] if steps[0].kind == NAME else steps
+        if token == "(":
+            steps = self._cast(self.chain())
+            if self._next() != ")":
+                raise _NoChainError
+            self._at += 1
+            if _NAME.match(self._next()) and all(step.kind in (NAME, ATTR) for step in steps):  # `(T) x`
+                self.chain()
+                return [Step(CAST, ".".join(step.name for step in steps))]
+            return self._rest(steps)
+        if not _NAME.match(token):
+            raise _NoChainError
+        return self._rest([Step(NAME, token)])
 
+    def _skip(self, tokens: frozenset[str]) -> None:
+        while self._next() in tokens:
+            self._at += 1
 
-def _closing(tokens: list[str], at: int) -> int:
-    """Index of the token that closes the group opened here, -1 if none does."""
-    opener, closer = tokens[at], _OPEN[tokens[at]]
-    depth = 0
-    for place in range(at, len(tokens)):
-        if tokens[place] == opener:
-            depth += 1
-        elif tokens[place] == closer:
-            depth -= 1
+    def _cast(self, steps: list[Step]) -> list[Step]:
+        """What `x as T` and a test of a field of `x` make of the steps of `x`."""
+        start = self._at
+        self._skip(_BLANK)
+        if self._next() in ("as", "is"):
+            while self._next() not in (")", ""):
+                self._at += 1
+        if self._at == start:
+            return steps
+        text = "".join(self._tokens[start + 1 : self._at]).removeprefix("as").strip("? ")
+        return [*steps, Step(TEST, text)] if text[:1] == "." else [Step(CAST, text.strip("! "))]
+
+    def _rest(self, steps: list[Step]) -> list[Step]:
+        while token := self._next():
+            if token in _DOTS:
+                self._at += 1
+                token = self._next()
+                end = self._closing() if token == "(" else -1  # Go's `x.(T)`
+                if end > 0:
+                    steps = [Step(CAST, "".join(self._tokens[self._at + 1 : end]))]
+                    self._at = end
+                elif (_NAME.match(token) and token != "await") or token.isdigit():
+                    steps.append(Step(ATTR, token))
+                elif token in ("<", ""):
+                    continue
+                elif token != "await":
+                    raise _NoChainError
+            elif token in _OPEN:
+                end = self._closing()
+                if end < 0 and token == "<":
+                    return steps
+                if end < 0:
+                    raise _NoChainError
+                # `f() {…}`: a lambda, or the body of a class
+                if token == "(" or (token == "{" and self._tokens[self._at - 1] != ")"):
+                    steps.append(Step(CALL, ""))
+                elif token == "[":
+                    steps.append(Step(ITEM, ""))
+                self._at = end
+            elif token not in ("?", "!", "!!"):
+                break
+            self._at += 1
+        return steps
+
+    def _closing(self) -> int:
+        """Index of the token that closes the group which the next one opens, -1 if none does."""
+        opener, depth = self._next(), 0
+        for place in range(self._at, len(self._tokens)):
+            depth += (self._tokens[place] == opener) - (self._tokens[place] == _OPEN[opener])
             if not depth:
                 return place
-    return -1
+        return -1
