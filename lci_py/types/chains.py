@@ -29,6 +29,7 @@ class Hop(NamedTuple):
     step: str  # "" for the first, and for a call out of the repository
     confidence: float
     ambiguous: bool
+    passed_elsewhere: bool = False  # a function that another caller passes to the one before, and none of this chain
 
 
 class Lost(NamedTuple):

@@ -30,6 +30,18 @@ MORE = {
         "def choose(flag):\n    thing = First() if flag else Second()\n    thing.turn()\n\n\n"
         "def stop():\n    pass\n"
     ),
+    # Each caller of `each` passes another function; `detour` reaches `dinner` on its own, too.
+    "passed.py": (
+        "def each(items, task):\n    def worker(item):\n        task(item)\n    for item in items:\n        worker(item)\n\n\n"
+        "def morning():\n    each([1], coffee)\n\n\ndef evening():\n    each([2], soup)\n\n\n"
+        "def coffee(cup):\n    pass\n\n\ndef soup(bowl):\n    dinner()\n\n\ndef dinner():\n    pass\n\n\n"
+        "def detour():\n    each([3], coffee)\n    one()\n\n\ndef one():\n    two()\n\n\ndef two():\n    three()\n\n\n"
+        "def three():\n    four()\n\n\ndef four():\n    dinner()\n"
+    ),
+    "behind.py": (
+        "class Task:\n    def go(self):\n        self.work()\n    def work(self):\n        pass\n\n\n"
+        "class Wash(Task):\n    def work(self):\n        dry()\n\n\ndef dry():\n    pass\n"
+    ),
 }  # fmt: skip
 
 
@@ -119,3 +131,20 @@ def test_wrong_names(path: Callable[..., Ran]) -> None:
     assert path("clean", "goal").err.startswith("lci: 'clean' means 2 definitions")
     assert path("clean", "main", "--all").code == 1
     assert path("start").code == path("a", "b", "c").code == path("start", "goal", "-d", "0").code == 2
+
+
+def test_a_function_that_another_caller_passes_is_marked(path: Callable[..., Ran]) -> None:
+    assert "flow · ambiguous · passed by another caller" in path("morning", "dinner").out
+    places = answer(path("morning", "dinner", "--json"))["results"][0]["places"]
+    assert [place["symbol"] for place in places if "passed_elsewhere" in place] == ["soup"]
+    assert "another caller" not in path("evening", "dinner").out
+    # A chain that its own callers make comes first, although it is longer.
+    first = answer(path("detour", "dinner", "--json"))["results"][0]["places"]
+    assert [place["symbol"] for place in first] == ["detour", "one", "two", "three", "four", "dinner"]
+
+
+def test_a_chain_may_go_on_in_an_overriding_method(path: Callable[..., Ran]) -> None:
+    places = answer(path("Task.go", "dry", "--json"))["results"][0]["places"]
+    assert [(place["symbol"], place.get("step")) for place in places] == [
+        ("go", None), ("work", "dispatch"), ("dry", "scope"),
+    ]  # fmt: skip

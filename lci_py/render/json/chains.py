@@ -52,7 +52,8 @@ def _hop(hop: Hop) -> dict[str, Any]:
         found["sites"] = list(hop.sites)
     if hop.step:
         found |= {"step": hop.step, "confidence": rounded(hop.confidence)}
-    return found | ({"ambiguous": True} if hop.ambiguous else {})
+    marks = {"ambiguous": hop.ambiguous, "passed_elsewhere": hop.passed_elsewhere}
+    return found | {mark: True for mark, holds in marks.items() if holds}
 
 
 def _frontier(frontier: Frontier) -> dict[str, Any]:

@@ -60,7 +60,8 @@ def _rows(chain: Sequence[Hop], layout: Layout) -> Iterator[TableRow]:
     for hop, following in zip(chain, (*chain[1:], None), strict=True):
         sites = () if following is None else following.sites
         more = f"and {', '.join(map(str, sites[1:4]))}{' …' if len(sites) > 4 else ''}" if len(sites) > 1 else ""
-        sure = f"{hop.step}{f' {layout.signs.dot} ambiguous' if hop.ambiguous else ''}"
+        marks = (hop.step, "ambiguous" * hop.ambiguous, "passed by another caller" * hop.passed_elsewhere)
+        sure = f" {layout.signs.dot} ".join(filter(None, marks))
         if hop.place is not None:
             line = sites[0] if sites else hop.place.line
             name = visible_line(hop.place.qualified_name or "")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, confidence
+from lci_py.callgraph.edges import AMBIGUOUS, CALLBACK, FLOW, confidence
 from lci_py.errors import UnknownTargetError, UsageError
 from lci_py.index.shards.graph import CALLS
-from lci_py.index.shards.symbol_queries import defined_names, names
+from lci_py.index.shards.symbol_queries import defined_names, names, parents
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.calls import place_filter
+from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import external_calls, externals, unexplained_uses
 from lci_py.search.navigate.names import meanings, one_meaning
 from lci_py.search.navigate.nodes import Call, Nodes, joined, place_of
@@ -32,6 +34,14 @@ if TYPE_CHECKING:
 _NAMES = 40
 #: Places of the frontier that are named.
 _PLACES = 10
+#: Searches for a chain whose own callers pass the functions that it calls.
+_DETOURS = 4
+#: Callers of a function that may pass another one to it, which are looked at.
+_CALLERS = 200
+#: Places of a level whose calls of declared methods are followed to what stands behind these.
+_MOST_DISPATCHING = 1_000
+#: Steps of calls of what a variable holds.
+_OF_VALUES = frozenset({FLOW, CALLBACK})
 #: Places, those reached first, whose calls without a known target are looked at.
 _LOOKED = 50
 
@@ -66,15 +76,28 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
             outside.setdefault(node, []).append(line)
         if not outside:
             raise _unknown(snapshot, request.target, ", and nothing calls it")
-    walk = _Walk(nodes, request)
     starts, ends = nodes.asked(sources), set(nodes.asked(targets)) or set(outside)
     depth = request.depth - 1 if outside else request.depth
-    levels = walk.levels(starts, ends, depth, inclusive=bool(outside))
-    total, chains = walk.chains(levels, starts, ends, outside)
+    passed = _Passed(nodes)
+
+    def walked(walk: _Walk) -> tuple[list[_Level], int, list[tuple[Hop, ...]]]:
+        levels = walk.levels(starts, ends, depth, inclusive=bool(outside))
+        return levels, *walk.chains(levels, starts, ends, outside)
+
+    levels, total, chains = walked(walk := _Walk(nodes, request, passed))
+    if not chains:
+        _, total, chains = walked(_Walk(nodes, request, passed, dispatch=Dispatch(nodes)))
+    for _ in range(_DETOURS):  # a chain of the same callers may be longer
+        if not chains or not all(any(hop.passed_elsewhere for hop in chain) for chain in chains):
+            break
+        _, count, more = walked(_Walk(nodes, request, passed, without=frozenset(passed.elsewhere)))
+        own = [chain for chain in more if not any(hop.passed_elsewhere for hop in chain)]
+        if not more or own:
+            total, chains = total + (count if own else 0), [*own, *chains]
+            break
     if chains and all(any(hop.ambiguous for hop in chain) for chain in chains):
-        sure = _Walk(nodes, request, sure=True)
-        more = sure.chains(sure.levels(starts, ends, depth, inclusive=bool(outside)), starts, ends, outside)
-        total, chains = total + more[0], [*chains, *more[1]]
+        _, count, more = walked(_Walk(nodes, request, passed, sure=True))
+        total, chains = total + count, [*chains, *more]
     frontier = None if chains else walk.frontier(levels, starts, ends, request)
     return PathAnswer(
         request,
@@ -99,20 +122,85 @@ def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:
     return UnknownTargetError(f"nothing is named {name!r}{more}", near, index=index_info(snapshot))
 
 
+class _Passed:
+    """Where the functions come from that a chain calls as values: one level of calling context.
+
+    Attributes:
+        elsewhere: Callers and callees of calls that were marked.
+    """
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._nodes = nodes
+        self.elsewhere: set[tuple[int, int]] = set()
+        self._spans: dict[int, tuple[int, str]] = {}
+
+    def is_elsewhere(self, way: Sequence[int], place: int) -> bool:
+        """Whether no place of a chain before the one at `place` names that function, but another caller of the
+        function that calls it does: that one passes it."""
+        source, target = way[place - 1], way[place]
+        outer, _ = self._span(source)
+        entry = place - 1
+        while entry and self._span(way[entry - 1])[0] == outer:
+            entry -= 1
+        if not entry or any(self._names(node, target) for node in way[:place]):
+            return False
+        callers = self._nodes.graph.edges([way[entry]], CALLS, incoming=True).node.tolist()
+        if not any(self._names(node, target) for node in list(dict.fromkeys(callers))[:_CALLERS]):
+            return False
+        self.elsewhere.add((source, target))
+        return True
+
+    def _names(self, node: int, target: int) -> bool:
+        """Whether the code of a node has the name of a function, or holds that if it has none."""
+        outer, text = self._span(node)
+        if target >= self._nodes.first_lambda:
+            return self._span(target)[0] == outer
+        known = names(self._nodes.snapshot.symbols, [target])
+        return target in known and re.search(rf"(?<!\w){re.escape(known[target].name)}(?!\w)", text) is not None
+
+    def _span(self, node: int) -> tuple[int, str]:
+        """The outermost function around a node, and the text of that; a file's own code is the whole of it."""
+        found = self._spans.get(node)
+        if found is None:
+            nodes = self._nodes
+            around = nodes.graph.lambda_at(node)[2] if node >= nodes.first_lambda else node
+            outer = around if 0 <= around < nodes.first_file else nodes.first_file + nodes.file_of(node)
+            first, last = 1, 1 << 30
+            if outer < nodes.first_file:
+                for _, number, is_type in parents(nodes.snapshot.symbols, outer):
+                    if is_type:
+                        break
+                    outer = number
+                row = nodes.snapshot.symbols.symbol_rows([outer])[outer]
+                first, last = row["line"], row["end_line"]
+            lines = nodes.snapshot.reader.some(nodes.path(nodes.file_of(node)), first, last)
+            found = self._spans[node] = (outer, b"\n".join(lines).decode("utf-8", "replace"))
+        return found
+
+
 class _Walk:
     """Walks from some nodes along their calls."""
 
-    def __init__(self, nodes: Nodes, request: PathRequest, *, sure: bool = False) -> None:
+    def __init__(
+        self, nodes: Nodes, request: PathRequest, passed: _Passed, *, sure: bool = False,
+        without: frozenset[tuple[int, int]] = frozenset(), dispatch: Dispatch | None = None,
+    ) -> None:  # fmt: skip
         """
         Args:
             nodes: Of the graph.
             request: With filters, which every place on the way passes.
+            passed: Tells which functions the callers of a chain pass on.
             sure: Whether to follow only calls that mean one definition.
+            without: Callers and callees whose calls are not followed.
+            dispatch: To follow calls to the methods behind those that are called as well.
         """
         self._nodes = nodes
         self._graph = nodes.graph
         self._request = request
+        self._passed = passed
         self._sure = sure
+        self._dispatch = dispatch
+        self._without = np.array([source << 32 | target for source, target in sorted(without)], np.int64)
 
     def levels(self, starts: Sequence[int], ends: set[int], depth: int, *, inclusive: bool) -> list[_Level]:
         """The calls to nodes that no shorter way leads to, up to the level where an end is reached.
@@ -161,8 +249,15 @@ class _Walk:
         owners = np.concatenate([frontier, owner[uncalled]])
         edges = graph.edges(asked, CALLS)
         level = _Level(owners[edges.origin], *(column.astype(np.int64) for column in edges[1:]))
+        if self._dispatch is not None:
+            more = self._dispatch.edges(frontier[:_MOST_DISPATCHING].tolist())
+            behind = np.array([(frontier[origin], *rest) for origin, *rest in more], np.int64).reshape(-1, 4).T
+            level = _Level(*(np.concatenate(pair) for pair in zip(level, behind, strict=True)))
         if self._sure:
             level = _Level(*(column[(level.step & AMBIGUOUS) == 0] for column in level))
+        if len(self._without):
+            keep = ~np.isin(level.source << 32 | level.target, self._without)
+            level = _Level(*(column[keep] for column in level))
         return level
 
     def _passing(self, level: _Level) -> _Level:
@@ -238,10 +333,12 @@ class _Walk:
         for first, calls in ways:
             place = places[first]
             hops = [Hop(place, _name(place.qualified_name, place.file), (), "", 1.0, False)]
-            for call in calls:
+            way = (first, *(call.node for call in calls))
+            for number, call in enumerate(calls, 1):
                 place = places[call.node]
                 name = _name(place.qualified_name, place.file)
-                hops.append(Hop(place, name, call.lines, call.step_name, call.confidence, call.ambiguous))
+                elsewhere = call.step & ~AMBIGUOUS in _OF_VALUES and self._passed.is_elsewhere(way, number)
+                hops.append(Hop(place, name, call.lines, call.step_name, call.confidence, call.ambiguous, elsewhere))
             last = calls[-1].node if calls else first
             if outside:
                 hops.append(Hop(None, self._request.target, tuple(outside[last]), "", 1.0, False))

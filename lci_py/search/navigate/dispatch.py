@@ -125,31 +125,42 @@ class Dispatch:
 
     def callees(self, asked: Sequence[int]) -> list[Through]:
         """The methods behind those that some definitions call."""
+        return [
+            Through(
+                node, types, tuple(sorted({(asked[origin], line) for origin, _, line, _ in edges})),
+                tuple(joined(edges)) * (types <= MOST_LISTED),
+            )
+            for node, types, edges in self._calls_behind(asked) if edges
+        ]  # fmt: skip
+
+    def edges(self, asked: Sequence[int]) -> list[Edge]:
+        """From some definitions to the methods behind those that they call, where these are few."""
+        return [edge for _, types, edges in self._calls_behind(asked) if types <= MOST_LISTED for edge in edges]
+
+    def _calls_behind(self, asked: Sequence[int]) -> Iterator[tuple[int, int, list[Edge]]]:
+        """Methods that are called, how many stand behind each, and what calls of it may run besides."""
         own = [(place, one) for place, node in enumerate(asked) for one in (node, *self._graph.lambdas_of(node))]
         edges = self._graph.edges([one for _, one in own], CALLS)
         rows = list(zip(*(column.tolist() for column in edges), strict=True))
-        known = {(node, line) for _, node, line, _ in rows}
+        known = {(own[origin][0], node, line) for origin, node, line, _ in rows}
         methods = self._members_at([node for _, node, _, _ in rows if node < self._nodes.first_file])
         found: dict[int, list[Edge]] = {}
-        behind: dict[int, list[Member]] = {}
         for origin, node, line, step in rows:
             method = methods.get(node)
             if method is None or step & ~AMBIGUOUS in _FOLLOWED:
                 continue
-            below = behind[node] = behind.get(node) or self._behind(method)
+            place, caller = own[origin]
+            below = self._behind(method)
             if step & ~AMBIGUOUS == SELF:
-                around = self._type_around(own[origin][1])
+                around = self._type_around(caller)
                 if around != method.owner and around in self._members(method.name):
                     continue  # the method of the base is named
                 heirs = set(self._below(around)) if around >= 0 else set()
                 below = [member for member in below if member.owner in heirs]
-            more = [(own[origin][0], member.number, line, DISPATCH | AMBIGUOUS) for member in below]
-            found.setdefault(node, []).extend(edge for edge in more if (edge[1], line) not in known)
-        return [
-            Through(node, len(behind[node]), tuple(sorted({(asked[origin], line) for origin, _, line, _ in edges})),
-                    tuple(joined(edges)) * (len(behind[node]) <= MOST_LISTED))
-            for node, edges in found.items() if edges
-        ]  # fmt: skip
+            more = [(place, member.number, line, DISPATCH | AMBIGUOUS) for member in below]
+            found.setdefault(node, []).extend(edge for edge in more if edge[:3] not in known)
+        for node, behind in found.items():
+            yield node, len(self._behind(methods[node])), behind
 
     # --- methods --------------------------------------------------------------------------------------------------
 
@@ -207,6 +218,15 @@ class Dispatch:
 
     def _behind(self, declared: Member) -> list[Member]:
         """The methods that a call of a declared one may run besides."""
+        if declared.number not in self._besides:
+            self._besides[declared.number] = self._found_behind(declared)
+        return self._besides[declared.number]
+
+    @cached_property
+    def _besides(self) -> dict[int, list[Member]]:
+        return {}
+
+    def _found_behind(self, declared: Member) -> list[Member]:
         members = self._members(declared.name)
         if declared.language in _METHOD_SETS:
             below = self._implementing(declared.owner) if declared.around == "interface" else set[int]()
