@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -210,3 +211,50 @@ def test_an_alias_is_of_one_language_and_no_name() -> None:
     given = [alias for spec in specs.values() for alias in spec.aliases]
     assert len(set(given)) == len(given) and not set(given) & set(specs)
     assert all(alias == alias.lower() for alias in given)
+
+
+#: Literals in lci_py that are spelled like the name of a language: how many a file may have, and why.
+NAMED = {
+    "callgraph/changed_lookups.py": (1, "the look-up of the files of Go's packages, as the index has it"),
+    "callgraph/lookups.py": (2, "the same look-up"),
+    "callgraph/pointsto/program_constraints.py": (1, "a letter for classes"),
+    "callgraph/program.py": (1, "a letter for classes"),
+    "callgraph/resolve/go_packages.py": (1, "the look-up of the files of Go's packages"),
+    "callgraph/resolve/imports.py": (2, "suffixes of files"),
+    "cli/options.py": (2, "a format of the output"),
+    "index/shards/filters.py": (1, "the alias of a table"),
+    "index/shards/symbol_queries.py": (2, "a query of the graph asks for the constructors of all languages at once"),
+    "index/shards/symbols.py": (2, "the alias of a table"),
+    "index/shards/unit_columns.py": (1, "prose"),
+    "render/json/sarif.py": (1, "a key of SARIF"),
+    "search/conflicts/combine.py": (1, "conditions of Rust's modules"),
+    "search/conflicts/logic/platforms.py": (2, "what JRuby calls its platform"),
+    "search/conflicts/logic/preprocessor.py": (1, "a word in conditions of Swift"),
+    "search/conflicts/logic/python.py": (3, "what Jython calls its platform"),
+    "search/conflicts/logic/scripts.py": (2, "what JRuby calls its platform"),
+    "search/conflicts/logic/sourcesets.py": (3, "the variable for the version of Scala in conditions"),
+    "search/navigate/references.py": (1, "prose"),
+    "source/conditions/__init__.py": (4, "families of conditions, which a table names"),
+    "source/conditions/jvm.py": (6, "folders, build tools and versions of Java, Kotlin and Scala"),
+    "source/conditions/preprocessor.py": (1, "a family of conditions"),
+    "source/repository/content.py": (1, "a suffix"),
+    "source/repository/hooks.py": (1, "a program"),
+    "source/stated_values/file_roles.py": (1, "prose"),
+    "source/stated_values/literals.py": (1, "a group of an expression"),
+    "source/stated_values/wording.py": (1, "a group of an expression"),
+}
+
+
+def test_languages_are_named_in_their_tables_only() -> None:
+    names = {folder.name for folder in FOLDERS}
+    package = Path(languages.__file__).resolve().parents[2]
+    found: Counter[str] = Counter()
+    for path in package.rglob("*.py"):
+        where = path.relative_to(package).as_posix()
+        if not where.startswith("training/"):
+            nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+            found[where] = sum(isinstance(node, ast.Constant) and node.value in names for node in nodes)
+    more = {where: count for where, count in found.items() if count > NAMED.get(where, (0, ""))[0]}
+    assert not more, f"rules that differ by language belong into grammars/*/language.toml: {more}"
+    fewer = {where: found[where] for where, (count, _) in NAMED.items() if found[where] < count}
+    assert not fewer, f"NAMED allows more than there are: {fewer}"

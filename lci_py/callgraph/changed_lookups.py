@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.callgraph.file_facts import (
     DECLARED,
-    EXPANDING,
     is_of_local,
     is_shared,
     is_top,
@@ -23,7 +22,6 @@ from lci_py.callgraph.file_facts import (
 )
 from lci_py.callgraph.language_rules import METHOD_SETS
 from lci_py.callgraph.lookup_tables import (
-    QUALIFIED,
     Definition,
     StoredTables,
     declares_crate,
@@ -31,8 +29,10 @@ from lci_py.callgraph.lookup_tables import (
     declares_npm_package,
     in_go_package,
     module_names,
+    uses_qualified,
 )
 from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.search import IMPLICIT
 from lci_py.types.source import TAKES
 
@@ -56,7 +56,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("go", folder), (path,)
         for name in facts.variables:
             yield ("variable", folder, name), (path,)
-    if language == "python":
+    if has_rule(language, "python_modules"):
         yield ("alone", path), (runs_alone(facts),)
     if declares_crate(head):
         yield ("crate", head.package), (path,)
@@ -64,7 +64,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("modules",), (head.package, path)
     if declares_npm_package(head):
         yield ("npm", head.package), (path,)
-    if family in QUALIFIED:
+    if uses_qualified(family):
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):
             yield ("declaring", family, name), (path,)
@@ -97,7 +97,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
             yield ("stored", family, str(one.kind), one.owner, one.name, tests), what
             if one.kind in BY_NAME:
                 yield ("anywhere", family, str(one.kind), one.name, tests), what
-    if language in EXPANDING:
+    if has_rule(language, "expanding"):
         yield ("includes", path), (language, *sorted(facts.included))
         for name, texts in macro_texts(facts, tables.calls(file)).items():
             yield ("expansion", path, name), (language, *((ids[place], inside) for place, inside in texts))

@@ -14,16 +14,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
+from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types.expressions import Expr
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import LOCAL, NESTED, VARIABLE_TYPE, Extract, Import, Lambda, Stored, Typed
 
-#: Languages that share one name space: a TypeScript file may call what a JavaScript file defines.
-_FAMILY = {"tsx": "javascript", "typescript": "javascript", "cpp": "c", "objc": "c", "scala": "java", "kotlin": "java"}
-#: Languages whose macros are replaced by their text.
-EXPANDING = frozenset({"c", "cpp", "objc"})
-#: Languages whose imports may be texts that are included.
-_INCLUDING = frozenset({"c", "cpp"})
 #: Kinds of declarations that are imported by their qualified names.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SPACES = frozenset({"module", "namespace"})
@@ -36,9 +31,10 @@ _MAJOR = re.compile(r"v\d+")
 _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 
 
+@cache
 def family(language: str) -> str:
-    """Languages that call each other directly share a family."""
-    return _FAMILY.get(language, language)
+    """Languages that share one name space: a TypeScript file may call what a JavaScript file defines."""
+    return str(table_of(language).get("family", language))
 
 
 class FileHead(NamedTuple):
@@ -257,7 +253,7 @@ class FileFacts:
     @cached_property
     def stars(self) -> list[Import]:
         """Imports that bind every name of a module."""
-        whole = self.head.language in ("csharp", "haskell")  # `using a.b;`, `import A.B`
+        whole = has_rule(self.head.language, "whole_imports")  # `using a.b;`, `import A.B`
         return [
             item
             for item in self.imports
@@ -321,7 +317,7 @@ class FileFacts:
         """Local name to the import that binds it; the first import of a name counts."""
         found: dict[str, Import] = {}
         for item in self.imports:
-            if self.head.language not in _INCLUDING or not is_include(item):
+            if not has_rule(self.head.language, "including") or not is_include(item):
                 found.setdefault(bound_name(item), item)
         return found
 
@@ -347,30 +343,22 @@ def is_of_local(item: Stored) -> bool:
 
 def is_top(kind: str, around: str, language: str = "") -> bool:
     """Whether a definition stands at its file's top level; `around` is the kind of its parent, or ""."""
-    if language == "haskell" and around == "class":
+    if around == "class" and has_rule(language, "class_functions"):
         return True  # methods of a type class are functions of the module
-    if kind in ("method", "constructor") or (around == "module" and _is_module(language)):
+    if kind in ("method", "constructor") or (around == "module" and has_rule(language, "file_modules")):
         return False
     return around in ("", "namespace", "module")
 
 
-@cache
-def _is_module(language: str) -> bool:
-    """Whether a file is a module, so that the names of a module in it are not the file's."""
-    from lci_py.callgraph.language_rules import FILE_MODULES  # reads grammars/, which no query needs
-
-    return language in FILE_MODULES
-
-
 def is_type(kind: str, family: str) -> bool:
     """Whether a definition has members of its own. In Go a `type` has; elsewhere it is an alias."""
-    return kind in TYPE_KINDS or (kind == "type" and family == "go")
+    return kind in TYPE_KINDS or (kind == "type" and has_rule(family, "method_sets"))
 
 
 def is_static(head: FileHead, kind: str, exported: bool) -> bool:
     """Whether a function has internal linkage, or a macro's text ends with its file: it stands in no header."""
     is_own = kind == "macro" or (kind == "function" and not exported)
-    return is_own and head.language in EXPANDING and head.path.endswith(_SOURCES)
+    return is_own and has_rule(head.language, "expanding") and head.path.endswith(_SOURCES)
 
 
 def is_shared(around: str) -> bool:

@@ -6,10 +6,15 @@ Most rules are in grammars/: a language names those it has as its `call_rules`.
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from lci_py.source.extract.stored_values import CALLING as CALLING
 from lci_py.source.syntax.languages import load_languages
+from lci_py.source.text.language_tables import table_of
+
+
+def _values(key: str) -> dict[str, Any]:
+    """By language, the value of a key of language.toml."""
+    return {name: table_of(name)[key] for name in load_languages() if key in table_of(name)}
 
 
 def _languages(rule: str) -> frozenset[str]:
@@ -57,33 +62,33 @@ INSIDE_METHODS = _languages("inside_methods")
 #: Functions of one type may share a name and differ in their parameters.
 OVERLOADS = _languages("overloads")
 #: Functions of one package may do so, too.
-FREE_OVERLOADS = frozenset({"kotlin", "swift"})
+FREE_OVERLOADS = _languages("free_overloads")
 #: A type has the overloads of its bases besides its own.
-INHERITED_OVERLOADS = frozenset({"java", "csharp", "kotlin"})
+INHERITED_OVERLOADS = _languages("inherited_overloads")
 #: The number of arguments is a part of a function's name: definitions with the same number are clauses of one function.
 BY_ARITY = _languages("by_arity")
 #: A class that lists constructor parameters in its head is a constructor itself, beside others.
 PRIMARY_CONSTRUCTORS = _languages("primary_constructors")
 #: The name under which further constructors are defined, if that is not the name of the class.
-SECONDARY_CONSTRUCTORS = {"kotlin": "constructor"}
+SECONDARY_CONSTRUCTORS: dict[str, str] = _values("secondary_constructor")
 #: Types have a name space of their own: a name that is called is never one.
 TAGGED_TYPES = _languages("tagged_types")
 #: A call of a method on a declared type may run an override in a derived type.
 VIRTUAL = _languages("virtual")
 #: A type implements an interface if it has all methods of it, and does not say so.
-METHOD_SETS = frozenset({"go"})
+METHOD_SETS = _languages("method_sets")
 #: A capitalised name is looked up in the module around and then in those further out, in whichever file they are.
 MODULE_SCOPE = _languages("module_scope")
 #: Variables begin with a sign that is not a part of their name.
 PREFIXED = _languages("prefixed")
 #: The method of a class that makes an object of it.
-MAKERS = {"ruby": "new"}
+MAKERS: dict[str, str] = _values("maker")
 #: The name in `Extract.types` of the value that a file gives to those that import it.
-MODULE_VALUES = {"lua": "return"}
+MODULE_VALUES: dict[str, str] = _values("module_value")
 #: A method and a field may share a name; a call means the method.
 SEPARATE_MEMBERS = _languages("separate_members")
 #: Names of the class around, or of its base, that call its constructor.
-OWN_CONSTRUCTORS = {"php": frozenset({"self", "static", "parent"}), "scala": frozenset({"this"})}
+OWN_CONSTRUCTORS = {name: frozenset(words) for name, words in _values("own_constructors").items()}
 #: Texts in the place of a receiver that mark the call of a constructor.
 CONSTRUCTED = frozenset({"new", "extends"})
 #: `self` is no keyword, but mostly a name that the program gave to the object around.
@@ -93,17 +98,7 @@ COMPANIONS = _languages("companions")
 #: Methods that are called on an object may be defined as extensions of its type elsewhere.
 EXTENSIONS = _languages("extensions")
 #: Methods of the standard library: on a receiver of unknown type, such a name says nothing.
-BUILTIN_METHODS = {
-    "ruby": frozenset(
-        """all? any? append call chomp class clear close collect compact concat count delete detect dig dup each
-        each_key each_pair each_value each_with_index each_with_object empty? fetch filter filter_map find
-        first flat_map flatten format freeze get gsub include? index inject inspect join key? keys last
-        length lines map match match? max merge merge! min name new nil? none? open pop puts push read
-        reduce reject replace reverse round select send set shift size sleep sort sort_by split start_with?
-        strip sub sum tap then to_a to_h to_i to_json to_proc to_s to_sym transform_values uniq update
-        upcase value values write zip""".split()
-    ),
-}
+BUILTIN_METHODS = {name: frozenset(words) for name, words in _values("builtin_methods").items()}
 #: Modules of Python's standard library: beside a module of that name, an import means the library.
 STANDARD_MODULES = frozenset(
     """__future__ abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64
@@ -133,20 +128,99 @@ STANDARD_HEADERS = frozenset(
 #: Macros of these that programs define for themselves as well.
 STANDARD_MACROS = {"assert": "assert.h"}
 #: Names under which constructors are defined.
-CONSTRUCTORS = {
-    "python": ("__init__", "__new__"),
-    "javascript": ("constructor",),
-    "typescript": ("constructor",),
-    "tsx": ("constructor",),
-    "ruby": ("initialize",),
-    "php": ("__construct",),
-    "swift": ("init",),
-    "scala": ("this",),
-}
+CONSTRUCTORS = {name: tuple(words) for name, words in _values("constructors").items()}
 #: Functions that are stored in fields and variables are followed by `StoredFunctions`.
 STORING = _languages("storing")
 #: Functions are stored in tables, by name.
-TABLES = frozenset({"lua"})
+FUNCTION_TABLES = _languages("function_tables")
+#: An argument may be of a type that the callee's template deduces; conversions are ranked, and members stand anywhere.
+TEMPLATES = _languages("templates")
+#: `super` in a method calls the method of its name in the base.
+SUPER_CALLS = _languages("super_calls")
+#: Numbers are objects: none is wrapped, and none becomes a wider one.
+NUMBER_OBJECTS = _languages("number_objects")
+#: A type may say that it is made of others.
+OWN_CONVERSIONS = _languages("own_conversions")
+#: A value converts to no other type but as the language's own numbers and texts do.
+STRICT_TYPES = _languages("strict_types")
+#: What a call passes is compared with what is declared.
+PASSED_TYPES = _languages("passed_types")
+#: Labels before arguments are a part of a function's name.
+LABELS = _languages("labels")
+#: An argument may say which parameter it is for, as `name=` before it, and what a function takes is `name:type`.
+NAMED_ARGUMENTS = _languages("named_arguments")
+#: Types say their parameters in brackets after the name.
+GENERIC = _languages("generic")
+#: A lambda behind the parentheses of a call is its last argument.
+TRAILING_LAMBDAS = _languages("trailing_lambdas")
+#: Only functions have an arity, types have none.
+FUNCTION_ARITY = _languages("function_arity")
+#: Functions are followed as values through the program, by what `source.dataflow` makes of its statements.
+LOWERED = _languages("lowered")
+#: A type may be reopened in another file and is still one type.
+PARTED_TYPES = _languages("parted_types")
+#: A method is declared in one file and defined in another.
+DECLARED_METHODS = _languages("declared_methods")
+#: A declaration has the type before the name.
+TYPE_FIRST = _languages("type_first")
+#: An extension is known by the import that names it; without a package, a name is its file's.
+NAMED_EXTENSIONS = _languages("named_extensions")
+#: `x.class` is the class of an object.
+CLASS_OF_OBJECTS = _languages("class_of_objects")
+#: Methods that call the function they are called on.
+CALLING = {name: frozenset(words) for name, words in _values("calling").items()}
+#: For `source.extract.stored_values`: a bare name may be a field of the object around.
+BARE_FIELDS = _languages("bare_fields")
+#: Each name of a function is a value; elsewhere, a reference to a function is written as one.
+FUNCTION_NAMES = _languages("function_names")
+#: The queries capture what is stored.
+CAPTURED_STORES = _languages("captured_stores")
+#: A text or a list may name a function.
+CALLABLE_TEXTS = _languages("callable_texts")
+#: Functions are added to fields and events with `+=`, and called by `Invoke`.
+DELEGATES = _languages("delegates")
+#: A method names its own object as its first parameter.
+NAMED_RECEIVERS = _languages("named_receivers")
+#: A call may have a block, or a function as `&name`.
+BLOCKS = _languages("blocks")
+#: `::name` is a function of the file or of the object around.
+BOUND_REFERENCES = _languages("bound_references")
+#: Only what is called on a parameter shows that it is a function.
+RECEIVERS_ONLY = _languages("receivers_only")
+#: For `source.stated_values`: options are taken apart, and are the properties of objects.
+TAKEN_APART = _languages("taken_apart")
+#: The default of a parameter stands after `name:`.
+KEYWORD_DEFAULTS = _languages("keyword_defaults")
+#: `@name value` is a constant.
+ATTRIBUTE_CONSTANTS = _languages("attribute_constants")
+#: A folder is a package, which imports name.
+PACKAGES = _languages("packages")
+#: An import's path leads through modules that files declare.
+CRATES = _languages("crates")
+#: An import of an item may mean what its module has from another one.
+ITEM_IMPORTS = _languages("item_imports")
+#: `name.py` and `name/__init__.py` are modules, and an import names the whole path of one.
+PYTHON_MODULES = _languages("python_modules")
+#: Bare names in imports are installed packages.
+NPM_PACKAGES = _languages("npm_packages")
+#: Imports are texts that are included.
+INCLUDES = _languages("includes")
+#: The script's own folder may be written before a path.
+SCRIPT_FOLDERS = _languages("script_folders")
+#: Imports name declarations, not paths.
+DECLARED_IMPORTS = _languages("declared_imports")
+#: A module is spread over several files, and code in it uses qualified names.
+SPREAD_MODULES = _languages("spread_modules")
+#: Macros are replaced by their text.
+EXPANDING = _languages("expanding")
+#: Imports may be texts that are included.
+INCLUDING = _languages("including")
+#: An import without names binds every name of its module.
+WHOLE_IMPORTS = _languages("whole_imports")
+#: Methods of a type class are functions of the module.
+CLASS_FUNCTIONS = _languages("class_functions")
+#: What the scopes around bind may be a member of the type around.
+OPEN_SCOPES = _languages("open_scopes")
 #: Names of methods that make an object, besides constructors.
 MAKING = frozenset({"initialize", "__construct", "constructor"})
 #: Parts of an entry of a table that are its value.
@@ -198,7 +272,7 @@ class NameRules(NamedTuple):
     lexical: bool  # a name means what the scopes around bind, never a member of the type around
 
 
-_NOT_LEXICAL = IMPLICIT_SELF | MODULE_SCOPE | PREFIXED | {"rust"}
+_NOT_LEXICAL = IMPLICIT_SELF | MODULE_SCOPE | PREFIXED | OPEN_SCOPES
 
 
 @cache

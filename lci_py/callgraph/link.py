@@ -10,7 +10,7 @@ from lci_py.callgraph.edges import Followed, Lambdas, Linked, Links, Sites, asse
 from lci_py.callgraph.file_facts import DECLARED, FileFacts
 from lci_py.callgraph.forked import Forked
 from lci_py.callgraph.gc_paused import gc_paused
-from lci_py.callgraph.lookup_tables import QUALIFIED, MemoryTables
+from lci_py.callgraph.lookup_tables import MemoryTables, uses_qualified
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.propagate import (
     Nodes,
@@ -61,7 +61,7 @@ class Linker:
         """
         declared = {
             name for name, kind in zip(qualified_names, facts.kinds, strict=True) if kind in DECLARED
-        } if facts.head.family in QUALIFIED else ()  # fmt: skip
+        } if uses_qualified(facts.head.family) else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
     def _frozen(self) -> tuple[MemoryTables, Sites, FileLinker]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, facts_of
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import pack
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
 from lci_py.types.source import Import, Lambda, Stored, stored_of, typed_of
@@ -22,16 +23,17 @@ if TYPE_CHECKING:
     from lci_py.types.source import Extract
 
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
-#: Families of languages whose imports name declarations, not paths.
-BY_NAME = frozenset({"java", "php", "csharp", "elixir", "haskell"})
-#: Families whose code uses qualified names, if only inside a module that is spread over several files.
-QUALIFIED = BY_NAME | {"ruby"}
 #: Names, without suffix, of files that stand for their folder.
 INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
 #: What `MemoryTables` has columns for.
 _PARTS = ("symbols", "calls", "imports", "bases", "types", "stored", "lambdas")
 #: Number of symbols in decoded files that are kept: popular files are asked for again and again.
 _KEPT_SYMBOLS = 100_000
+
+
+def uses_qualified(family: str) -> bool:
+    """Whether code of a family uses qualified names, if only inside a module that is spread over several files."""
+    return has_rule(family, "declared_imports") or has_rule(family, "spread_modules")
 
 
 class Definition(NamedTuple):
@@ -106,10 +108,10 @@ class Files:
 
     @cached_property
     def by_package(self) -> dict[str, list[int]]:
-        """Declared package or namespace to its files, in `QUALIFIED` families."""
+        """Declared package or namespace to its files, in families that `uses_qualified` names."""
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
-            if head.package and head.family in QUALIFIED:
+            if head.package and uses_qualified(head.family):
                 found[head.package].append(file)
         return found
 
@@ -130,7 +132,7 @@ def is_go_test(path: str) -> bool:
 
 def in_go_package(head: FileHead) -> bool:
     """Whether a file is a part of a Go package that can be imported: no test."""
-    return head.language == "go" and not is_go_test(head.path)
+    return has_rule(head.language, "packages") and not is_go_test(head.path)
 
 
 def declares_crate(head: FileHead) -> bool:
@@ -186,7 +188,7 @@ class Tables(Protocol):
         """
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
-        """Files of `QUALIFIED` families that declare a type, module or namespace of that name; ascending."""
+        """Files that declare a type, module or namespace of that name; ascending."""
 
 
 class StoredTables(Tables, Protocol):
@@ -246,7 +248,9 @@ class MemoryTables:
         """Take the next file from what was extracted of it."""
         head = FileHead(path, extract.language, test, extract.package)
         calls = [(c.name, c.receiver, c.line, c.caller, c.arguments, c.passed) for c in extract.calls]
-        declared = {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if head.family in QUALIFIED else ()
+        declared = (
+            {s.qualified_name for s in extract.symbols if s.kind in DECLARED} if uses_qualified(head.family) else ()
+        )
         self.add(facts_of(head, self.first_symbol[-1], extract), calls, declared)
 
     def add(
@@ -260,7 +264,7 @@ class MemoryTables:
         Args:
             facts: Its facts; `first` is not looked at.
             calls: Its calls, as in `CallSite`.
-            declared: Qualified names of its `DECLARED` definitions, if its family is in `QUALIFIED`.
+            declared: Qualified names of its `DECLARED` definitions, if `uses_qualified` holds for its family.
         """
         text = self._number
         own = facts.head.family

@@ -24,7 +24,7 @@ from lci_py.callgraph.program import (
 from lci_py.callgraph.resolve.imports import ImportResolver, submodule_paths
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow.constraints import decode
-from lci_py.source.dataflow.lower import LOWERED
+from lci_py.source.text.language_tables import has_rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Progr
             flow = decode(data)
         except ValueError as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
-        found.append(of_file(FlowFile(file, flow, imports.of(file), head.language == "python")))
+        found.append(of_file(FlowFile(file, flow, imports.of(file), has_rule(head.language, "python_modules"))))
     return joined(found)
 
 
@@ -77,7 +77,7 @@ class Meanings:
 
     def of(self, file: int) -> list[Meaning]:
         """The meaning of each import of a file."""
-        python = self._tables.files.heads[file].language == "python"
+        python = has_rule(self._tables.files.heads[file].language, "python_modules")
         return [self._of(file, item, python) for item in self._tables.facts(file).imports]
 
     def _of(self, file: int, item: Import, python: bool) -> Meaning:
@@ -277,7 +277,7 @@ def any_followed(tables: Tables, files: Iterable[int]) -> bool:
 
 def _is_followed(head: FileHead) -> bool:
     """Whether the propagation goes through a file. It leaves out tests: the program never calls their stand-ins."""
-    return head.language in LOWERED and not head.test
+    return has_rule(head.language, "lowered") and not head.test
 
 
 def anonymous_functions(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:

@@ -79,7 +79,7 @@ class Callees:
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
         parent = facts.outer[place]
-        if facts.head.language == "cpp" and at.kind in ("method", "constructor"):
+        if facts.head.language in language_rules.TEMPLATES and at.kind in ("method", "constructor"):
             return self._of_cpp_type(at, facts.names[place], parent)
         if parent < 0:
             if at.owner or at.kind != "function" or facts.head.language not in language_rules.FREE_OVERLOADS:
@@ -128,7 +128,7 @@ class Callees:
             place = owner.symbol - facts.first
             name = language_rules.SECONDARY_CONSTRUCTORS.get(language, facts.names[place])
             found = self._look.all_inside(owner.file, place, name)
-            if language == "cpp":
+            if language in language_rules.TEMPLATES:
                 found = [*found, *self._look.all_adopted(owner, name)]
             found = [item for item in found if item.kind == "constructor"]
             if found and language in language_rules.PRIMARY_CONSTRUCTORS and self._look.arity(owner) >= 0:

@@ -12,7 +12,6 @@ from posixpath import commonpath, splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, SELF, TYPE, Edge, lambda_node
-from lci_py.callgraph.file_facts import EXPANDING
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
@@ -137,7 +136,12 @@ class _CallResolver:
         kind = self.facts.scope_kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
         # Outside functions a macro mostly defines functions: then these call what is in its text.
-        if kind in FUNCTION_KINDS and kind != "macro" and self._language in EXPANDING and self._has_macro(targets):
+        if (
+            kind in FUNCTION_KINDS
+            and kind != "macro"
+            and self._language in language_rules.EXPANDING
+            and self._has_macro(targets)
+        ):
             through = self._stored.of_macro(caller, name)
             return (*targets, *self._expansions.of(self, caller, targets), *through)
         return targets
@@ -197,7 +201,7 @@ class _CallResolver:
             return overloads.named(targets, self.known, of_macro=of_macro)
         if self._language in language_rules.INHERITED_OVERLOADS:
             targets = self._by_types.inherited(targets, arguments)
-        elif self._language == "cpp":
+        elif self._language in language_rules.TEMPLATES:
             targets = self._by_types.overriding(targets, arguments)
         return overloads.fitting(targets, arguments, self.known, self._by_types.arity)
 
@@ -255,7 +259,7 @@ class _CallResolver:
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
         """The functions that a field, variable or parameter holds."""
-        if self._language not in EXPANDING:
+        if self._language not in language_rules.EXPANDING:
             values = self._values
             return values.of_member(caller, receiver, name) if receiver else values.of_name(caller, name)
         if receiver:
@@ -272,7 +276,7 @@ class _CallResolver:
         return bool(self._evaluate.names.name(self.file, caller, steps[0].name))
 
     def _bare(self, name: str, caller: int) -> Targets:
-        if name == "super" and self._language == "ruby":
+        if name == "super" and self._language in language_rules.SUPER_CALLS:
             return self._of_super(caller)
         if name in language_rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
@@ -302,7 +306,7 @@ class _CallResolver:
     def _is_of_library(self, name: str) -> bool:
         """Whether a name is the macro of a standard header that the file includes, and none of a header of its own."""
         header = language_rules.STANDARD_MACROS.get(name, "")
-        if not header or self._language not in EXPANDING:
+        if not header or self._language not in language_rules.EXPANDING:
             return False
         included = any(item.module == header and not targets for item, targets in self.imports)
         return included and not any(self._look.top(target, name) for target in sorted(self._imported_files))
@@ -443,7 +447,7 @@ class _CallResolver:
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
         mark = AMBIGUOUS if len(found) > 1 else 0
-        if mark and self._language in EXPANDING:
+        if mark and self._language in language_rules.EXPANDING:
             renamed = [item for item in found if item.file in self._imported_files and self._is_other_name(item, name)]
             found = renamed or self._nearest(found)
             # Where a header with a macro is included, its name is that macro.

@@ -40,7 +40,6 @@ from lci_py.callgraph.resolve.values import (
     with_step,
 )
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
-from lci_py.source.extract.arguments import GENERIC
 from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import ALIAS, Typed
@@ -176,7 +175,7 @@ class Evaluator:
         if len(values) < 2:
             return values
         heads = self._look.files.heads
-        modules = [v for v in values if v.kind == MODULE and heads[v.files[0]].language == "rust"]
+        modules = [v for v in values if v.kind == MODULE and heads[v.files[0]].language in language_rules.CRATES]
         return tuple(modules) or values
 
     def _chained(self, values: Values, receivers: Values) -> Values:
@@ -311,7 +310,7 @@ class Names:
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
         language = name_rules(facts.head.language)
-        if language.name == "rust" and name in RUST_MODULES:
+        if language.name in language_rules.CRATES and name in RUST_MODULES:
             return self._all.modules.rust_module(file, place, name)
         if name in language.own:
             found = self.own_object(file, place, name)
@@ -447,7 +446,7 @@ class Members:
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self.of_type(value, name, depth) or self._of_class(value, name)
-        if value.text[:1] == "<" or self._look.files.heads[value.at.file].language in GENERIC:
+        if value.text[:1] == "<" or self._look.files.heads[value.at.file].language in language_rules.GENERIC:
             found = self._all.types.arguments.of_member(value, name, found, depth)
         if value.kind == INSTANCE and step != SELF:
             step = TYPE
@@ -485,7 +484,7 @@ class Members:
         assert value.at is not None
         language = self._look.files.heads[value.at.file].language
         if value.kind == INSTANCE:
-            return (value._replace(kind=CLASS),) if language == "ruby" and name == "class" else ()
+            return (value._replace(kind=CLASS),) if name == "class" and language in language_rules.CLASS_OF_OBJECTS else ()
         if name == language_rules.MAKERS.get(language):
             return (value,)
         if language in language_rules.MODULE_SCOPE:
@@ -500,14 +499,14 @@ class Members:
             return ()
         owner = value.text.rpartition(".")[2]
         found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
-        if head.language == "kotlin":
+        if head.language in language_rules.NAMED_EXTENSIONS:
             found = [item for item in found if self._import.is_named(item, name)]
         own = [item for item in found if item.file == value.files[0]]
         return (value_of((own or found)[0], TYPE),) if found else ()
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         modules = self._all.modules
-        if value.files and self._look.files.families[value.files[0]] == "go":
+        if value.files and self._look.files.families[value.files[0]] in language_rules.PACKAGES:
             return in_package(self._look, self._all.types.rows, value.files[0], name, depth - 1)
         for file in value.files:
             values = modules.in_module(file, name, depth - 1, outside=True) or modules.rust_module(file, -1, name)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from posixpath import splitext
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.lookup_tables import BY_NAME, INDEX_NAMES, Definition
+from lci_py.callgraph.lookup_tables import INDEX_NAMES, Definition
 from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, STAR_FAMILIES, LookUps
 from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
@@ -16,7 +16,7 @@ from lci_py.types.source import Import
 
 _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
 #: Families whose imports mean the same in all files of a folder; a file may even import itself.
-_BY_FOLDER = frozenset({"c", "go"})
+_BY_FOLDER = language_rules.INCLUDES | language_rules.PACKAGES
 #: A computed folder before the path of a script: `$ROOT/`, `"${X%/*}"/`, `$(dirname "$0")/`.
 _SHELL_FOLDER = re.compile(r"^.*[$`\")}][^/]*/")
 _HOLDER = re.compile(r"::|[.\\]")
@@ -102,12 +102,14 @@ class ImportResolver:
             targets: The files that it means.
         """
         language = self._heads[file].language
-        if not item.name or item.name == "*" or language not in ("rust", "python"):
+        if not item.name or item.name == "*" or language not in language_rules.ITEM_IMPORTS:
             return targets
-        if language == "python" and not (len(targets) == 1 and self._may_be_named(targets[0], item.name)):
+        if language in language_rules.PYTHON_MODULES and not (
+            len(targets) == 1 and self._may_be_named(targets[0], item.name)
+        ):
             return targets
         around = self.targets(file, Import(item.module, "", "", 0))
-        if language == "rust":
+        if language in language_rules.CRATES:
             return around or targets
         return targets if around == targets else around
 
@@ -120,27 +122,27 @@ class ImportResolver:
         module = item.module
         folder = self._folders[file]
         own = self._families[file]
-        if own == "go":
+        if own in language_rules.PACKAGES:
             return self._go_package(file, tuple(module.split("/")))  # an import names a folder, never a file
-        if own == "javascript" and module[:1] not in (".", "/"):
+        if own in language_rules.NPM_PACKAGES and module[:1] not in (".", "/"):
             found = self._npm.find(file, module)
             if found >= 0:
                 return (found,)
             if re.fullmatch(r"(?:node:)?[\w-]+", module):
                 return ()  # a bare name is an installed package, even if a file here has that name
-        if own == "rust":
+        if own in language_rules.CRATES:
             segments = [part for part in module.split("::") if part]
             within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
             if within >= 0 or (segments and segments[0] in (*STANDARD, "crate", "self", "super")):
                 return (within,) if within >= 0 else ()
-        if own == "c":
+        if own in language_rules.INCLUDES:
             return self._include(folder, module)
-        if own in BY_NAME:
+        if own in language_rules.DECLARED_IMPORTS:
             return self._declared(file, item)
         if own in language_rules.FILE_MODULES:  # A.B is a/b.ml, or a module in a.ml
             parts = [part[:1].lower() + part[1:] for part in f"{module}.{item.name}".rstrip(".*").split(".")]
             return self._by_suffix(file, tuple(parts)) or self._by_suffix(file, tuple(parts[: module.count(".") + 1]))
-        if own == "bash":
+        if own in language_rules.SCRIPT_FOLDERS:
             module = _SHELL_FOLDER.sub("", module)
         beside = posixpath.normpath(posixpath.join(folder, module))
         for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
@@ -170,7 +172,7 @@ class ImportResolver:
                 segments = segments[:-1]
         name = re.split(r"::|[./\\]", imported)[0] if imported and imported != "*" else ""
         # In Rust the last part may be an item in a module's file; elsewhere a shorter path is another module.
-        shorter = segments[:-1] if self._families[file] == "rust" else ()
+        shorter = segments[:-1] if self._families[file] in language_rules.CRATES else ()
         for wanted in ((*segments, name) if name else segments, segments, shorter):
             found = self._by_suffix(file, wanted) if wanted else ()
             if found:
@@ -228,7 +230,7 @@ class ImportResolver:
                 continue
             # An absolute import in Python names the whole path from the outermost package: `import subprocess` does not
             # mean asyncio/subprocess.py.
-            whole = self._families[file] == "python" and size == len(wanted)
+            whole = self._families[file] in language_rules.PYTHON_MODULES and size == len(wanted)
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
                 beside = beside if segments[:-size] != folder else target
                 continue

@@ -85,13 +85,13 @@ class ModuleNames:
                 return self._rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
             if beside:
                 return tuple(value_of(found, PACKAGE) for found in beside)
-            if head.family == "go" and (values := in_package(self._look, self._rows, file, name, depth)):
+            if head.family in language_rules.PACKAGES and (values := in_package(self._look, self._rows, file, name, depth)):
                 return values
         if head.language in language_rules.PROGRAM_TYPES:
             only = self._look.only_type(head.family, name)
             if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
                 return (value_of(only, PACKAGE),)
-        if head.language == "rust" and name[:1].islower():
+        if head.language in language_rules.CRATES and name[:1].islower():
             library = self._import.crates.library(file, name)
             return (Value(MODULE, None, IMPORT, files=(library,)),) if library >= 0 else ()
         if head.language in language_rules.FILE_MODULES and name[:1].isupper():
@@ -110,7 +110,7 @@ class ModuleNames:
     def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
         if (values := self._of_module(file, name, depth, outside)) is not None:
             return values
-        if self._look.files.heads[file].language == "rust":
+        if self._look.files.heads[file].language in language_rules.CRATES:
             passed_on = lambda other: [target for star in self._stars_of(other) for target in star.targets]  # noqa: E731
             return star_search(file, passed_on, lambda other: self._of_module(other, name, depth - 1, True))
         return self._by_stars(file, name, depth)
@@ -121,7 +121,7 @@ class ModuleNames:
         if found is not None and not is_own(found, self._look.files.families[file]):
             return self._rows(file, self._look.typed(file, -1, name), depth)
         if found is not None:
-            rust = found.kind == "module" and self._look.files.heads[file].language == "rust"
+            rust = found.kind == "module" and self._look.files.heads[file].language in language_rules.CRATES
             inner = self._import.crates.child(file, name) if rust else -1
             value = value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
             imported = self._imported_as_well(file, name, found, depth)
@@ -140,7 +140,7 @@ class ModuleNames:
             if package and name != "this":  # which every type and namespace has
                 offering = self._look.offering(self._look.files.families[file], package, name)
                 offering = sorted({*offering, *open_files})
-            elif self._look.files.families[file] == "go":
+            elif self._look.files.families[file] in language_rules.PACKAGES:
                 return in_package(self._look, self._rows, targets[0], name, depth)
             for target in offering:
                 if target != file:
@@ -167,7 +167,7 @@ class ModuleNames:
     def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
         """What a Rust file imports under a name that it also defines: a function beside the module that it comes from,
         or one that takes the place of another under a condition of the build."""
-        if self._look.files.heads[file].language != "rust":
+        if self._look.files.heads[file].language not in language_rules.CRATES:
             return ()
         item = self._look.binding(file, name)
         if item is None or (defined.kind != "module" and item.module.startswith("super")):
@@ -192,7 +192,7 @@ class ModuleNames:
         if not targets:
             return self._unresolved(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
-        if wanted and language != "go":
+        if wanted and language not in language_rules.PACKAGES:
             for target in self._import.holders(file, item, targets):
                 if target == file:
                     continue
@@ -213,9 +213,9 @@ class ModuleNames:
                 if found is not None:
                     return (value_of(found, IMPORT),)
         dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
-        if not original and not item.alias and language == "python":
+        if not original and not item.alias and language in language_rules.PYTHON_MODULES:
             dotted = item.module.partition(".")[0]
-        files = (file,) if language == "kotlin" else ()
+        files = (file,) if language in language_rules.NAMED_EXTENSIONS else ()
         return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
@@ -242,7 +242,7 @@ class ModuleNames:
 
     def rust_module(self, file: int, place: int, name: str) -> Values:
         """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
-        if name not in RUST_MODULES or self._look.files.heads[file].language != "rust":
+        if name not in RUST_MODULES or self._look.files.heads[file].language not in language_rules.CRATES:
             return ()
         facts = self._look.tables.facts(file)
         while place >= 0 and facts.kinds[place] != "module":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
+from lci_py.callgraph.language_rules import NPM_PACKAGES
 from lci_py.callgraph.lookups import LookUps
 from lci_py.source.extract.npm import MANIFEST
 
@@ -89,6 +90,6 @@ class NpmPackages:
     def _module(self, folder: str, parts: list[str]) -> int:
         wanted = (*(part for part in folder.split("/") if part), *parts)
         for candidate, file in self._look.ending_in(wanted[-1]):
-            if candidate == wanted and self._families[file] == "javascript":
+            if candidate == wanted and self._families[file] in NPM_PACKAGES:
                 return file
         return -1

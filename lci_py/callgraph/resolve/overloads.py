@@ -20,7 +20,7 @@ from lci_py.callgraph.resolve.argument_types import (
     StaticType,
 )
 from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
-from lci_py.source.extract.arguments import NAMING, NO_LABEL, SEPARATOR
+from lci_py.source.extract.arguments import NO_LABEL, SEPARATOR
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
 from lci_py.types.search import TYPE_KINDS
@@ -120,6 +120,7 @@ class Overloads:
         self._known = known
         self._file = -1
         self._language = ""
+        self._ranks = False
         self._given: dict[tuple[int, str], StaticTypes] = {}
         self._meant: dict[tuple[Targets, tuple[StaticTypes, ...], tuple[str, ...]], Targets] = {}
         self._derived: dict[int, bool] = {}
@@ -133,6 +134,7 @@ class Overloads:
         """Begin with a file."""
         self._file = file
         self._language = self._look.files.heads[file].language
+        self._ranks = self._language in language_rules.TEMPLATES
         self._types.start()
         self._given.clear()
         self._taken.clear()
@@ -146,7 +148,7 @@ class Overloads:
         """How many arguments a definition takes. Of a C++ method that stands outside its class, the class may say that
         some of its parameters have defaults."""
         arity = self._look.arity(at)
-        if not at.owner or arity <= 0 or self._language != "cpp":
+        if not at.owner or arity <= 0 or not self._ranks:
             return arity
         known = self._arities.get(at.symbol)
         if known is None:
@@ -219,7 +221,7 @@ class Overloads:
             return targets
         texts = passed.split(SEPARATOR)
         names: tuple[str, ...] = ()
-        if "=" in passed and self._language in NAMING:
+        if "=" in passed and self._language in language_rules.NAMED_ARGUMENTS:
             names = tuple(text.rpartition("=")[0] for text in texts)
             texts = [text.rpartition("=")[2] for text in texts]
         given = tuple(self._argument(place, text) for text in texts)
@@ -241,7 +243,7 @@ class Overloads:
             if at.kind not in TYPE_KINDS:
                 around = facts.parents[around]
             beside: tuple[int, int | str] = at.file, around
-            if self._language == "cpp":  # those of a type or namespace stand in any file
+            if self._ranks:  # those of a type or namespace stand in any file
                 beside = -1, at.owner or (facts.names[around] if around >= 0 else "")
             groups.setdefault((step & ~AMBIGUOUS == OVERRIDE, *beside), []).append((symbol, step))
         kept: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
@@ -249,7 +251,7 @@ class Overloads:
             chosen = self._chosen(group, given)
             if not chosen and not overriding and self._language in language_rules.INHERITED_OVERLOADS:
                 chosen = self._inherited(group[0], given)
-            kept[overriding] += chosen or (() if overriding or self._language == "cpp" else group)
+            kept[overriding] += chosen or (() if overriding or self._ranks else group)
         if not kept[False]:
             kept[False] = [target for (overriding, *_), group in groups.items() if not overriding for target in group]
         found: list[tuple[int, int]] = []
@@ -315,7 +317,7 @@ class Overloads:
     def _texts(self, at: Definition) -> list[str] | None:
         said = self._look.said(at.file, at.symbol - self._look.tables.facts(at.file).first, TAKES)
         text = said[0] if said else ""
-        if text[:1] == TEMPLATE and self._language == "cpp":
+        if text[:1] == TEMPLATE and self._ranks:
             self._templates.add(at.symbol)
             text = text[1:]
         return text.split(SEPARATOR) if text else [] if self._look.arity(at) == 0 else None
@@ -326,7 +328,7 @@ class Overloads:
         Returns:
             `[_NONE]` if it has no parameter of a name that is given.
         """
-        if texts is None or self._language not in NAMING:
+        if texts is None or self._language not in language_rules.NAMED_ARGUMENTS:
             return texts
         names = [text.partition(":")[0] for text in texts]
         types = [text.partition(":")[2] for text in texts]
@@ -336,7 +338,7 @@ class Overloads:
             return None
         left = list(range(len(types)))
         order: list[int] = []
-        in_order = self._names[:1] == (NO_LABEL,) or NO_LABEL in self._names or self._language == "swift"
+        in_order = self._names[:1] == (NO_LABEL,) or NO_LABEL in self._names or self._language in language_rules.LABELS
         for number, name in enumerate(self._names):
             if not left:
                 return [_NONE]
@@ -361,13 +363,13 @@ class Overloads:
         # In C++, to use a default is no worse than to use none.
         defaults = (
             _DEFAULTS
-            * (self._language != "cpp")
+            * (not self._ranks)
             * ((len(texts) > len(given) and not texts[-1].endswith("...")) or len(texts) > len(given) + 1)
         )
         types = tuple(self._wanted(symbol, text) for text in wanted)
         if texts and texts[-1].endswith("..."):
             whole = types
-            if self._language == "cpp":  # only what is passed for `...` is worse
+            if self._ranks:  # only what is passed for `...` is worse
                 return self._judged(target, types, given, same, 0, fixed=len(texts) - 1)
             if len(texts) == len(given):  # an array may be passed as it is
                 array = self._wanted(symbol, f"{texts[-1][:-3]}[]")
@@ -411,7 +413,7 @@ class Overloads:
             return False
         if one.phase != other.phase:
             return one.phase < other.phase
-        if self._language == "cpp" and one.phases != other.phases:
+        if self._ranks and one.phases != other.phases:
             return all(a <= b for a, b in zip(one.phases, other.phases, strict=True))
         if one.is_template != other.is_template:
             return other.is_template
@@ -425,7 +427,7 @@ class Overloads:
         if one is None or other is None:
             return one is other
         same = one.name == other.name and one.arrays == other.arrays
-        wanted = _PARTS if self._language == "cpp" else (EXACT,)
+        wanted = _PARTS if self._ranks else (EXACT,)
         return same or self._types.fits_one(one, other, self._language) in wanted
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.argument_types import (
@@ -89,7 +90,7 @@ class TypesOfArguments:
         return self._expression(file, place, parse_cpp(text) if self._is_cpp(file) else parse(text), _DEPTH)
 
     def _is_cpp(self, file: int) -> bool:
-        return self._look.files.heads[file].language == "cpp"
+        return self._look.files.heads[file].language in language_rules.TEMPLATES
 
     def _of_pointer(self, file: int, place: int, expr: Expr, depth: int) -> StaticTypes:
         """The types of an expression of C++ that ends in addresses, or in what is there."""
@@ -168,9 +169,9 @@ class TypesOfArguments:
     def _plain(self, file: int, name: str) -> str:
         """One name for the types that languages name in other ways."""
         language = self._look.files.heads[file].language
-        if language == "kotlin":
+        if language in language_rules.NUMBER_OBJECTS:
             return KOTLIN.get(name, name)
-        if language == "csharp":
+        if language in language_rules.OWN_CONVERSIONS:
             return PRIMITIVES.get(name) or CSHARP.get(name, name)
         return name
 
@@ -318,11 +319,11 @@ class TypesOfArguments:
         if len(given) == 1:
             return self.fits_one(given[0], wanted, language)
         found = {self.fits_one(one, wanted, language) for one in given}
-        return MAYBE if (NO in found or language == "cpp") and len(found) > 1 else max(found)
+        return MAYBE if (NO in found or language in language_rules.TEMPLATES) and len(found) > 1 else max(found)
 
     def fits_one(self, given: StaticType, wanted: StaticType, language: str) -> int:
         """The same for one type."""
-        if language == "cpp":
+        if language in language_rules.TEMPLATES:
             return self._cpp.fits(given, wanted)
         primitive = wanted.name in NUMBERS
         if given.name.startswith((LAMBDA, REFERENCE)):
@@ -331,7 +332,7 @@ class TypesOfArguments:
             return NO if primitive and not wanted.arrays else EXACT
         if wanted.name in TOP and not wanted.arrays:
             simple = given.name in NUMBERS
-            return BOXED if simple and not given.arrays and language != "kotlin" else EXACT
+            return BOXED if simple and not given.arrays and language not in language_rules.NUMBER_OBJECTS else EXACT
         if given.arrays or wanted.arrays:
             return self._fits_array(given, wanted, language)
         return self._fits_value(given, wanted, primitive, language)
@@ -348,10 +349,14 @@ class TypesOfArguments:
         if name == wanted.name:
             return EXACT
         if name in NUMBERS:
-            if wanted.name in WIDER.get(name, ()) and language != "kotlin":
+            if wanted.name in WIDER.get(name, ()) and language not in language_rules.NUMBER_OBJECTS:
                 return EXACT
             if primitive:
-                return BOXED if language != "java" and name == "int" and wanted.name in WHOLE else NO
+                return (
+                    BOXED
+                    if language not in language_rules.STRICT_TYPES and name == "int" and wanted.name in WHOLE
+                    else NO
+                )
             if BOXES.get(wanted.name) == name or wanted.name in OF_NUMBERS:
                 return BOXED
             return self._converted(wanted, language)
@@ -362,7 +367,7 @@ class TypesOfArguments:
             return EXACT if wanted.name in OF_TEXTS else self._converted(wanted, language)
         if name in BOXES:
             return EXACT if wanted.name in OF_NUMBERS else NO
-        if wanted.name in FINAL or (name == "Object" and language == "java"):
+        if wanted.name in FINAL or (name == "Object" and language in language_rules.STRICT_TYPES):
             return NO
         at = self.definition(given)
         if at is not None:
@@ -377,7 +382,7 @@ class TypesOfArguments:
     def _converted(self, wanted: StaticType, language: str) -> int:
         """C#: a type of one's own may say that it is made of other ones."""
         known = wanted.name in SUPERTYPES or wanted.name in FINAL
-        return NO if known or language != "csharp" else CONVERTED
+        return NO if known or language not in language_rules.OWN_CONVERSIONS else CONVERTED
 
     def _derived(self, at: Definition, wanted: StaticType) -> int:
         """How well an object of a type of the repository fits."""
@@ -405,7 +410,7 @@ class TypesOfArguments:
         if known is not None:
             return NO if count.isdigit() and int(count) != known else EXACT
         if wanted.name in FINAL or wanted.name in TOP or wanted.name in SUPERTYPES:
-            return NO if language == "java" else MAYBE
+            return NO if language in language_rules.STRICT_TYPES else MAYBE
         at = self.definition(wanted)
         return NO if at is not None and at.kind in ("class", "enum", "struct", "object") else EXACT
 

@@ -88,7 +88,7 @@ class StoredValues:
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions that a field of an object may hold, or those in the receiver if `name` is how they are
         called."""
-        if self._language in language_rules.TABLES:
+        if self._language in language_rules.FUNCTION_TABLES:
             return self._targets(self._of_entry(caller, receiver, name) or self._held(caller, parse(receiver)))
         steps = parse(receiver)
         if name in language_rules.CALLING.get(self._language, ()):  # `this.handler.accept(x)`: what the field holds
@@ -146,7 +146,7 @@ class StoredValues:
     def _of_attribute(self, place: int, steps: Expr, name: str, hops: int) -> dict[int, Definition]:
         """What a field of an object may hold; a table of objects whose fields have no names may hold it as well."""
         found: dict[int, Definition] = {}
-        if self._language in language_rules.TABLES:
+        if self._language in language_rules.FUNCTION_TABLES:
             return self._of_entry(place, ".".join(step.name for step in steps), name)
         objects = [value for value in self._evaluate.expression(self._file, place, steps) if value.at is not None]
         for value in objects:
@@ -175,7 +175,9 @@ class StoredValues:
         found: dict[int, Definition] = {}
         tests = self._look.files.heads[self._file].test
         for file, item in self._look.stored(head.family, VARIABLE, name, "", tests=tests):
-            if file == of or (head.language == "go" and self._look.files.heads[file].folder == head.folder):
+            if file == of or (
+                head.language in language_rules.PACKAGES and self._look.files.heads[file].folder == head.folder
+            ):
                 found.update(self._functions(file, item.within, item.value, hops))
         return found
 

@@ -25,6 +25,7 @@ from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
 from lci_py.source.text.digest import blake2b, digest
+from lci_py.source.text.language_tables import has_rule
 
 _MANIFESTS = frozenset({manifests.CARGO, manifests.GO, npm.MANIFEST})
 
@@ -117,7 +118,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     # Go has build constraints in file names, and a manifest names a package; elsewhere the folders can be a build
     # condition.
     base = path.rpartition("/")[2]
-    name = base if language == "go" or base in _MANIFESTS else path_condition(language, path) or ""
+    name = base if has_rule(language, "packages") or base in _MANIFESTS else path_condition(language, path) or ""
     asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
     parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()

@@ -19,6 +19,7 @@ import numpy as np
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.string_table import StringTable, compact, string_arrays
+from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.morphology import forms
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
@@ -45,8 +46,6 @@ _MOST = 255  # largest count in a file: it is stored in a byte
 _QUALIFIER = re.compile(r"\w+(?:\.|::|\\)")
 #: Separators of the parameters in a signature.
 _BETWEEN = re.compile(r"[(),;{}|]")
-#: Languages whose declarations put the type before the name.
-_TYPE_FIRST = frozenset({"c", "cpp", "csharp", "dart", "groovy", "java", "objc"})
 #: Keywords and basic types, which stand beside names everywhere: in `int interval`, int is no abbreviation.
 _KEYWORDS = frozenset(
     "bool byte char const def dyn enum float fn fun int let list long mut set short str string struct type uint use "
@@ -115,7 +114,7 @@ def _declarations(record: FileRecord) -> set[tuple[str, str]]:
     pairs = {
         (item.name, _plain(item.text[:_TEXT])) for item in found.types if len(item.name) > 1 and len(item.text) > 1
     }
-    first = found.language not in _TYPE_FIRST
+    first = not has_rule(found.language, "type_first")
     for symbol in found.symbols:
         if symbol.kind in _DECLARED:
             pairs.update(item for item in _declared(symbol.signature[:_SIGNATURE], first) if item[1])
@@ -126,7 +125,7 @@ def _declarations(record: FileRecord) -> set[tuple[str, str]]:
 def _comments(record: FileRecord) -> set[tuple[str, str]]:
     """(names of a definition and its parameters, beginning of its comment)."""
     found = record.extract
-    first = found.language not in _TYPE_FIRST
+    first = not has_rule(found.language, "type_first")
     return {
         (" ".join((symbol.name, *_names(symbol.signature[:_SIGNATURE], first))), symbol.doc[:_TEXT])
         for symbol in found.symbols

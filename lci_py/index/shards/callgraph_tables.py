@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
-from lci_py.callgraph.lookup_tables import QUALIFIED, Definition, Files
+from lci_py.callgraph.lookup_tables import Definition, Files, uses_qualified
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import SYMBOLS_OF, kinds_in, qualified_in
 from lci_py.source.syntax.arity import LARGEST
@@ -283,7 +283,7 @@ class SqlTables:
         for segment in range(len(self._segments)):
             for (file,) in self._select(segment, sql, (qualified_name, qualified_name)):
                 public = self._public(self._public_files[segment], file, len(self.files.heads))
-                if public >= 0 and self.files.heads[public].family in QUALIFIED:
+                if public >= 0 and uses_qualified(self.files.heads[public].family):
                     found.append(public)
         return sorted(found)
 

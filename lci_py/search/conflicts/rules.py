@@ -51,7 +51,9 @@ class Rules(NamedTuple):
     exempt: re.Pattern[str] | None = None
     repeatable: re.Pattern[str] | None = None
     sure: re.Pattern[str] | None = None  # over `KIND PATH`: what is sure in a file that does not parse
-    # For `source.extract.traits`:
+    # For `source.conditions.paths` and `source.extract.traits`:
+    platform_paths: bool = False  # a build, or the program as it starts, mostly chooses files by platform
+    platform_suffixes: bool = False  # bundlers take the file with the suffix that fits
     traits: str = ""  # how the traits of definitions are read
     comments: str = ""  # comments, where the text between two definitions tells whether the first one is used
     block_scopes: bool = False  # blocks are scopes

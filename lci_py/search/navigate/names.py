@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import AmbiguousNameError
 from lci_py.index.shards.symbols import dotted
+from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
 
@@ -17,13 +18,8 @@ if TYPE_CHECKING:
 
 #: Suffix of a file that declares the types of another file -> the suffix of that other file.
 _STUBS = {".pyi": ".py", ".d.ts": ".ts", ".mli": ".ml"}
-#: Languages in which a type may be reopened in another file and is still one type.
-_REOPENED = frozenset({"csharp", "ruby", "objc"})
-
-
 #: Kinds of types that no call makes an object of.
 _UNCALLED = frozenset({"interface", "trait"})
-_PREPROCESSED = frozenset({"c", "cpp", "objc"})
 #: A macro without parameters whose text is no name: no call.
 _CONSTANT = lazily(r"#\s*define\s+\w+(?=\s)(?!\s*[A-Za-z_]\w*\s*$)")
 
@@ -88,10 +84,14 @@ def _callable(found: list[Meant]) -> list[Meant]:
 def _is_called(row: Row) -> bool:
     """Whether calls can mean a definition: a function, a macro that is no constant, a type that they make."""
     kind, language = row["kind"], row["language"]
-    if kind == "macro" and language in _PREPROCESSED:
+    if kind == "macro" and has_rule(language, "expanding"):
         return _CONSTANT.match(row["signature"]) is None
     if kind in TYPE_KINDS:
-        return language != "c" and kind not in _UNCALLED and (kind, language) != ("enum", "cpp")
+        return (
+            kind not in _UNCALLED
+            and not has_rule(language, "tagged_types")
+            and not (kind == "enum" and has_rule(language, "templates"))
+        )
     return kind in FUNCTION_KINDS
 
 
@@ -118,12 +118,14 @@ def _key(row: Row) -> object:
     """A key that definitions of one thing share: overloads, an accessor pair, a stub and its definition, the parts of
     a type, variants for several systems."""
     language, name, path = row["language"], row["qualified_name"], row["file"]
-    if language in _REOPENED and row["kind"] in TYPE_KINDS | {"module"}:
+    if has_rule(language, "parted_types") and row["kind"] in TYPE_KINDS | {"module"}:
         return language, name
-    if language == "objc" and row["kind"] == "method":  # declared in a header, and defined in another file
+    if row["kind"] == "method" and has_rule(
+        language, "declared_methods"
+    ):  # declared in a header, and defined in another file
         return language, name
-    if language == "go":  # in one package one name is defined once per system
-        return "go", name, posixpath.dirname(path)
+    if has_rule(language, "packages"):  # in one package one name is defined once per system
+        return language, name, posixpath.dirname(path)
     for stub, source in _STUBS.items():
         path = path.removesuffix(stub) + source if path.endswith(stub) else path
     return path, name

@@ -9,8 +9,6 @@ from typing import NamedTuple
 from lci_py.source.conditions.text import join
 from lci_py.source.text.patterns import lazily
 
-LANGUAGES = frozenset({"kotlin", "java", "scala"})
-
 # `src/jvmMain/kotlin/…`, `src/main/scala-2.13/…`, `src/debug/java/…`, `src/main/java9/…`
 _SOURCES = lazily(r"(?:^|/)src/(?P<set>[\w+.-]+)/(?P<folder>(?:kotlin|java|scala|jdk)(?:[-_]?\d[\w.]*[+-]?)?)/")
 # sbt's `core/jvm/src/main/scala/…`

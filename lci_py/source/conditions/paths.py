@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
+from lci_py.source.text.language_tables import table_of
 from lci_py.source.text.patterns import lazily
 
-_JVM = frozenset({"java", "kotlin", "scala"})  # the module `jvm` is imported with the first file of these
-_JAVASCRIPT = frozenset({"javascript", "typescript", "tsx"})
 # Suffixes that bundlers and runtimes choose files by: React Native and its ports, Electron, and programs with parts for
 # the browser, the server or a runtime. Only the last suffix counts: in user.server.controller.js `server` is a layer.
 _SUFFIX = lazily(
@@ -16,8 +15,6 @@ _SUFFIX = lazily(
     r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
 )
 
-#: Languages whose files a build, or a program as it starts, mostly chooses by platform, without a word in the files.
-_CHOSEN = _JAVASCRIPT | {"c", "cpp", "objc", "csharp", "python", "ruby", "lua", "php", "swift"}
 #: What words in paths, build files and conditions stand for, as `search/conflicts/logic/platforms.py` knows it.
 _SYSTEMS = {
     **dict.fromkeys("windows win win32 win64 mswindows winnt nt iocp".split(), "windows"),
@@ -47,11 +44,21 @@ _WORD = lazily(r"x86_64|os[34][09]0|s390x?|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:32|
 _ENDINGS = tuple("linux windows darwin macos freebsd openbsd netbsd sunos solaris win32 posix bsd osx aix".split())
 
 
+@cache
+def _says(language: str, key: str) -> bool:
+    return bool(table_of(language).get("conflicts", {}).get(key))
+
+
+@cache
+def _has_source_sets(language: str) -> bool:
+    return bool(table_of(language).get("conflicts", {}).get("scope") == "source_set")
+
+
 def path_condition(language: str, path: str) -> str | None:
     """The condition that a path states for its file; None if it states none."""
-    if language in _JAVASCRIPT and (suffix := _SUFFIX.search(path)):
+    if _says(language, "platform_suffixes") and (suffix := _SUFFIX.search(path)):
         return suffix[1]
-    if language in _JVM:
+    if _has_source_sets(language):
         from lci_py.source.conditions import jvm
 
         return jvm.path_condition(language, path)
@@ -63,12 +70,12 @@ def platform_stem(language: str, path: str) -> str:
 
     Variants may also differ in the last suffix, as `.ts` and `.tsx` do.
     """
-    return _SUFFIX.sub("", path) if language in _JAVASCRIPT else path
+    return _SUFFIX.sub("", path) if _says(language, "platform_suffixes") else path
 
 
 def shared_path(language: str, path: str) -> str:
     """What the paths of variants have in common: `src/*/pipe.c` for `src/win/pipe.c`."""
-    return _read(platform_stem(language, path))[1] if language in _CHOSEN else path
+    return _read(platform_stem(language, path))[1] if _says(language, "platform_paths") else path
 
 
 def inferred_condition(language: str, path: str) -> str | None:
@@ -77,7 +84,7 @@ def inferred_condition(language: str, path: str) -> str | None:
     Nothing states it: it may tell two files apart, but decides nothing else. The innermost word counts, one for the
     operating system and one for the processor.
     """
-    return _read(path)[0] if language in _CHOSEN else None
+    return _read(path)[0] if _says(language, "platform_paths") else None
 
 
 def platform_word(word: str) -> str | None:
@@ -110,7 +117,7 @@ def source_root(language: str, path: str) -> str:
 
     `a/src/jvmMain/kotlin/p/F.kt` and `a/src/jsMain/kotlin/p/F.kt` share `a/src`.
     """
-    if language not in _JVM:
+    if not _has_source_sets(language):
         return path
     from lci_py.source.conditions import jvm
 

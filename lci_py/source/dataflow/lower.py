@@ -6,6 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.languages import is_test
+from lci_py.source.text.language_tables import has_rule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,13 +17,10 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured
     from lci_py.types.source import Import
 
-#: Languages that have a lowering.
-LOWERED = frozenset({"python", "javascript", "typescript", "tsx"})
-
 
 def is_followed(path: str, language: str) -> bool:
     """Whether the propagation goes through a file. It leaves out tests: the program never calls their stand-ins."""
-    return language in LOWERED and not is_test(path)
+    return has_rule(language, "lowered") and not is_test(path)
 
 
 def lower(language: str, root: Node, captured: Captured, imports: Sequence[Import]) -> FlowBuilder | None:
@@ -34,11 +32,11 @@ def lower(language: str, root: Node, captured: Captured, imports: Sequence[Impor
         captured: Its definitions, with their places among the symbols.
         imports: Its imports.
     """
-    if language not in LOWERED:
+    if not has_rule(language, "lowered"):
         return None
     places = {e.name_node.start_byte: e.symbol for e in captured.entities if e.name_node is not None and e.symbol >= 0}
     try:
-        if language == "python":
+        if has_rule(language, "python_modules"):
             from lci_py.source.dataflow.python import PythonFlow
 
             return PythonFlow(captured.source, places, imports).run(root)

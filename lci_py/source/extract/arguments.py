@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lci_py.source.extract import cpp_arguments
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.syntax.arity import arguments_of
+from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import BASE_ARGUMENTS, TAKES, TYPE_PARAMETERS, Typed
@@ -26,23 +27,15 @@ SEPARATOR = ";"
 #: Arguments: a type that is known (`#int`), a function of so many parameters (`->2`), another function, one of which
 #: nothing is known. Anything else is an expression, as `outline` leaves it.
 KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
-_LANGUAGES = frozenset({"java", "csharp", "kotlin", "cpp"})
-#: Languages in which an argument may say which parameter it is for, as `name=` before it, and in which what a function
-#: takes is written as `name:type`. In Swift these labels are a part of the function's name, and no types are compared.
-NAMING = frozenset({"csharp", "kotlin", "swift"})
-_LABELLED = "swift"
 #: Before an argument or a parameter of Swift without a label.
 NO_LABEL = "_"
 _MOST = 12
-_TOP = {"java": "Object", "csharp": "object", "kotlin": "Any"}
 #: Bytes of arguments that are read as text.
 _READ = 200
 #: How deep expressions and types in each other are looked at.
 _NESTED = 8
 _SPACE = lazily(r"\s+")
 _NAME = lazily(r"[A-Za-z_]\w*")
-#: Languages whose types say their parameters in brackets after the name.
-GENERIC = frozenset({"java", "csharp", "kotlin", "typescript", "tsx"})
 
 # A name in a chain without arguments, a whole number, a text, a character, and what stands after it.
 _PLAIN = lazily(
@@ -84,17 +77,21 @@ _EXPRESSIONS = frozenset({
 
 def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tuple[int, str]:
     """How many arguments a call has, as `source.syntax.arity` counts them, and which; "" if that is not known."""
-    if language not in _LANGUAGES:
+    if not has_rule(language, "passed_types"):
         count = arguments_of(language, call, callee)
-        return count, _labels(captured, call) if language == _LABELLED and count > 0 else ""
+        return count, _labels(captured, call) if count > 0 and has_rule(language, "labels") else ""
     group = _group(language, call)
     if group is not None:
         start, end = group.start_byte, group.end_byte
         if end - start <= _READ and callee.start_byte < start:
             text = captured.source[start:end]
-            plain = cpp_arguments.plain(text) if language == "cpp" else _plain(text, language == "kotlin")
+            plain = (
+                cpp_arguments.plain(text)
+                if has_rule(language, "templates")
+                else _plain(text, has_rule(language, "trailing_lambdas"))
+            )
             if plain is not None:
-                lambda_ = _trailing(captured, call) if language == "kotlin" else None
+                lambda_ = _trailing(captured, call) if has_rule(language, "trailing_lambdas") else None
                 if lambda_ is None:
                     return plain
                 return plain[0] + 1, f"{plain[1]}{SEPARATOR if plain[1] else ''}{_function(lambda_)}"
@@ -120,11 +117,11 @@ def _passed(language: str, captured: Captured, call: Node, group: Node | None) -
                 plain = declared is not None and declared.type != "implicit_type"
                 found.append(name + (KNOWN + _type(declared) if declared is not None and plain else UNKNOWN))
                 continue
-        if language == "cpp":
+        if has_rule(language, "templates"):
             found.append(_cpp_argument(captured, child))
         else:
             found.append(name + (_argument(captured, value) if value is not None else UNKNOWN))
-    if language == "kotlin" and (around := _trailing(captured, call)) is not None:
+    if has_rule(language, "trailing_lambdas") and (around := _trailing(captured, call)) is not None:
         found.append(_function(around))
     if len(found) > _MOST or all(one == UNKNOWN for one in found):
         return ""
@@ -176,11 +173,11 @@ def _plain(text: bytes, is_kotlin: bool) -> tuple[int, str] | None:
 
 
 def _group(language: str, call: Node) -> Node | None:
-    if language == "kotlin":
+    if has_rule(language, "trailing_lambdas"):
         if call.type == "delegation_specifier" and call.named_child_count:
             call = call.named_children[0]
         return next((child for child in call.named_children if child.type == "value_arguments"), None)
-    if language == "cpp" and call.type == "declaration":
+    if has_rule(language, "templates") and call.type == "declaration":
         declarator = call.child_by_field_name("declarator")
         value = declarator.child_by_field_name("value") if declarator is not None else None
         return value if value is not None and value.type == "argument_list" else None
@@ -301,7 +298,7 @@ def _function(node: Node) -> str:
 
 def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
     """The names of the type parameters of the types of a file."""
-    if language not in GENERIC:
+    if not has_rule(language, "generic"):
         return
     for place, symbol in enumerate(symbols):
         group = _list(nodes[place], "type_parameters", "type_parameter_list") if symbol.kind in TYPE_KINDS else None
@@ -320,7 +317,7 @@ def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int,
         captured: The query matches.
         bases: Types (as indices), and the nodes of their bases.
     """
-    if language not in GENERIC:
+    if not has_rule(language, "generic"):
         return
     for symbol, node in bases:
         after = node.next_named_sibling if node.type == "identifier" else None
@@ -344,9 +341,9 @@ def taken(
         symbols: The file's.
         derived: Types with bases, as indices.
     """
-    if language not in _LANGUAGES and language != _LABELLED:
+    if not has_rule(language, "passed_types") and not has_rule(language, "labels"):
         return
-    if language == "cpp":
+    if has_rule(language, "templates"):
         yield from _taken_in_cpp(nodes, symbols)
         return
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
@@ -361,11 +358,11 @@ def taken(
             wanted = wanted or (kind == "constructor" and symbols[symbol.parent].arity > 0)
         else:  # its head lists the parameters of a constructor
             wanted = kind in TYPE_KINDS and place in constructors
-        if language == _LABELLED:
+        if has_rule(language, "labels"):
             text = SEPARATOR.join(_parameter_labels(nodes[place])) if wanted else ""
         else:
             variables = _variables(language, place, symbols, nodes, known) if wanted else {}
-            names = language in NAMING
+            names = has_rule(language, "named_arguments")
             text = SEPARATOR.join(_taken(nodes[place], variables, names=names)) if wanted else ""
         if text:
             yield Typed(TAKES, place, "", text, (), place)
@@ -399,7 +396,7 @@ def _variables(
                 name, *bound = node.named_children
                 if bound and bound[0].type == "type_bound" and bound[0].named_child_count:
                     bound = bound[0].named_children
-                own.setdefault(_text(name), _type(bound[0]) if bound else _TOP[language])
+                own.setdefault(_text(name), _type(bound[0]) if bound else str(table_of(language)["top_type"]))
         found = known[one] = {**found, **own} if own else found
     return found
 

@@ -30,6 +30,7 @@ from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
 from lci_py.source.syntax.macro_calls import called_in
 from lci_py.source.syntax.macro_uses import path_before, used_in
 from lci_py.source.syntax.selectors import receiver_of
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.search import IMPLICIT, TYPE_KINDS
 from lci_py.types.source import Base, Call, Extract, Import, Symbol
 
@@ -75,7 +76,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     calls += getter_reads(captured, finder, symbols, anonymous, flow, narrowed)
     stored = (
         stored_functions(captured, finder, calls)
-        if language in ("c", "cpp")
+        if has_rule(language, "including")
         else stored_values(language, captured, finder, symbols, reader.nodes, calls, tree.root_node)
     )
     given = flow.given if flow is not None else None
@@ -122,7 +123,11 @@ def definitions(
         return Extract(TEXT, "")
     tree, captured, reader, limit = _parse(path, source, language, limits, flags)
     # Definitions in an anonymous function are local. Python's lambdas hold none.
-    flow = lower(language, tree.root_node, captured, tuple(_imports(captured))) if language != "python" else None
+    flow = (
+        lower(language, tree.root_node, captured, tuple(_imports(captured)))
+        if not has_rule(language, "python_modules")
+        else None
+    )
     symbols = own_digests(
         language, captured, reader.symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None
     )
@@ -185,7 +190,7 @@ def _calls(
         if (not receiver and (at in defined or at in calls)) or (captured.uncalled and captured.is_uncalled(at)):
             continue
         owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
-        if receiver and language == "rust":
+        if receiver and has_rule(language, "crates"):
             owner = path_before(captured.source, receiver[0].start_byte) + owner
         if narrowed and owner:
             owner = narrowed.receiver(owner, at)

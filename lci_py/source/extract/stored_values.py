@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.extract.expressions import parse
 from lci_py.source.extract.type_hints import outline
+from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CAST, ITEM, LAST, NAME, PARAMETER, PARAMETERS, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
@@ -82,24 +83,6 @@ _PARAMETERS = (
     "formal_parameters", "function_value_parameters", "class_parameters", "parameter_list", "parameters",
     "method_parameters", "primary_constructor",
 )  # fmt: skip
-#: Languages in which a bare name may be a field of the object around.
-_IMPLICIT = frozenset({"java", "kotlin", "csharp"})
-#: Languages in which each name of a function is a value; in the others, a reference to a function is written as one.
-_VALUES = frozenset({"go", "rust", "lua", "csharp"})
-#: Methods that call the function they are called on.
-CALLING = {
-    "java": frozenset(
-        """accept apply run get call test compare applyAsInt applyAsLong applyAsDouble getAsInt getAsLong getAsDouble
-        getAsBoolean""".split()
-    ),
-    "ruby": frozenset({"call"}),
-    "kotlin": frozenset({"invoke"}),
-    "csharp": frozenset({"Invoke", "BeginInvoke", "DynamicInvoke"}),
-}
-#: Languages whose queries capture what is stored.
-_STORING = _IMPLICIT | _VALUES | {"php", "ruby"}
-#: How a constructor is called that has a name of its own.
-_NEW = {"ruby": "new"}
 
 
 def stored_values(
@@ -119,7 +102,7 @@ def stored_values(
         calls: The file's.
         root: Of the syntax tree.
     """
-    if not captured.stored and language not in _STORING:
+    if not captured.stored and not has_rule(language, "captured_stores"):
         return []
     return list(dict.fromkeys(_Reader(language, captured, finder, symbols, nodes, calls).read(root)))
 
@@ -130,6 +113,7 @@ class _Reader:
         calls: Sequence[Call],
     ) -> None:  # fmt: skip
         self._language = language
+        self._calling = frozenset(table_of(language).get("calling", ()))
         self._captured = captured
         self._finder = finder
         self._symbols = symbols
@@ -138,12 +122,14 @@ class _Reader:
         self._places: dict[int, dict[str, Expr]] = {}  # of functions: name of a parameter to that as a value
         self._fields: dict[str, list[str]] = {}  # of structs
 
+    def _rule(self, name: str) -> bool:
+        return has_rule(self._language, name)
+
     def read(self, root: Node) -> Iterator[Stored]:
-        calling = CALLING.get(self._language, frozenset())
         called = {call.name.removesuffix("[]") for call in self._calls}
-        if self._language == "php":
+        if self._rule("callable_texts"):
             called = {name.lstrip("$") for name in called}
-        called.update(_last(call.receiver) for call in self._calls if call.name in calling)
+        called.update(_last(call.receiver) for call in self._calls if call.name in self._calling)
         for captures in self._captured.stored:
             if "stored.into" in captures:
                 yield from self._into(captures, called)
@@ -155,9 +141,9 @@ class _Reader:
                 yield from self._promoted(captures["stored.promoted"][0], called)
             else:
                 yield from self._captured_value(captures)
-        if self._language in _VALUES:
+        if self._rule("function_names"):
             yield from self._named_arguments(root)
-        if self._language == "csharp":
+        if self._rule("delegates"):
             yield from self._assigned(root, called)
         yield from self._parameters()
 
@@ -189,7 +175,7 @@ class _Reader:
         if wanted:
             spans += [match.span(1) for match in _ASSIGNED.finditer(source) if match.group(1) in wanted]
         holders = {call.name.removesuffix("[]") for call in self._calls if not call.receiver}
-        holders |= {_last(call.receiver) for call in self._calls if call.receiver and call.name in CALLING["csharp"]}
+        holders |= {_last(call.receiver) for call in self._calls if call.receiver and call.name in self._calling}
         for name in sorted(holders - {""}):
             encoded = name.encode()
             at = source.find(encoded) if encoded not in functions else -1
@@ -282,25 +268,25 @@ class _Reader:
         before, name = parts.groups()
         for field, value in self._values(tree, within):
             if name.lstrip("@$") not in called and (
-                value[-1].kind in PARAMETERS or (self._language == "csharp" and not self._is_local(value))
+                value[-1].kind in PARAMETERS or (self._rule("delegates") and not self._is_local(value))
             ):
                 continue
             if before:
-                if self._language == "lua":
+                if self._rule("function_tables"):
                     yield Stored(VARIABLE, f"{text}{field and '.'}{field}", "", value, within)
                     if field:
                         yield Stored(VARIABLE, text, "", value, within)
                     continue
                 yield self._of_object(before, name, value, within)
                 continue
-            if self._language == "lua" and field:
+            if self._rule("function_tables") and field:
                 yield Stored(VARIABLE, f"{name}.{field}", "", value, within)
             kind = self._symbols[within].kind if within >= 0 else ""
             if name[:1] == "@" or (declared and kind in TYPE_KINDS):
                 yield self._of_object("this", name, value, within)
                 continue
             yield from self._of_variable(name.lstrip("$"), value, within, assigned=not declared)
-            if not declared and self._language in _IMPLICIT:
+            if not declared and self._rule("bare_fields"):
                 yield self._of_object("this", name, value, within)
 
     @cached_property
@@ -316,14 +302,14 @@ class _Reader:
     def _of_object(self, of: str, name: str, value: Expr, within: int) -> Stored:
         """A value in a field of an object. That of one's own class is found by the name of the class."""
         owner = ""
-        if of in _OWN or (self._language == "go" and of == self._receiver(within)):
+        if of in _OWN or (self._rule("named_receivers") and of == self._receiver(within)):
             place = within
             while place >= 0 and self._symbols[place].kind not in TYPE_KINDS:
                 if self._symbols[place].kind in ("method", "constructor") and self._symbols[place].parent < 0:
                     owner = self._symbols[place].scope.rpartition(".")[2]
                 place = self._symbols[place].parent
             owner = self._symbols[place].name if place >= 0 else owner
-            of = "self" if self._language == "ruby" else of
+            of = "self" if self._rule("blocks") else of
         return Stored(FIELD, owner, name, value, within, holder=parse(of))
 
     def _receiver(self, within: int) -> str:
@@ -380,16 +366,16 @@ class _Reader:
     def _named(self, node: Node, within: int) -> Expr:
         """A name or a reference to a function, as a value."""
         text = outline(self._captured, node)
-        reference = "::" in text if self._language != "rust" else True
+        reference = "::" in text if not self._rule("crates") else True
         if not _CHAIN.fullmatch(text):
             return ()
-        if self._language == "kotlin" and text.startswith("::"):
+        if self._rule("bound_references") and text.startswith("::"):
             return parse(text[2:])
         if _NAME.fullmatch(text):
             place = self._parameter(text.lstrip("$"), within)
             if place:
                 return place
-        return parse(text) if reference or self._language in _VALUES else ()
+        return parse(text) if reference or self._rule("function_names") else ()
 
     def _php_method(self, node: Node) -> str:
         """`[$this, 'm']`"""
@@ -403,7 +389,7 @@ class _Reader:
 
     def _reference(self, node: Node) -> str:
         """A call that gives a function: `method(:m)`, `$this->m(...)`, `lambda { }`."""
-        if self._language == "ruby":
+        if self._rule("blocks"):
             name = node.child_by_field_name("method")
             text = self._captured.text(name) if name is not None else ""
             if text in ("lambda", "proc"):
@@ -415,7 +401,7 @@ class _Reader:
                 method = _METHOD.match(self._captured.text(arguments).strip("()"))
                 if method is not None:
                     return f"{outline(self._captured, of)}.{method.group(1)}" if of is not None else method.group(1)
-        elif self._language == "php":
+        elif self._rule("callable_texts"):
             arguments = node.child_by_field_name("arguments")
             if arguments is not None and self._captured.text(arguments) == "(...)":
                 return outline(self._captured, node).removesuffix("()")
@@ -435,7 +421,7 @@ class _Reader:
             return []
         receiver = node.child_by_field_name("receiver") or node.child_by_field_name("object")
         rest = [child for child in node.named_children if child.id != name.id]
-        return rest if self._language == "ruby" else [one for one in rest if receiver is None or one.id != receiver.id]
+        return rest if self._rule("blocks") else [one for one in rest if receiver is None or one.id != receiver.id]
 
     def _called_in(self, node: Node) -> str:
         """What a function without a name calls, if it does nothing else."""
@@ -494,11 +480,10 @@ class _Reader:
 
     def _parameters(self) -> Iterator[Stored]:
         """The parameters that are called."""
-        calling = CALLING.get(self._language, frozenset())
-        only_receivers, source = self._language in ("java", "ruby"), self._captured.source
+        only_receivers, source = self._rule("receivers_only"), self._captured.source
         found = {
             (call.receiver or call.name.removesuffix("[]"), call.caller) for call in self._calls
-            if call.caller >= 0 and (call.name in calling if call.receiver else not only_receivers)
+            if call.caller >= 0 and (call.name in self._calling if call.receiver else not only_receivers)
         }  # fmt: skip
         for text, caller in sorted(found):
             name = text.lstrip("$")
@@ -519,9 +504,9 @@ class _Reader:
     def _as_argument(self, node: Node, group: Node, callee: str) -> Iterator[Stored]:
         within = self._within(node)
         name = _last(callee)
-        made = callee.removesuffix(f".{name}") if name == _NEW.get(self._language) else callee
+        made = callee.removesuffix(f".{name}") if name == table_of(self._language).get("maker") else callee
         for _, value in self._values(node, within):
-            if self._language not in _VALUES or value[-1].kind in PARAMETERS or self._is_local(value):
+            if not self._rule("function_names") or value[-1].kind in PARAMETERS or self._is_local(value):
                 yield Stored(ARGUMENT, _last(made), self._place(node, group), value, within, holder=parse(made))
 
     def _place(self, node: Node, group: Node) -> str:

@@ -144,7 +144,7 @@ class SymbolReader:
         traits = (
             traits_of(spec.name, kind, node, name_node, attribute_text),
             self._tags.note(at),
-            self._imported(entity.name, kind, parent, at) if spec.name == "python" else "",
+            self._imported(entity.name, kind, parent, at) if "python_modules" in spec.call_rules else "",
         )
         return Symbol(
             name=entity.name,

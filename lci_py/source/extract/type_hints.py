@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
 from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.syntax.captures import without_colon
+from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ITEM, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
@@ -238,7 +239,7 @@ def types_of(
     passed = {one.rpartition("=")[2] for text in texts for one in text.split(";")}
     given_on = set(map(first_name, passed))
     found: dict[tuple[Typed, bool], None] = {}
-    reader = _Reader(captured, finder, symbols, is_cpp=language == "cpp", locals_=locals_)
+    reader = _Reader(captured, finder, symbols, is_cpp=has_rule(language, "templates"), locals_=locals_)
     for captures in captured.typed:
         for item in reader.read(captures):
             found[item, _REASSIGNED in captures and item.kind == ASSIGNED] = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.literals import code_value, literal_at
 from lci_py.source.stated_values.values import word
+from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Claim
@@ -34,7 +35,7 @@ def parameters(language: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
 
 def parameters_of(language: str, signature: str) -> Iterator[tuple[str, str]]:
     """Names and defaults of the parameters in a signature."""
-    pattern, sign = (_KEYWORD, ":") if language in ("ruby", "elixir") else (_PARAMETER, "=")
+    pattern, sign = (_KEYWORD, ":") if has_rule(language, "keyword_defaults") else (_PARAMETER, "=")
     for found in pattern.finditer(signature) if sign in signature else ():
         if form := literal_at(signature, found.end())[0]:
             yield found[1], form
@@ -47,7 +48,7 @@ _Given = tuple[int, str, str]
 def defaults(language: str, source: bytes) -> Iterator[Claim]:
     """The defaults of environment variables, flags and options."""
     text: str | None = None
-    for keys, read in (_CALLS, *_READERS.get(language, ())):
+    for keys, read in (_CALLS, *(_READERS[name] for name in table_of(language).get("defaults", ()))):
         # Most files have none, and searching for fixed bytes is cheap.
         if any(key in source for key in keys):
             text = source.decode("utf-8", "replace") if text is None else text
@@ -232,35 +233,26 @@ def tables(text: str) -> Iterator[_Given]:
 _PREFIX = lazily(r"\benv_prefix\b[\"']?\s*[=:]\s*[\"']([A-Za-z]\w{1,40}_)[\"']")
 
 
-def prefixed(text: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
+def prefixed(language: str, text: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
     """The fields of a settings class as the environment variables that set them."""
     prefixes = list(_PREFIX.finditer(text))
     for number, symbol in enumerate(symbols if len(prefixes) == 1 else ()):
-        if symbol.kind == "field" and (form := code_value("python", "field", symbol.name, symbol.signature)):
+        if symbol.kind == "field" and (form := code_value(language, "field", symbol.name, symbol.signature)):
             yield Claim(number, (prefixes[0][1] + symbol.name).upper(), form, symbol.line, "default")
 
 
 _Reader = tuple[tuple[bytes, ...], "Callable[[str], Iterator[_Given]]"]
 _CALLS: _Reader = ((b"env", b"ENV", b"Env", b"getProperty", b"config("), _calls)
-_OR_READER: _Reader = ((b"process.env", b"import.meta.env", b"ENV[", b"environ", b"_ENV["), _alternatives)
-_TABLES: _Reader = ((b"efault", b"DEFAULT"), tables)
-_SPRING_READER: _Reader = ((b"@Value",), partial(_inside, _SPRING))
-_OPTIONS: _Reader = ((b".option(",), _arguments)
-_READERS: dict[str, tuple[_Reader, ...]] = {
-    "python": (
-        _OR_READER,
-        _TABLES,
-        ((b"getattr(",), partial(_after, _GETATTR)),
-        ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments),
-    ),
-    "javascript": (_OR_READER, _OPTIONS),
-    "typescript": (_OR_READER, _OPTIONS),
-    "tsx": (_OR_READER,),
-    "ruby": (_OR_READER, _TABLES),
-    "php": (_OR_READER,),
-    "go": (_TABLES, ((b"flag", b"Flags()"), _go_flags)),
-    "rust": (_TABLES, ((b"env::var",), partial(_after, _RUST_ENV)), ((b"default_value",), _clap)),
-    "java": (_SPRING_READER,),
-    "kotlin": (_SPRING_READER,),
-    "bash": (((b"${",), partial(_inside, _SHELL)),),
+#: By the names in `defaults` of a language's table.
+_READERS: dict[str, _Reader] = {
+    "alternatives": ((b"process.env", b"import.meta.env", b"ENV[", b"environ", b"_ENV["), _alternatives),
+    "arguments": ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments),
+    "clap": ((b"default_value",), _clap),
+    "expansions": ((b"${",), partial(_inside, _SHELL)),
+    "go_flags": ((b"flag", b"Flags()"), _go_flags),
+    "options": ((b".option(",), _arguments),
+    "rust_env": ((b"env::var",), partial(_after, _RUST_ENV)),
+    "settings": ((b"getattr(",), partial(_after, _GETATTR)),
+    "spring": ((b"@Value",), partial(_inside, _SPRING)),
+    "tables": ((b"efault", b"DEFAULT"), tables),
 }

@@ -14,6 +14,7 @@ from lci_py.source.stated_values.documents import mentions
 from lci_py.source.stated_values.literals import COMPUTED, code_value, literal_at
 from lci_py.source.stated_values.values import agree, read, word
 from lci_py.source.stated_values.wording import SIGNS, form_of, holds, stated
+from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, VALUED_KINDS
@@ -69,7 +70,7 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
         if described is None:
             if not symbol.doc:
                 continue
-            last = symbol.end_line if language == "python" else symbol.line
+            last = symbol.end_line if has_rule(language, "python_modules") else symbol.line
             at = bisect_left(telling, symbol.first_line)
             if at == len(telling) or telling[at] > last:
                 continue  # nearly all end here: what follows is slow
@@ -130,7 +131,7 @@ def _pair(number: int, name: str, said: tuple[str, int], given: tuple[str, int])
 def _comment(language: str, lines: Sequence[str], symbol: Symbol) -> _Numbered:
     """The lines of a definition's comment or docstring, without the marks of comments."""
     head = symbol.doc.split("\n", 1)[0].strip().rstrip("…")
-    below = range(symbol.line - 1, min(symbol.end_line, len(lines)) if language == "python" else 0)
+    below = range(symbol.line - 1, min(symbol.end_line, len(lines)) if has_rule(language, "python_modules") else 0)
     start = next((place for place in below if head in lines[place]), -1)
     if start >= 0:
         found = [(start + 1, lines[start][lines[start].find(head) :])]
@@ -204,7 +205,7 @@ def _parameters(language: str, lines: Sequence[str], symbol: Symbol) -> dict[str
     """The defaults of a function's parameters, and of the options that it takes apart."""
     last = min(symbol.end_line, symbol.line + 40)
     known = {name: (form, symbol.line) for name, form in parameters_of(language, symbol.signature)}
-    if language in ("javascript", "typescript", "tsx"):
+    if has_rule(language, "taken_apart"):
         places = Lines(body := "\n".join(lines[symbol.line - 1 : last]))
         for found in _TAKEN_APART.finditer(body):
             line = symbol.line - 1 + places.of(found.start())
@@ -243,7 +244,7 @@ def _given_apart(
     for one in defaults:
         if one.how == "default" and one.name.startswith("--"):
             found.setdefault(joined(one.name.lstrip("-").replace("-", "")), []).append((one.value, one.line))
-    if language in ("javascript", "typescript", "tsx"):
+    if has_rule(language, "taken_apart"):
         found = {}
         for symbol in symbols:
             if symbol.kind == "property" and symbol.parent >= 0 and "default" in symbols[symbol.parent].name.lower():

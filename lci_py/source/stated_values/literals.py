@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from lci_py.source.stated_values.values import NUMBER, number, string
+from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined
 
@@ -130,10 +131,10 @@ def _value(language: str, kind: str, name: str, signature: str) -> str:
         # In a macro with parameters, the bracket comes right after the name.
         blank = _BLANK.match(signature, at) if _DEFINE.match(signature) else None
         return literal(signature, blank.end()) if blank and blank.end() < len(signature) else ""
-    if language == "elixir" and signature.startswith("@"):
+    if has_rule(language, "attribute_constants") and signature.startswith("@"):
         blank = _BLANK.match(signature, at)
         return literal(signature, blank.end()) if blank else ""
-    if kind == "property" and language in ("javascript", "typescript", "tsx"):
+    if kind == "property" and has_rule(language, "taken_apart"):
         found = _MEMBER.match(signature, at)
         return "" if found is None or _TYPE.match(signature, found.end()) else literal(signature, found.end())
     found = _GIVEN.match(signature, at)
@@ -141,7 +142,7 @@ def _value(language: str, kind: str, name: str, signature: str) -> str:
     # In `a, b = 1, 2` only the tree says which value belongs to which name; `a = 1, b = 2` is clear.
     if found is None or (before.endswith(",") and "=" not in before):
         return COMPUTED if "=" in signature else ""
-    return literal(signature, found.end(), tuples=language == "python")
+    return literal(signature, found.end(), tuples=has_rule(language, "python_modules"))
 
 
 def _end_of(name: str, text: str) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
@@ -57,16 +58,15 @@ def lacks_only_defaults(arity: int, arguments: int) -> bool:
 
 def arguments_of(language: str, call: Node, callee: Node) -> int:
     """The number of arguments of a call, `UNKNOWN` if it has no list of its own or one argument stands for many."""
-    count = _ARGUMENTS.get(language)
+    count = _ARGUMENTS.get(table_of(language).get("arguments", ""))
     return count(call, callee) if count is not None else UNKNOWN
 
 
 def arity_of(language: str, kind: str, node: Node, name: Node) -> int:
     """The arity of a definition, `UNKNOWN` where the language does not tell definitions apart by it."""
-    count = _PARAMETERS.get(language)
-    if count is None or kind not in (FUNCTION_KINDS if language in _FUNCTIONS_ONLY else FUNCTION_KINDS | TYPE_KINDS):
-        return UNKNOWN
-    return count(node, name)
+    count = _PARAMETERS.get(table_of(language).get("parameters", ""))
+    has_one = kind in FUNCTION_KINDS or (kind in TYPE_KINDS and not has_rule(language, "function_arity"))
+    return count(node, name) if count is not None and has_one else UNKNOWN
 
 
 # --- arguments --------------------------------------------------------------------------------------------------------
@@ -309,12 +309,15 @@ def _elixir_parameters(node: Node, name: Node) -> int:
     return packed(len(parts) - optional, len(parts))
 
 
-_ARGUMENTS: dict[str, Callable[[Node, Node], int]] = {
-    "java": _plain_arguments, "csharp": _plain_arguments, "kotlin": _kotlin_arguments, "swift": _swift_arguments,
-    "scala": _scala_arguments, "cpp": _c_arguments, "c": _c_arguments, "elixir": _elixir_arguments,
-}  # fmt: skip
-_PARAMETERS: dict[str, Callable[[Node, Node], int]] = {
-    "java": _java_parameters, "csharp": _csharp_parameters, "kotlin": _kotlin_parameters, "swift": _swift_parameters,
-    "scala": _scala_parameters, "cpp": _c_parameters, "c": _only_c_parameters, "elixir": _elixir_parameters,
-}  # fmt: skip
-_FUNCTIONS_ONLY = frozenset({"cpp", "c", "swift", "elixir"})
+def _by_name(*functions: Callable[[Node, Node], int]) -> dict[str, Callable[[Node, Node], int]]:
+    """By the name that a language's table has for it: `kotlin` for `_kotlin_arguments`."""
+    return {function.__name__.strip("_").rpartition("_")[0]: function for function in functions}
+
+
+_ARGUMENTS = _by_name(
+    _plain_arguments, _kotlin_arguments, _swift_arguments, _scala_arguments, _c_arguments, _elixir_arguments
+)
+_PARAMETERS = _by_name(
+    _java_parameters, _csharp_parameters, _kotlin_parameters, _swift_parameters, _scala_parameters, _c_parameters,
+    _only_c_parameters, _elixir_parameters,
+)  # fmt: skip

@@ -28,3 +28,9 @@ def table_of(language: str) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     return data
+
+
+@cache
+def has_rule(language: str, rule: str) -> bool:
+    """Whether a language names a rule among its `call_rules`; it reads this one table, `language_rules` all."""
+    return rule in table_of(language).get("call_rules", ())
