@@ -193,6 +193,8 @@ TAKEN_APART = _languages("taken_apart")
 KEYWORD_DEFAULTS = _languages("keyword_defaults")
 #: `@name value` is a constant.
 ATTRIBUTE_CONSTANTS = _languages("attribute_constants")
+#: A method may take fewer or more arguments than the one it overrides.
+FREE_ARITY = _languages("free_arity")
 #: A folder is a package, which imports name.
 PACKAGES = _languages("packages")
 #: An import's path leads through modules that files declare.

@@ -484,7 +484,9 @@ class Members:
         assert value.at is not None
         language = self._look.files.heads[value.at.file].language
         if value.kind == INSTANCE:
-            return (value._replace(kind=CLASS),) if name == "class" and language in language_rules.CLASS_OF_OBJECTS else ()
+            return (
+                (value._replace(kind=CLASS),) if name == "class" and language in language_rules.CLASS_OF_OBJECTS else ()
+            )
         if name == language_rules.MAKERS.get(language):
             return (value,)
         if language in language_rules.MODULE_SCOPE:

@@ -85,7 +85,9 @@ class ModuleNames:
                 return self._rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
             if beside:
                 return tuple(value_of(found, PACKAGE) for found in beside)
-            if head.family in language_rules.PACKAGES and (values := in_package(self._look, self._rows, file, name, depth)):
+            if head.family in language_rules.PACKAGES and (
+                values := in_package(self._look, self._rows, file, name, depth)
+            ):
                 return values
         if head.language in language_rules.PROGRAM_TYPES:
             only = self._look.only_type(head.family, name)

@@ -15,6 +15,7 @@ from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FLOW, OVERRIDE, SELF
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import Member, calls_named, members_named, owned_names, parents, types_named
 from lci_py.search.navigate.nodes import joined
+from lci_py.source.text.language_tables import has_rule, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,19 +29,11 @@ MOST_LISTED = 12
 _MOST_TYPES = 2_000
 #: Interfaces with the name of a method whose other methods are compared.
 _MOST_INTERFACES = 100
-#: Languages in which a type implements the interfaces whose methods it has.
-_METHOD_SETS = frozenset({"go"})
 #: Methods that are never called through the method of a base.
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__init_subclass__", "__post_init__", "initialize", "__construct"})
 #: Steps of edges that lead to what runs: nothing else stands behind that.
 _FOLLOWED = frozenset({OVERRIDE, FLOW})
-#: Functions that take the name of a method, and the languages that have them.
-_BY_NAME = {
-    "python": ("getattr", "methodcaller"),
-    "ruby": ("send", "public_send", "__send__", "method", "public_method", "respond_to?"),
-    "php": ("call_user_func", "call_user_func_array", "method_exists", "is_callable"),
-}
-#: Lines around a call of these in which the name may be put together.
+#: Lines around a call that takes the name of a method in which the name may be put together.
 _NEAR = 3
 #: A name in quotes with something put in or behind it, or something put before it.
 _BUILT = re.compile(
@@ -208,7 +201,7 @@ class Dispatch:
     def _declared(self, owner: int, method: Member) -> list[Member]:
         """The methods of bases and interfaces that a method overrides."""
         members = self._members(method.name)
-        if method.language in _METHOD_SETS:
+        if has_rule(method.language, "method_sets"):
             interfaces = [m for methods in members.values() for m in methods if m.around == "interface"]
             return [
                 other for other in interfaces[:_MOST_INTERFACES]
@@ -228,7 +221,7 @@ class Dispatch:
 
     def _found_behind(self, declared: Member) -> list[Member]:
         members = self._members(declared.name)
-        if declared.language in _METHOD_SETS:
+        if has_rule(declared.language, "method_sets"):
             below = self._implementing(declared.owner) if declared.around == "interface" else set[int]()
         else:
             below = set(self._below(declared.owner))
@@ -311,7 +304,7 @@ class Dispatch:
             if row["kind"] not in ("method", "function") or len(name) <= _LEAST:
                 continue
             owner = next((owner for owner, _ in self._of_row(row)), -1)
-            for taking in _BY_NAME.get(language, ()):
+            for taking in table_of(language).get("calls_by_name", ()):
                 for file, caller, line in calls_named(self._symbols, taking):
                     lines = self._nodes.snapshot.reader.some(self._nodes.path(file), max(1, line - _NEAR), line + _NEAR)
                     text = "\n".join(part.decode("utf-8", "replace") for part in lines)
@@ -363,9 +356,14 @@ def _nearest(method: Member, types: Sequence[Member]) -> int:
 
 def _may_be(declared: Member, method: Member) -> bool:
     """Whether a method may override another, by the number of its parameters."""
-    if declared.language in _METHOD_SETS:
+    if has_rule(declared.language, "method_sets"):
         return _parameters(declared) == _parameters(method)
-    return declared.arity < 0 or method.arity < 0 or declared.arity == method.arity or method.language in _OPTIONAL
+    return (
+        declared.arity < 0
+        or method.arity < 0
+        or declared.arity == method.arity
+        or has_rule(method.language, "free_arity")
+    )
 
 
 def _parameters(method: Member) -> int:
@@ -378,7 +376,3 @@ def _parameters(method: Member) -> int:
         depth += (sign in "([{") - (sign in ")]}")
         commas += sign == "," and not depth and text[place + 1 :].lstrip()[:1] != ")"
     return -1
-
-
-#: Languages in which a method may take fewer or more arguments than the one it overrides.
-_OPTIONAL = frozenset({"python", "javascript", "typescript", "tsx", "ruby", "php"})
