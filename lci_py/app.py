@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lci_py.cluster.searches import Searches as Searches
     from lci_py.cluster.workers import Workers
     from lci_py.config import Settings
-    from lci_py.index.build.run import BuildOptions
+    from lci_py.index.build.context import BuildOptions
     from lci_py.processes import Nursery
     from lci_py.search.engine import Engine as Engine
     from lci_py.search.snapshot import Snapshot
@@ -341,7 +341,7 @@ def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tu
 
 
 def _build_options(settings: Settings, walk_options: WalkOptions) -> BuildOptions:
-    from lci_py.index.build.run import BuildOptions
+    from lci_py.index.build.context import BuildOptions
     from lci_py.index.build.worker_pool import default_jobs
 
     members = walk_options.members or ()

@@ -19,7 +19,8 @@ from lci_py.cluster.part_texts import AsIndexed, PackedReader, write_texts
 from lci_py.cluster.root import FleetInfo, PartInfo, starts
 from lci_py.cluster.sources import EVERYTHING, Run, source_of, write_files
 from lci_py.errors import IndexError_, ShardMissingError, ShardVersionError, UsageError
-from lci_py.index.build.run import BuildOptions, build
+from lci_py.index.build.context import BuildOptions
+from lci_py.index.build.run import build
 from lci_py.index.store.manifest import (
     FORMAT,
     MANIFEST,

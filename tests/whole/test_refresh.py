@@ -19,7 +19,7 @@ import pytest
 from lci_py import app
 from lci_py.embed.contextual import ContextualEncoder
 from lci_py.errors import BadPathError, ShardVersionError
-from lci_py.index.build import changes, generation, merge_policy, run as build, segment_writer, worker
+from lci_py.index.build import changes, context, generation, merge_policy, run as build, segment_writer, worker
 from lci_py.index.store import commit
 from lci_py.index.store.manifest import MANIFEST, Segment, read_manifest
 from lci_py.source.text.digest import digest
@@ -672,7 +672,7 @@ def test_the_vectors_of_a_large_tree_take_half_of_the_space(root: Path, monkeypa
         return {Path(segment.shards["dense"].name).suffix for segment in segments(root)}
 
     size = sum(path.stat().st_size for path in root.rglob("*.py"))
-    monkeypatch.setattr(build, "COMPACT_BYTES", size + 100)
+    monkeypatch.setattr(context, "COMPACT_BYTES", size + 100)
     refresh(root)
     assert kinds() == {".faiss"}
     (root / "more.py").write_text(source(90) + source(91))

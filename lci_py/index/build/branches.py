@@ -40,7 +40,8 @@ from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.index.build.changes import PreviousGeneration
-    from lci_py.index.build.generation import BuildContext, Generation
+    from lci_py.index.build.context import BuildContext
+    from lci_py.index.build.generation import Generation
     from lci_py.index.shards.files import FileTable
     from lci_py.index.store.manifest import Manifest, Shard
     from lci_py.source.repository.walk import WalkOptions, WalkResult
@@ -148,17 +149,12 @@ class BuiltBranches:
 
 
 def build_branches(
-    context: BuildContext,
-    walk: WalkOptions,
-    names: Sequence[str],
-    generation: Generation,
-    previous: PreviousGeneration | None,
+    context: BuildContext, names: Sequence[str], generation: Generation, previous: PreviousGeneration | None
 ) -> BuiltBranches:
     """Write the shard into the staging folder, unless the shard of the generation before is still right.
 
     Args:
         context: What the generation is built with.
-        walk: The settings that decide which files are indexed.
         names: The branches.
         generation: The new generation, without its global shards.
         previous: The generation that the new one started from, if any.
@@ -168,7 +164,7 @@ def build_branches(
     found = BuiltBranches(tips=tips)
     if any(not tip.problem for tip in tips):
         try:
-            with _BranchBuilder(context, walk, generation, previous) as builder:
+            with _BranchBuilder(context, generation, previous) as builder:
                 builder.build(found)
         except GitTrouble as error:  # somebody removed the repository since
             found.tips = [tip._replace(commit="", problem=str(error)) for tip in found.tips]
@@ -178,19 +174,17 @@ def build_branches(
 class _BranchBuilder:
     """Compares the branches with the tree. Use it once, as a context manager."""
 
-    def __init__(
-        self, context: BuildContext, walk: WalkOptions, generation: Generation, previous: PreviousGeneration | None
-    ) -> None:
+    def __init__(self, context: BuildContext, generation: Generation, previous: PreviousGeneration | None) -> None:
         self._context = context
         self._root = context.place.root
-        self._walk = walk
+        self._walk = walk = context.run.options.walk
         self._repository = Repository(Path(self._root))
         self._rules = TreeRules(Path(self._root), walk)
         partly = {item.path for item in generation.known if item.slot >= 0 and item.reason in LIMIT_REASONS}
         self._here = {item.path for item in generation.known if item.slot >= 0} - partly
         # Files of the tree that are not indexed, or only in part. They exist, so a copy on a branch is no addition.
         self._unknown = partly | {item.path for item in generation.known if item.slot < 0}
-        self._unknown |= {item.path for item in context.walked.skipped}
+        self._unknown |= {item.path for item in context.tree.walked.skipped}
         self._ids: dict[str, tuple[str, ...]] = {}
         self._old: BranchIndex | None = None
         self._shard: Shard | None = None
@@ -218,15 +212,15 @@ class _BranchBuilder:
 
     def _changed_here(self, previous: PreviousGeneration, generation: Generation) -> set[str] | None:
         """Paths that have changed in the tree since the generation before; None if an ignore file has changed."""
-        if _other_rules(previous.table, self._context.walked):
+        if _other_rules(previous.table, self._context.tree.walked):
             return None
         change = previous.change
         found = {item.path for item in (*change.gone, *change.replaced)} | {item.path for item in change.dirty}
         skipped = {item.path for item in previous.table.skipped()}
-        return found | generation.fresh | (skipped ^ {item.path for item in self._context.walked.skipped})
+        return found | generation.fresh | (skipped ^ {item.path for item in self._context.tree.walked.skipped})
 
     def build(self, found: BuiltBranches) -> None:
-        self._context.report("branches", 0, 0)
+        self._context.run.report("branches", 0, 0)
         states: dict[str, Mapping[str, State]] = {}
         for i, tip in enumerate(found.tips):
             if not tip.problem:
@@ -355,7 +349,7 @@ class _BranchBuilder:
             if (size := sizes.get(version.oid, self._walk.max_file_bytes + 1)) <= self._walk.max_file_bytes
         ]
         done = 0
-        place, jobs = self._context.place, self._context.jobs
+        place, jobs = self._context.place, self._context.run.options.jobs
         with closing(process(place, tasks, jobs, self._load)) as batches:
             for batch in batches:
                 for item in batch:
@@ -363,7 +357,7 @@ class _BranchBuilder:
                         content = Content(item.language, is_test(item.entry.path), item.defined)
                         yield Version(item.entry.path, item.oid), content
                 done += len(batch)
-                self._context.report("branches", done, len(tasks))
+                self._context.run.report("branches", done, len(tasks))
 
     def _load(self, task: Task) -> Task:
         return replace(task, data=self._repository.blob(task.oid, self._walk.max_file_bytes))

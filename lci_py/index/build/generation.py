@@ -14,7 +14,7 @@ from lci_py.index.build.changes import settled_ns
 from lci_py.index.build.counts import FileCounts, stored_files
 from lci_py.index.build.merge_policy import MOST_SEGMENTS, SegmentState, locate, segment_states, table_arrays, to_merge
 from lci_py.index.build.segment_writer import Embedding, SegmentWriter
-from lci_py.index.build.tasks import Done, Task, Workplace
+from lci_py.index.build.tasks import Done, Task
 from lci_py.index.build.worker_pool import process
 from lci_py.index.shards.files import Known, write_files
 from lci_py.index.store.cache import MOST_BYTES, Cache
@@ -26,13 +26,10 @@ from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
     from lci_py.callgraph.link import Linker
-    from lci_py.embed.contextual import ContextualEncoder
-    from lci_py.embed.encoder import Encoder
     from lci_py.index.build.changes import PreviousGeneration
+    from lci_py.index.build.context import BuildContext
     from lci_py.index.build.segment_writer import Source
-    from lci_py.processes import Nursery
     from lci_py.source.file_record import FileRecord
-    from lci_py.source.repository.walk import WalkResult
 
     Progress = Callable[[str, int, int], None]
 
@@ -43,24 +40,6 @@ _FORKS = sys.platform == "linux"
 _PER_FILE = 2_000
 #: With fewer files another process saves no time.
 _FEWEST_FILES = 30
-
-
-@dataclass(frozen=True, slots=True)
-class BuildContext:
-    """What a generation is built with."""
-
-    place: Workplace
-    folder: Path  # for staging
-    jobs: int
-    walked: WalkResult
-    walked_ns: int  # when the walk began, by the wall clock
-    watched: list[tuple[str, int]]  # folders, ignore files and settings with their times, for `write_files`
-    encoder: Callable[[], Encoder | ContextualEncoder] | None  # None: leave the embedding to a later run
-    report: Progress
-    segment_chunks: int
-    compact: bool = False  # whether vectors are written into compact files
-    early: Nursery | None = None  # what the workers are made of
-    graph: bool = True  # whether `link` will be called
 
 
 @dataclass(slots=True)
@@ -88,12 +67,13 @@ class GenerationBuilder:
             number: The generation's number.
         """
         self._context = context
+        self._options, self._tree, self._report = context.run.options, context.tree, context.run.report
         self._number = number
         self._links_anew = False
         self._waiting: list[FileRecord] = []  # for the linker, which no search of text waits for
         self._cache = Cache(context.place.index_dir, context.place.secret, write=True)
         self._generation = Generation()
-        self._most = context.segment_chunks
+        self._most = self._options.segment_chunks
         self._dimension = 0  # of the vectors in older segments
         self._kept: list[SegmentState] = []
         self._skipped: list[Known] = []
@@ -110,8 +90,8 @@ class GenerationBuilder:
 
     def from_nothing(self) -> Generation:
         """Build a generation that reuses nothing of an older one, except the cache. Then `link` has its call graph."""
-        self._links_anew = self._context.graph
-        return self._write([Task(entry) for entry in self._context.walked.files])
+        self._links_anew = self._options.graph
+        return self._write([Task(entry) for entry in self._tree.walked.files])
 
     def after(self, previous: PreviousGeneration) -> Generation:
         """Build a generation from the one before and what has changed since."""
@@ -151,7 +131,8 @@ class GenerationBuilder:
         """Write the table of files into the staging folder."""
         generation, context = self._generation, self._context
         files = context.folder / "files.arrays"
-        write_files(files, generation.known, context.walked.skipped, context.watched, table_arrays(generation.segments))
+        skipped = self._tree.walked.skipped
+        write_files(files, generation.known, skipped, context.watched, table_arrays(generation.segments))
         return files
 
     def link(self) -> tuple[Path, dict[str, int]]:
@@ -162,11 +143,11 @@ class GenerationBuilder:
         """
         from lci_py.index.shards.graph import write_graph
 
-        report = self._context.report
+        report = self._report
         report("graph", 0, 0)
         self._link_waiting()
         links = self._linker.finish(
-            fork=_FORKS and self._context.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES,
+            fork=_FORKS and self._options.jobs > 1 and len(self._generation.known) >= _FEWEST_FILES,
             report=lambda done, total: report("graph", done, total),
         )
         report("edges", 0, 0)
@@ -189,33 +170,33 @@ class GenerationBuilder:
     def _write(self, tasks: list[Task]) -> Generation:
         context, generation = self._context, self._generation
         embedding = None
-        if context.encoder is not None:
-            embedding = Embedding(context.encoder, self._dimension, self._cache, self._number, context.compact)
-        writer = SegmentWriter(context.folder, embedding, context.report, self._most)
+        if not self._options.defer_dense:
+            embedding = Embedding(context.encoder, self._dimension, self._cache, self._number, self._tree.compact)
+        writer = SegmentWriter(context.folder, embedding, self._report, self._most)
         done = kept = cost = 0
         whole_cost = sum(task.entry.size + _PER_FILE for task in tasks)
         if context.place.texts:
-            context.report(SLOW_MODEL, 0, 0)
-        context.report("parse", 0, len(tasks))
+            self._report(SLOW_MODEL, 0, 0)
+        self._report("parse", 0, len(tasks))
 
         def keep(batch: list[Done]) -> None:
             nonlocal kept
             kept += len(batch) if self._keep(batch) else 0
-            context.report(KEPT, kept, len(tasks))
+            self._report(KEPT, kept, len(tasks))
 
         # A new index has no records to look up.
         looks_up = bool(context.place.shared) or not self._cache.has_none("records")
         place = replace(context.place, use_cache=context.place.use_cache and looks_up)
         early, prepare = context.early, writer.prepare
-        with closing(process(place, tasks, context.jobs, keep=keep, early=early, meanwhile=prepare)) as batches:
+        with closing(process(place, tasks, self._options.jobs, keep=keep, early=early, meanwhile=prepare)) as batches:
             for batch in batches:
                 for item in batch:
                     self._take(item, writer)
                 done += len(batch)
                 cost += sum(item.entry.size + _PER_FILE for item in batch)
-                context.report(EXTRACTED, cost, whole_cost)
-                context.report("parse", done, len(tasks))
-        writer.flush(fork=_FORKS and context.jobs > 1 and len(tasks) >= _FEWEST_FILES)
+                self._report(EXTRACTED, cost, whole_cost)
+                self._report("parse", done, len(tasks))
+        writer.flush(fork=_FORKS and self._options.jobs > 1 and len(tasks) >= _FEWEST_FILES)
         generation.embedded_chunks = writer.embedded_chunks
         generation.segments = [*self._kept, *writer.segments]
         generation.known = sorted([*self._placed(), *self._skipped], key=lambda item: item.path)
@@ -240,7 +221,7 @@ class GenerationBuilder:
             return
         if moved is not None:  # the file has changed since it was compared
             self._generation.counts.add_stored(moved[1].symbols, [moved[2]], -1)
-        settled = settled_ns(entry, self._context.walked_ns)
+        settled = settled_ns(entry, self._tree.walked_ns)
         known = Known(entry.path, entry.size, settled, entry.ctime_ns, done.sha, -1, done.skip, done.key or bytes(16))
         if done.skip:
             self._skipped.append(known)

@@ -19,7 +19,8 @@ from lci_py.index.shards.numbering import Numbering
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Links
     from lci_py.index.build.changes import PreviousGeneration
-    from lci_py.index.build.generation import BuildContext, Generation
+    from lci_py.index.build.context import BuildContext
+    from lci_py.index.build.generation import Generation
 
 
 def write_relinked(
@@ -35,7 +36,7 @@ def write_relinked(
     Returns:
         The graph's path, and the number of edges of each kind.
     """
-    context.report("graph", 0, 0)
+    context.run.report("graph", 0, 0)
     links = _relinked(context, generation, previous, FileTable(files))
     write_graph(graph_file := context.folder / GRAPH_FILE, links)
     return graph_file, links.edges_by_kind()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from functools import lru_cache, partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from lci_py.embed.folder import ModelFolder
 from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError, TooLargeError
 from lci_py.index.build.changes import PreviousGeneration, compare, settled_mtime, walk_settings
+from lci_py.index.build.context import BuildContext, BuildOptions, Progress, Run, Tree
 from lci_py.index.build.summary import counts_of, summary_of
 from lci_py.index.shards.files import OURS, UNSETTLED, FileTable
 from lci_py.index.store.manifest import (
@@ -37,7 +38,6 @@ from lci_py.index.store.manifest import (
 from lci_py.index.store.seal import cache_secret
 from lci_py.source.repository.git import head
 from lci_py.source.repository.walk import WalkOptions, WalkResult, walk
-from lci_py.source.syntax.limits import DEFAULTS, Limits
 from lci_py.types.index import SEARCHABLE, BuildSummary
 
 if TYPE_CHECKING:
@@ -45,63 +45,6 @@ if TYPE_CHECKING:
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.generation import Generation
     from lci_py.index.store.commit import Draft
-    from lci_py.processes import Nursery
-
-Progress = Callable[[str, int, int], None]
-
-#: From this many bytes of files on, some 400,000 chunks, vectors are stored in half of the space
-#: (docs/adr/0030-large-repositories.md). It depends on the tree alone, so that an answer does not depend on how an
-#: index came about.
-COMPACT_BYTES = 1 << 28
-
-
-@dataclass(frozen=True, slots=True)
-class BuildOptions:
-    """What the settings and the flags of `lci index` decide."""
-
-    walk: WalkOptions
-    jobs: int
-    full: bool = False  # reuse nothing of an earlier run
-    model: Path | None = None  # None: the model in the package
-    files: tuple[str, ...] | None = None  # look at these paths only
-    wait: float = 0.0  # seconds to wait for another writer
-    defer_dense: bool = False  # leave the embedding to a later run
-    segment_chunks: int = 50_000
-    limits: Limits = DEFAULTS
-    flags: tuple[str, ...] = ()  # predicates that ask for a feature flag
-    watched: tuple[str, ...] = ()  # files below the root that these options come from
-    only_refresh: bool = False  # raise rather than rebuild
-    quick: tuple[int, int] | None = None  # if more files, or bytes, have changed, only note the times of the others
-    most: tuple[int, int] | None = None  # files and bytes; raise rather than index more
-    branches: tuple[str, ...] | None = None  # to index beside the tree; None: those that the index has
-    check_branches: bool = False  # raise if a branch is unknown
-    early: Nursery | None = None  # what the workers are made of; the caller closes it
-    graph: bool = True  # False: a part of a fleet, whose call graph is linked over all of them
-
-
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What every step of a run needs."""
-
-    root: Path
-    index_dir: Path
-    options: BuildOptions
-    model: ModelFolder
-    report: Progress
-    warnings: list[str] = field(default_factory=list)  # for the summary
-
-
-@dataclass(frozen=True, slots=True)
-class _Tree:
-    """The repository as this run found it."""
-
-    walked: WalkResult
-    walked_ns: int  # when the walk began, by the wall clock
-
-    @property
-    def vectors(self) -> str:
-        """How vectors are stored."""
-        return "int8" if sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES else "float32"
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
@@ -118,7 +61,7 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
     """
     started = time.perf_counter()
     report = progress or (lambda _stage, _done, _total: None)
-    run = _Run(root, index_dir, options, ModelFolder(options.model), report)
+    run = Run(root, index_dir, options, ModelFolder(options.model), report)
     if options.check_branches and options.branches:
         from lci_py.index.build.branches import check_names
 
@@ -200,10 +143,10 @@ def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
 # --- what has changed ---------------------------------------------------------------------------------------------
 
 
-def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration | None]:
+def _look(run: Run, latest: Manifest | None) -> tuple[Tree, PreviousGeneration | None]:
     """Walk the repository; with the generation to start from, or None to build from nothing."""
     walked_ns = time.time_ns()
-    tree = _Tree(walk_around(run.index_dir, run.root, run.options.walk, run.options.most), walked_ns)
+    tree = Tree(walk_around(run.index_dir, run.root, run.options.walk, run.options.most), walked_ns)
     run.report("walk", len(tree.walked.files), len(tree.walked.files))
     if latest is not None:
         check_root(latest, run.root, run.index_dir)
@@ -214,7 +157,7 @@ def _look(run: _Run, latest: Manifest | None) -> tuple[_Tree, PreviousGeneration
     return tree, previous
 
 
-def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGeneration | None:
+def _previous(run: Run, tree: Tree, latest: Manifest | None) -> PreviousGeneration | None:
     """The generation to start from; None if there is none, or it was made with another program, model or settings."""
     if latest is None or not _fits(run, latest) or latest.settings.get("vectors", "float32") != tree.vectors:
         return None
@@ -236,7 +179,7 @@ def _previous(run: _Run, tree: _Tree, latest: Manifest | None) -> PreviousGenera
     return PreviousGeneration(latest, table, change)
 
 
-def _fits(run: _Run, found: Manifest) -> bool:
+def _fits(run: Run, found: Manifest) -> bool:
     """Whether a generation is complete, and was made with this program, model and settings."""
     if not found.is_complete and run.options.graph:
         return False
@@ -245,7 +188,7 @@ def _fits(run: _Run, found: Manifest) -> bool:
     return all(found.settings.get(name) == value for name, value in _lasting(run.options).items())
 
 
-def _is_current(run: _Run, tree: _Tree, previous: PreviousGeneration) -> bool:
+def _is_current(run: Run, tree: Tree, previous: PreviousGeneration) -> bool:
     """Whether there is nothing to do."""
     options, manifest = run.options, previous.manifest
     if previous.changed or (manifest.counts["pending_chunks"] and not options.defer_dense):
@@ -263,7 +206,7 @@ def _is_current(run: _Run, tree: _Tree, previous: PreviousGeneration) -> bool:
     return up_to_date(run.root, names, manifest, previous.table, Walked(tree.walked, options.walk))
 
 
-def _watched(run: _Run, tree: _Tree, previous: PreviousGeneration | None) -> list[tuple[str, int]]:
+def _watched(run: Run, tree: Tree, previous: PreviousGeneration | None) -> list[tuple[str, int]]:
     """What decides which files there are (folders, ignore files, settings), with the mtime_ns to store."""
     settings = [(name, _mtime(run.root / name)) for name in run.options.watched]
     watched = [*tree.walked.folders, *tree.walked.rules, *settings]
@@ -286,7 +229,7 @@ def _mtime(path: Path) -> int:
 
 
 def _publish(
-    run: _Run, tree: _Tree, previous: PreviousGeneration | None, latest: Manifest | None, folder: Path
+    run: Run, tree: Tree, previous: PreviousGeneration | None, latest: Manifest | None, folder: Path
 ) -> tuple[Manifest, Generation]:
     """Build a generation in the staging folder and publish it.
 
@@ -297,36 +240,25 @@ def _publish(
         latest: The manifest that is there, whether it is of use or not.
         folder: The staging folder, or an empty folder in it.
     """
-    from lci_py.index.build.generation import BuildContext, GenerationBuilder
+    from lci_py.index.build.generation import GenerationBuilder
     from lci_py.index.build.sibling import shared_caches
     from lci_py.index.build.tasks import Workplace
     from lci_py.index.store import commit as store
 
     options, model = run.options, run.model
     encoder = lru_cache(maxsize=1)(partial(open_encoder, model, threads=max(1, options.jobs)))
-    context = BuildContext(
-        place=Workplace(
-            str(run.root),
-            run.index_dir,
-            cache_secret(),
-            texts=not model.builtin and encoder().reads_text,
-            use_cache=not options.full,
-            limits=options.limits,
-            flags=options.flags,
-            shared=() if options.full else shared_caches(run.root, run.index_dir),
-        ),
-        folder=folder,
-        jobs=options.jobs,
-        walked=tree.walked,
-        walked_ns=tree.walked_ns,
-        watched=_watched(run, tree, previous),
-        encoder=None if options.defer_dense else encoder,
-        report=run.report,
-        segment_chunks=options.segment_chunks,
-        early=options.early if previous is None else None,
-        compact=tree.vectors == "int8",
-        graph=options.graph,
+    place = Workplace(
+        str(run.root),
+        run.index_dir,
+        cache_secret(),
+        texts=not model.builtin and encoder().reads_text,
+        use_cache=not options.full,
+        limits=options.limits,
+        flags=options.flags,
+        shared=() if options.full else shared_caches(run.root, run.index_dir),
     )
+    early = options.early if previous is None else None
+    context = BuildContext(run, tree, place, folder, _watched(run, tree, previous), encoder, early)
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
         generation = builder.from_nothing() if previous is None else builder.after(previous)
@@ -363,7 +295,7 @@ def _publish(
         from lci_py.index.build.relinked_graph import write_relinked
 
         names = names_of(options.branches, latest)
-        branches = build_branches(context, options.walk, names, generation, previous)
+        branches = build_branches(context, names, generation, previous)
         if branches.shard is not None:
             shards["branches"] = branches.shard
         shards["graph"], edges = (
@@ -399,7 +331,7 @@ def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
     }
 
 
-def _with_head(run: _Run, manifest: Manifest) -> Manifest:
+def _with_head(run: Run, manifest: Manifest) -> Manifest:
     """Store the current commit, branch and settings of the walk in an index that is up to date: they can change while
     no file does."""
     commit, branch = head(run.root)
