@@ -30,9 +30,9 @@ def run_affected(call: Invocation) -> int:
                 raise UnknownTargetError(f"there is no file {text}", engine.similar_paths(text))
         answer = engine.affected(request)
         if from_here(call, shape):
-            from lci_py.render.relative_paths import affected_seen_from
+            from lci_py.render.relative_paths import seen_from
 
-            answer = affected_seen_from(answer, engine.root, os.getcwd())
+            answer = seen_from(answer, engine.root, os.getcwd())
     found = answer.tests if call.flag("paths") or call.flag("fail_if_none") else answer.changed
     unsaid = _unsaid(answer) if shape == "paths" and not call.flag("quiet") else ""
     if (max_tokens := number(call.values, "max_tokens")) is not None and shape != "paths":

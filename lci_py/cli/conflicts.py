@@ -111,9 +111,9 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
 
 
 def _from_here(answer: ConflictsAnswer, engine: Engine) -> ConflictsAnswer:
-    from lci_py.render.relative_paths import conflicts_seen_from
+    from lci_py.render.relative_paths import seen_from
 
-    return conflicts_seen_from(answer, engine.root, os.getcwd())
+    return seen_from(answer, engine.root, os.getcwd())
 
 
 def _near(engine: Engine, name: str) -> tuple[str, ...] | None:

@@ -29,9 +29,9 @@ def run_graph(call: Invocation) -> int:
         answer = engine.navigate(call.command, request)
         # Only what is printed as text starts here: a diagram may be stored.
         if from_here(call, shape) and shape not in _DIAGRAMS:
-            from lci_py.render.relative_paths import graph_seen_from
+            from lci_py.render.relative_paths import seen_from
 
-            answer = graph_seen_from(answer, engine.root, os.getcwd())
+            answer = seen_from(answer, engine.root, os.getcwd())
     writer = _writer(shape)
     written = "text" if shape in _DIAGRAMS else shape
     if call.command == "tree":

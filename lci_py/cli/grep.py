@@ -32,9 +32,9 @@ def run_grep(call: Invocation) -> int:
     with open_engine(call) as engine:
         answer = engine.grep(request)
         if from_here(call, shape):
-            from lci_py.render.relative_paths import grep_seen_from
+            from lci_py.render.relative_paths import seen_from
 
-            answer = grep_seen_from(answer, engine.root, os.getcwd())
+            answer = seen_from(answer, engine.root, os.getcwd())
         if to is not None:
             paths_stdout()  # a path in a pipe is its bytes
         emit(call, shape, answer, _WRITER, bare=to is not None and to.width is None)

@@ -28,9 +28,9 @@ def run_outline(call: Invocation) -> int:
                 raise UnknownTargetError(f"there is no file or folder {text}", engine.similar_paths(text))
         answer = engine.outline(request)
         if from_here(call, shape):
-            from lci_py.render.relative_paths import outline_seen_from
+            from lci_py.render.relative_paths import seen_from
 
-            answer = outline_seen_from(answer, engine.root, os.getcwd())
+            answer = seen_from(answer, engine.root, os.getcwd())
     if max_tokens is not None:
         from lci_py.render.outline_tree import within_tokens
 

@@ -22,9 +22,9 @@ def run_path(call: Invocation) -> int:
     with open_engine(call, whole=True) as engine:
         answer = engine.path(request)
         if from_here(call, shape):
-            from lci_py.render.relative_paths import chains_seen_from
+            from lci_py.render.relative_paths import seen_from
 
-            answer = chains_seen_from(answer, engine.root, os.getcwd())
+            answer = seen_from(answer, engine.root, os.getcwd())
     emit(call, shape, answer, _writer())
     return EXIT_OK if answer.chains else EXIT_NO_RESULTS
 

@@ -33,9 +33,9 @@ def run_show(call: Invocation) -> int:
     with open_engine(call, whole=call.flag("callers") or call.flag("callees")) as engine:
         answer = engine.show(request)
         if from_here(call, shape):
-            from lci_py.render.relative_paths import show_seen_from
+            from lci_py.render.relative_paths import seen_from
 
-            answer = show_seen_from(answer, engine.root, os.getcwd())
+            answer = seen_from(answer, engine.root, os.getcwd())
     if answer.unknown and not answer.results:
         raise _error(answer.unknown, answer.info)
     found = bool(answer.results)  # those that do not fit into a budget are found all the same

@@ -7,25 +7,22 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
-
-    from lci_py.types.affected import AffectedAnswer, Reached
-    from lci_py.types.chains import PathAnswer
-    from lci_py.types.conflicts import ConflictsAnswer
-    from lci_py.types.graph import Branch, GraphAnswer, Place
-    from lci_py.types.grep import GrepAnswer
-    from lci_py.types.outline import OutlineAnswer
-    from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink
-    from lci_py.types.show import Calls, ShowAnswer, Shown
 
     #: A path from the root to the same path from the current folder.
     _Move = Callable[[str], str]
 
+A = TypeVar("A")
+#: Fields, and keys of objects, whose value is a path or several.
+_PATHS = frozenset({"file", "path", "also_in", "unsearched", "nearest_tests"})
+#: Fields in which nothing is a path of the answer, or may be long.
+_NO_PATHS = frozenset({"request", "info", "index", "lines", "marks", "explain", "plan", "trace", "tally", "totals"})
 #: A source of a disagreement that is a place; any other source is the id of a result.
 _SOURCE = re.compile(r"(?s)(.+):(\d+)")
 
@@ -53,147 +50,44 @@ def _out_of_workspace(root: Path, folder: str) -> _Move:
     return move
 
 
-def seen_from(answer: Answer, root: Path, folder: str) -> Answer:
-    """The answer of a search or of `lci def`, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
+def seen_from(answer: A, root: Path, folder: str) -> A:
+    """The answer of any command, with every path in it relative to `folder`; its request stays as it was."""
+    move = _move(root, folder)
+    if move is None:
         return answer
-    file, shadow = answer.explain_file, answer.shadow
-    return replace(
-        answer,
-        results=tuple(
-            replace(
-                result,
-                file=move(result.file),
-                also_in=tuple(map(move, result.also_in)),
-                graph=_context(result.graph, move),
-                definitions=_sites(result.definitions, move),
-            )
-            for result in answer.results
-        ),
-        conflicts=_disagreements(answer.conflicts, move),
-        explain_file=file and {**file, "file": move(file["file"])},
-        shadow=shadow and {**shadow, "moves": [{**row, "file": move(row["file"])} for row in shadow["moves"]]},
-    )
+    found: A = _mover(move)(answer)
+    return found
 
 
-def conflicts_seen_from(answer: ConflictsAnswer, root: Path, folder: str) -> ConflictsAnswer:
-    """The answer of `lci conflicts`, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
-        return answer
-    results = (replace(conflict, definitions=_sites(conflict.definitions, move)) for conflict in answer.results)
-    return replace(answer, results=tuple(results), conflicts=_disagreements(answer.conflicts, move))
+def _mover(move: _Move) -> Callable[[Any], Any]:
+    """What rewrites the paths in a value: in its fields, and in those of whatever they hold."""
 
+    def moved(value: Any) -> Any:
+        if value is None or isinstance(value, (str, int, float)):
+            return value
+        if type(value) in (tuple, list):
+            return type(value)(map(moved, value))
+        if isinstance(value, Iterator):  # the files of grep, which are searched while they are read
+            return map(moved, value)
+        if isinstance(value, dict):
+            if "reasoning" in value:
+                return _disagreement(value, move)
+            return {name: field(name, item) for name, item in value.items()}
+        names = getattr(value, "_fields", None) or value.__dataclass_fields__
+        changed = {name: field(name, getattr(value, name)) for name in names if name not in _NO_PATHS}
+        return value._replace(**changed) if hasattr(value, "_replace") else replace(value, **changed)
 
-def graph_seen_from(answer: GraphAnswer, root: Path, folder: str) -> GraphAnswer:
-    """The answer of callers, callees, tree or refs, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
-        return answer
+    def field(name: str, value: Any) -> Any:
+        if name in _PATHS and isinstance(value, str):
+            return move(value)
+        if name in _PATHS and isinstance(value, tuple):
+            return tuple(map(move, value))
+        if name == "files" and isinstance(value, tuple):  # of an outline: (path, language, stale)
+            return tuple((move(path), *rest) for path, *rest in value)
+        # Mapped right here: a call tree is as deep as its calls, and each level costs one frame.
+        return tuple(map(moved, value)) if type(value) is tuple else moved(value)
 
-    def place(found: Place) -> Place:
-        return found._replace(file=move(found.file))
-
-    def branch(found: Branch) -> Branch:
-        return found._replace(place=place(found.place), children=tuple(map(branch, found.children)))
-
-    return replace(
-        answer,
-        targets=tuple(map(place, answer.targets)),
-        neighbours=tuple(item._replace(place=place(item.place)) for item in answer.neighbours),
-        external=tuple(item._replace(file=move(item.file)) for item in answer.external),
-        branches=tuple(map(branch, answer.branches)),
-        references=tuple(item._replace(file=move(item.file)) for item in answer.references),
-        unsearched=tuple(map(move, answer.unsearched)),
-    )
-
-
-def grep_seen_from(answer: GrepAnswer, root: Path, folder: str) -> GrepAnswer:
-    """The answer of `lci grep`, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
-        return answer
-    return answer._replace(files=(found._replace(path=move(found.path)) for found in answer.files))
-
-
-def show_seen_from(answer: ShowAnswer, root: Path, folder: str) -> ShowAnswer:
-    """The answer of `lci show`, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
-        return answer
-
-    def calls(found: Calls | None) -> Calls | None:
-        if found is None:
-            return None
-        return found._replace(
-            shown=tuple(item._replace(place=item.place._replace(file=move(item.place.file))) for item in found.shown)
-        )
-
-    def moved(item: Shown) -> Shown:
-        return item._replace(file=move(item.file), callers=calls(item.callers), callees=calls(item.callees))
-
-    return answer._replace(results=tuple(map(moved, answer.results)))
-
-
-def outline_seen_from(answer: OutlineAnswer, root: Path, folder: str) -> OutlineAnswer:
-    """The answer of `lci outline`, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
-        return answer
-    return answer._replace(
-        items=tuple(item._replace(file=move(item.file)) for item in answer.items),
-        around={id: item._replace(file=move(item.file)) for id, item in answer.around.items()},
-        files=tuple((move(path), *rest) for path, *rest in answer.files),  # type: ignore[misc]  # mypy loses the rest
-    )
-
-
-def chains_seen_from(answer: PathAnswer, root: Path, folder: str) -> PathAnswer:
-    """The answer of `lci path`, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
-        return answer
-
-    def place(found: Place) -> Place:
-        return found._replace(file=move(found.file))
-
-    frontier = answer.frontier
-    if frontier is not None:
-        frontier = frontier._replace(places=tuple(lost._replace(place=place(lost.place)) for lost in frontier.places))
-    chains = (
-        tuple(hop._replace(place=place(hop.place)) if hop.place is not None else hop for hop in chain)
-        for chain in answer.chains
-    )
-    return answer._replace(chains=tuple(chains), frontier=frontier)
-
-
-def affected_seen_from(answer: AffectedAnswer, root: Path, folder: str) -> AffectedAnswer:
-    """The answer of `lci affected`, with every path relative to `folder`."""
-    if (move := _move(root, folder)) is None:
-        return answer
-
-    def moved(found: Sequence[Reached]) -> tuple[Reached, ...]:
-        return tuple(one._replace(place=one.place._replace(file=move(one.place.file))) for one in found)
-
-    changed = (one._replace(place=one.place._replace(file=move(one.place.file))) for one in answer.changed)
-    return answer._replace(changed=tuple(changed), callers=moved(answer.callers), tests=moved(answer.tests))
-
-
-def _context(graph: GraphContext | None, move: _Move) -> GraphContext | None:
-    if graph is None:
-        return None
-
-    def links(found: tuple[GraphLink, ...]) -> tuple[GraphLink, ...]:
-        return tuple(link._replace(file=move(link.file)) for link in found)
-
-    return replace(
-        graph,
-        callers=links(graph.callers),
-        callees=links(graph.callees),
-        imports=links(graph.imports),
-        imported_by=links(graph.imported_by),
-    )
-
-
-def _sites(sites: tuple[DefinitionSite, ...], move: _Move) -> tuple[DefinitionSite, ...]:
-    return tuple(replace(site, file=move(site.file)) for site in sites)
-
-
-def _disagreements(conflicts: Sequence[dict[str, Any]], move: _Move) -> tuple[dict[str, Any], ...]:
-    return tuple(_disagreement(conflict, move) for conflict in conflicts)
+    return moved
 
 
 def _disagreement(conflict: dict[str, Any], move: _Move) -> dict[str, Any]:

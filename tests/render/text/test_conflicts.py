@@ -258,7 +258,7 @@ def test_paths_are_places_in_this_tree() -> None:
 def test_from_a_subfolder(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     ids = {**TIMEOUT, "sources": ["0f3a", "src/config.py:1"], "reasoning": "src/config.py:1, asrc/config.py:1 (0f3a)"}
-    moved = relative_paths.conflicts_seen_from(answer(OPEN, conflicts=(TIMEOUT, ids)), tmp_path, str(tmp_path / "src"))
+    moved = relative_paths.seen_from(answer(OPEN, conflicts=(TIMEOUT, ids)), tmp_path, str(tmp_path / "src"))
     assert [site.file for site in moved.results[0].definitions][:1] == ["../net/open.go"]
     assert moved.conflicts[0]["sources"] == ["config.py:12", "../README.md:40"]
     assert (
@@ -272,7 +272,7 @@ def test_from_a_subfolder(tmp_path: Path) -> None:
         Answer("q", "dense", (row,), 1, False, INDEX, conflicts=(TIMEOUT,)), tmp_path, str(tmp_path / "src")
     )
     assert search_.conflicts == moved.conflicts[:1]
-    assert relative_paths.conflicts_seen_from(answer(OPEN), tmp_path, str(tmp_path)) == answer(OPEN)
+    assert relative_paths.seen_from(answer(OPEN), tmp_path, str(tmp_path)) == answer(OPEN)
 
 
 @given(hostile, st.sampled_from(RELATIONS), st.sampled_from([None, 60]))
