@@ -1,49 +1,25 @@
-"""`lci affected`: flags to a request, the answer as output and exit code."""
+"""`lci affected`: a revision or files and flags to a request. It exits with 1 if nothing has changed, and with --paths
+or --fail-if-none if no test is affected."""
 
 from __future__ import annotations
 
-import os
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from lci_py.cli.output import Writer, cost, emit, from_here, shape_of
-from lci_py.cli.request import flag_filters, number, open_engine, path_from_root, plain_text
+from lci_py.cli.answering import Row
+from lci_py.cli.output import Writer
+from lci_py.cli.request import flag_filters, number, path_from_root, plain_text
 from lci_py.cli.streams import say
-from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UnknownTargetError, UsageError
+from lci_py.errors import EXIT_NO_RESULTS, UnknownTargetError, UsageError
 from lci_py.types.affected import AffectedAnswer, AffectedRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from lci_py.cli.answering import Asked
     from lci_py.cli.fast_parser import Invocation
-    from lci_py.cli.streams import Screen
-    from lci_py.render.json.answer import Parts
 
 
-def run_affected(call: Invocation) -> int:
-    """Run the command, which exits with 1 if nothing has changed, and with --paths or --fail-if-none if no test is
-    affected."""
-    shape, writer = shape_of(call), _writer(call)
-    request = _request(call)
-    with open_engine(call, whole=True) as engine:
-        for text in call.texts("argument") if call.flag("files") else ():
-            if not path_from_root(text, call):
-                raise UnknownTargetError(f"there is no file {text}", engine.similar_paths(text))
-        answer = engine.affected(request)
-        if from_here(call, shape):
-            from lci_py.render.relative_paths import seen_from
-
-            answer = seen_from(answer, engine.root, os.getcwd())
-    found = answer.tests if call.flag("paths") or call.flag("fail_if_none") else answer.changed
-    unsaid = _unsaid(answer) if shape == "paths" and not call.flag("quiet") else ""
-    if (max_tokens := number(call.values, "max_tokens")) is not None and shape != "paths":
-        answer = _within(answer, max_tokens, cost(call, shape, writer))
-    emit(call, shape, answer, writer)
-    if unsaid:
-        say(unsaid)
-    return EXIT_OK if found else EXIT_NO_RESULTS
-
-
-def _request(call: Invocation) -> AffectedRequest:
+def _request(call: Invocation, _shape: str) -> AffectedRequest:
     given, filters, depth = call.texts("argument"), flag_filters(call), number(call.values, "depth")
     if call.flag("files"):
         if not given:
@@ -57,6 +33,20 @@ def _request(call: Invocation) -> AffectedRequest:
     return AffectedRequest(plain_text(given[0]) if given else "HEAD", filters=filters, depth=depth)
 
 
+def _ask(asked: Asked) -> AffectedAnswer:
+    for text in asked.call.texts("argument") if asked.call.flag("files") else ():
+        if not path_from_root(text, asked.call):
+            raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
+    return asked.engine.affected(asked.request)
+
+
+def _finish(asked: Asked, answer: AffectedAnswer, code: int) -> int:
+    call = asked.call
+    if asked.shape == "paths" and not call.flag("quiet") and (unsaid := _unsaid(answer)):
+        say(unsaid)
+    return EXIT_NO_RESULTS if (call.flag("paths") or call.flag("fail_if_none")) and not answer.tests else code
+
+
 def _unsaid(answer: AffectedAnswer) -> str:
     """Why there is nothing on stdout, for whoever looks on: `lci affected --paths | xargs -r pytest` runs no test."""
     if answer.changed:
@@ -66,7 +56,9 @@ def _unsaid(answer: AffectedAnswer) -> str:
     return "nothing has changed" + (f" since {answer.request.revision}" if answer.request.files is None else "")
 
 
-# --- output -----------------------------------------------------------------------------------------------------
+def _fit(asked: Asked, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
+    max_tokens = number(asked.call.values, "max_tokens")
+    return answer if max_tokens is None or asked.shape == "paths" else _within(answer, max_tokens, cost)
 
 
 def _within(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
@@ -94,21 +86,11 @@ def _within(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAns
     return first(largest(sum(whole), lambda count: cost(first(count)) <= max_tokens))
 
 
-def _writer(call: Invocation) -> Writer[AffectedAnswer]:
-    def parts(answer: AffectedAnswer) -> Parts:
-        from lci_py.render.json.affected import parts
-
-        return parts(answer)
-
-    def text(answer: AffectedAnswer, to: Screen, footer: bool) -> None:
-        from lci_py.render.text.affected import render
-
-        each = call.flag("verbose")
-        render(answer, file=to.file, color=to.color, width=to.width, footer=footer, each=each)
-
-    def paths(answer: AffectedAnswer, file: IO[str]) -> None:
-        from lci_py.render.text.affected import render_paths
-
-        render_paths(answer, file=file)
-
-    return Writer(parts, text, paths)
+ROW = Row(
+    _request,
+    ask=_ask,
+    writer=lambda asked: Writer("affected", "affected", options={"each": asked.call.flag("verbose")}),
+    results=lambda answer: answer.changed,
+    fit=_fit,
+    finish=_finish,
+)

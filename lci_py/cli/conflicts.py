@@ -1,71 +1,43 @@
-"""`lci conflicts`: flags to a request, the answer as output and exit code."""
+"""`lci conflicts`: flags to a request. It exits with 0 if there are conflicts and with 1 if not, as a search does.
+
+With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
+"""
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from lci_py.cli.output import MACHINE, Cut, Writer, emit, from_here, shape_of
-from lci_py.cli.request import flag_filters, number, open_engine, plain_text
-from lci_py.cli.streams import machine_stdout, say_unknown, warn, writing
-from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError, unknown_value
+from lci_py.cli.answering import Row
+from lci_py.cli.output import MACHINE, Cut, Writer
+from lci_py.cli.request import flag_filters, number, plain_text
+from lci_py.cli.streams import say_unknown, warn
+from lci_py.errors import EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 
 if TYPE_CHECKING:
     from lci_py.app import Engine
+    from lci_py.cli.answering import Asked
     from lci_py.cli.fast_parser import Invocation
-    from lci_py.cli.streams import Screen
-    from lci_py.render.json.answer import Parts
 
 #: Conflicts in JSON and SARIF if no --limit says otherwise: what GitHub shows of a log, and what a script can hold.
 _MOST = 5_000
 #: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
 _EXIT_FOUND = 1
+_MACHINE = (*MACHINE, "sarif")
 
 
-def run_conflicts(call: Invocation) -> int:
-    """Run `lci conflicts`, which exits with 0 if there are conflicts and with 1 if not, as a search does with results.
-
-    With --fail-on it is a check: it exits with 1 if there is a conflict of a kind that the flag names, else with 0.
-    """
-    shape = shape_of(call, "sarif")
-    machine = shape in (*MACHINE, "sarif")
-    request = _request(call, machine=machine)
-    fail_on = _fail_on(call, request.relations)
-    with open_engine(call) as engine:
-        answer = engine.conflicts(request)
-        shown = _from_here(answer, engine) if from_here(call, shape) and shape != "sarif" else answer
-        found = bool(answer.results or answer.conflicts)
-        near = () if found or not request.name else _near(engine, request.name)
-    if shape == "sarif":
-        _print_sarif(shown)
-    else:
-        emit(call, shape, shown, _writer(call, request))
-    if machine and request.limit == _MOST < answer.total - request.offset:
-        text = f"{_MOST:,} of {answer.total:,} conflicts are listed, the gravest first: --offset gives the next"
-        warn(text, quiet=call.flag("quiet"))
-    if near is not None and request.name and not found and not call.flag("quiet") and not machine:
-        say_unknown(request.name, near)
-    if fail_on:
-        return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
-    return EXIT_OK if found else EXIT_NO_RESULTS
-
-
-# --- request ----------------------------------------------------------------------------------------------------
-
-
-def _request(call: Invocation, *, machine: bool) -> ConflictsRequest:
+def _request(call: Invocation, shape: str) -> ConflictsRequest:
     given, limit = call.text("argument"), number(call.values, "limit")
-    limit = _MOST if limit is None and machine else limit
+    limit = _MOST if limit is None and shape in _MACHINE else limit
     name = plain_text((given or "").strip())
     if given is not None and not name:
         raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
     since = call.text("diff")
     if since is not None and not since.strip():
         raise UsageError("the revision of --diff is empty", hint="give a branch, a tag or a commit, such as HEAD")
-    return ConflictsRequest(
+    request = ConflictsRequest(
         flag_filters(call),
         relations=_words(call, "relation", RELATIONS),
         limit=limit,
@@ -74,6 +46,8 @@ def _request(call: Invocation, *, machine: bool) -> ConflictsRequest:
         all=call.flag("all"),
         since=plain_text(since.strip()) if since else "",
     )
+    _fail_on(call, request.relations)  # a wrong word is wrong before the index is opened
+    return request
 
 
 def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -107,53 +81,50 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
     return any(count and (relation in words or "any" in words) for relation, count in answer.by_relation.items())
 
 
-# --- output -----------------------------------------------------------------------------------------------------
-
-
-def _from_here(answer: ConflictsAnswer, engine: Engine) -> ConflictsAnswer:
-    from lci_py.render.relative_paths import seen_from
-
-    return seen_from(answer, engine.root, os.getcwd())
-
-
 def _near(engine: Engine, name: str) -> tuple[str, ...] | None:
     """Names that resemble `name` if no definition has it; None if one has it, and just has no conflict."""
     found = engine.definitions(name, Filters(), 1)
     return None if found.total else found.did_you_mean
 
 
-def _writer(call: Invocation, request: ConflictsRequest) -> Writer[ConflictsAnswer]:
-    def parts(answer: ConflictsAnswer) -> Parts:
-        from lci_py.render.json.conflicts import parts
-
-        return parts(answer)
-
-    def text(answer: ConflictsAnswer, to: Screen, footer: bool) -> None:
-        from lci_py.render.text.conflicts import render
-
-        whole = bool(request.name) or call.flag("verbose")
-        render(answer, file=to.file, color=to.color, width=to.width, footer=footer, whole=whole)
-
-    def paths(answer: ConflictsAnswer, file: IO[str]) -> None:
-        from lci_py.render.text.conflicts import render_paths
-
-        render_paths(answer, file=file)
-
-    def cut(answer: ConflictsAnswer) -> Cut[ConflictsAnswer]:
-        # Disagreements go last: an answer that hides one is worse than a short answer.
-        first = len(answer.conflicts)
-
-        def part(count: int) -> ConflictsAnswer:
-            kept = answer.results[: max(0, count - first)]
-            return replace(answer, results=kept, conflicts=answer.conflicts[:count])
-
-        return Cut(first + len(answer.results), part)
-
-    return Writer(parts, text, paths, cut)
+def _finish(asked: Asked, answer: ConflictsAnswer, code: int) -> int:
+    call, request = asked.call, asked.request
+    machine, quiet = asked.shape in _MACHINE, call.flag("quiet")
+    if machine and request.limit == _MOST < answer.total - request.offset:
+        text = f"{_MOST:,} of {answer.total:,} conflicts are listed, the gravest first: --offset gives the next"
+        warn(text, quiet=quiet)
+    if request.name and not (answer.results or answer.conflicts or quiet or machine):
+        near = _near(asked.engine, request.name)
+        if near is not None:
+            say_unknown(request.name, near)
+    fail_on = _fail_on(call, request.relations)
+    if fail_on:
+        return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
+    return code
 
 
-def _print_sarif(answer: ConflictsAnswer) -> None:
-    from lci_py.render.json.sarif import sarif
+def _cut(answer: ConflictsAnswer) -> Cut[ConflictsAnswer]:
+    # Disagreements go last: an answer that hides one is worse than a short answer.
+    first = len(answer.conflicts)
 
-    with writing():
-        machine_stdout().write(sarif(answer) + "\n")
+    def part(count: int) -> ConflictsAnswer:
+        kept = answer.results[: max(0, count - first)]
+        return replace(answer, results=kept, conflicts=answer.conflicts[:count])
+
+    return Cut(first + len(answer.results), part)
+
+
+def _writer(asked: Asked) -> Writer[ConflictsAnswer]:
+    whole = bool(asked.request.name) or asked.call.flag("verbose")
+    return Writer("conflicts", "conflicts", None if asked.shape == "sarif" else _cut, {"whole": whole})
+
+
+ROW = Row(
+    _request,
+    ask=lambda asked: asked.engine.conflicts(asked.request),
+    writer=_writer,
+    results=lambda answer: answer.results or answer.conflicts,
+    whole=lambda _: False,
+    shapes=("sarif",),
+    finish=_finish,
+)

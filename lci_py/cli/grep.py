@@ -1,47 +1,27 @@
-"""`lci grep`: flags to a request, the answer as output and exit code."""
+"""`lci grep`: a pattern and flags to a request."""
 
 from __future__ import annotations
 
-import os
-from typing import IO, TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING
 
-from lci_py.cli.output import Cut, Writer, emit, from_here, shape_of
-from lci_py.cli.request import flag_filters, number, open_engine
+from lci_py.cli.answering import Row
+from lci_py.cli.output import Cut, Writer
+from lci_py.cli.request import flag_filters, number
 from lci_py.cli.streams import paths_stdout, screen
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
 from lci_py.types.grep import FileLines, GrepAnswer, GrepRequest
 
 if TYPE_CHECKING:
+    from lci_py.cli.answering import Asked
     from lci_py.cli.fast_parser import Invocation
-    from lci_py.cli.streams import Screen
-    from lci_py.render.json.answer import Parts
+
+_TEXT = ("text", "files_with_matches", "count")
 
 
-def run_grep(call: Invocation) -> int:
-    shape = shape_of(call, "files_with_matches", "count")
-    if shape in ("files_with_matches", "count"):
-        shape = "text"
-    to = screen(call) if shape == "text" else None
-    # A pipe gets what ripgrep prints, which has no place for definitions.
-    request = _request(call)._replace(
-        enclosing=shape not in ("text", "paths") or (to is not None and to.width is not None),
-        marks=shape not in ("text", "paths") or (to is not None and (to.color or to.width is not None)),
-    )
-    if shape != "text":
-        request = request._replace(only=False)  # JSON has the matches beside the line, and paths have lines
-    with open_engine(call) as engine:
-        answer = engine.grep(request)
-        if from_here(call, shape):
-            from lci_py.render.relative_paths import seen_from
-
-            answer = seen_from(answer, engine.root, os.getcwd())
-        if to is not None:
-            paths_stdout()  # a path in a pipe is its bytes
-        emit(call, shape, answer, _WRITER, bare=to is not None and to.width is None)
-    return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS
-
-
-def _request(call: Invocation) -> GrepRequest:
+def _request(call: Invocation, shape: str) -> GrepRequest:
+    as_text = shape in _TEXT
+    to = screen(call) if as_text else None
     around, before, after = (number(call.values, key) for key in ("context", "before_context", "after_context"))
     around = around or 0
     lines = "none" if call.flag("files_with_matches") else "count" if call.flag("count") else "text"
@@ -53,34 +33,26 @@ def _request(call: Invocation) -> GrepRequest:
         smart_case=call.flag("smart_case"),
         words=call.flag("word_regexp"),
         invert=call.flag("invert_match"),
-        only=call.flag("only_matching") and not call.flag("invert_match"),
+        only=as_text and call.flag("only_matching") and not call.flag("invert_match"),  # JSON has the matches beside it
         filters=flag_filters(call),
         context=(0, 0) if call.flag("paths") else context,
         max_count=number(call.values, "max_count"),
         limit=number(call.values, "limit"),
         lines=lines,
+        # A pipe gets what ripgrep prints, which has no place for definitions.
+        enclosing=to.width is not None if to else shape != "paths",
+        marks=to.color or to.width is not None if to else shape != "paths",
     )
 
 
-# --- output -----------------------------------------------------------------------------------------------------
+def _ask(asked: Asked) -> GrepAnswer:
+    if asked.shape in _TEXT:
+        paths_stdout()  # a path in a pipe is its bytes
+    return asked.engine.grep(asked.request)
 
 
-def _parts(answer: GrepAnswer) -> Parts:
-    from lci_py.render.json.grep import parts
-
-    return parts(answer)
-
-
-def _text(answer: GrepAnswer, to: Screen, footer: bool) -> None:
-    from lci_py.render.text.grep import render
-
-    render(answer, file=to.file, color=to.color, width=to.width, footer=footer)
-
-
-def _paths(answer: GrepAnswer, file: IO[str]) -> None:
-    from lci_py.render.text.grep import render_paths
-
-    render_paths(answer, file=file)
+def _finish(_asked: Asked, answer: GrepAnswer, _code: int) -> int:
+    return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS  # known when all files are read
 
 
 def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
@@ -104,4 +76,13 @@ def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
     return Cut(len(rows), first)
 
 
-_WRITER = Writer(_parts, _text, _paths, _cut)
+ROW = Row(
+    _request,
+    ask=_ask,
+    writer=lambda _: Writer("grep", "grep", _cut),
+    results=lambda answer: answer,
+    whole=lambda _: False,
+    shapes=_TEXT[1:],
+    bare=lambda shape: shape in _TEXT and not sys.stdout.isatty(),
+    finish=_finish,
+)

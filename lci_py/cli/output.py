@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lci_py.cli.options import FORMATS
@@ -12,7 +13,7 @@ from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, say, screen
 from lci_py.errors import UsageError, unknown_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from lci_py.cli.fast_parser import Invocation
     from lci_py.render.json.answer import Parts
@@ -31,19 +32,34 @@ class Cut(NamedTuple, Generic[A]):
 
 
 class Writer(NamedTuple, Generic[A]):
-    """How the answers of a command are written.
+    """How the answers of a command are written, by the names of what writes them: it is imported when it is needed.
 
     Attributes:
-        parts: As JSON, from which Markdown is made, too.
-        text: As text: the answer, where to, and whether with a footer.
-        paths: As one place per line.
+        json: The module of `render/json` whose `parts` makes JSON, and Markdown from that.
+        text: The module of `render/text` that writes text with `render`, and one place per line with `render_paths`.
         cut: For a list, how it is shortened; a command without it cuts by itself, with `cost`.
+        options: What `render` takes besides the answer and the screen.
+        json_options: What `parts` takes besides the answer.
+        render: The name of `render`, where the module writes answers of two commands.
     """
 
-    parts: Callable[[A], Parts]
-    text: Callable[[A, Screen, bool], None]
-    paths: Callable[[A, IO[str]], None] | None = None
+    json: str
+    text: str
     cut: Callable[[A], Cut[A]] | None = None
+    options: Mapping[str, object] = {}
+    json_options: Mapping[str, object] = {}
+    render: str = "render"
+
+    def parts(self, answer: A) -> Parts:
+        made: Parts = import_module(f"lci_py.render.json.{self.json}").parts(answer, **self.json_options)
+        return made
+
+    def write(self, answer: A, to: Screen, footer: bool) -> None:
+        render = getattr(import_module(f"lci_py.render.text.{self.text}"), self.render)
+        render(answer, file=to.file, color=to.color, width=to.width, footer=footer, **self.options)
+
+    def paths(self, answer: A, file: IO[str]) -> None:
+        import_module(f"lci_py.render.text.{self.text}").render_paths(answer, file=file)
 
 
 def shape_of(call: Invocation, *others: str) -> str:
@@ -117,12 +133,14 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
             call, shape, part, writer, fields, said
         ))  # fmt: skip
     with writing():
-        if shape == "paths" and writer.paths is not None:
+        if shape == "paths":
             writer.paths(answer, paths_stdout())
         elif shape == "text":
             to = screen(call)
-            writer.text(answer, to, footer)
+            writer.write(answer, to, footer)
             _say_cut(note, to)
+        elif shape == "sarif":
+            machine_stdout().write(import_module("lci_py.render.json.sarif").sarif(answer) + "\n")
         else:
             _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, machine_stdout())
     if footer and (bare or shape == "paths"):
@@ -165,7 +183,7 @@ def _written(
 
             width = shutil.get_terminal_size().columns
         to = Screen(held, color=False, width=width)
-        writer.text(answer, to, not call.flag("quiet"))
+        writer.write(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
     elif shape != "paths":
         _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, held)

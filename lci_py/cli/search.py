@@ -6,8 +6,9 @@ import os
 import re
 import sys
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
+from lci_py.cli.answering import Row
 from lci_py.cli.output import MACHINE, Cut, Writer, cost, emit, fields_of, from_here, shape_of
 from lci_py.cli.request import batch_values, flag_filters, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
@@ -23,9 +24,8 @@ from lci_py.types.search import Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
     from lci_py.app import Engine
+    from lci_py.cli.answering import Asked
     from lci_py.cli.fast_parser import Invocation
-    from lci_py.cli.streams import Screen
-    from lci_py.render.json.answer import Parts
 
 #: Lines of code per result, where neither a flag nor the settings say: on a terminal, where ten results are then about
 #: one screen, and where a program pays for each.
@@ -66,20 +66,33 @@ def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *,
     return code
 
 
-def run_def(call: Invocation) -> int:
-    shape = shape_of(call)
-    name = required_name(call)
-    filters = flag_filters(call)
-    limit, offset = number(call.values, "limit") or 1, number(call.values, "offset") or 0
-    with open_engine(call) as engine:
-        answer = engine.definitions(name, filters, limit + offset)
-        if from_here(call, shape):
-            answer = _from_here(answer, engine)
-    shown = replace(answer, results=answer.results[offset:], offset=offset)
-    emit(call, shape, shown, _DEFINITIONS)
-    if not answer.results and not filters and shape not in MACHINE and not call.flag("quiet"):
+def _definitions(asked: Asked) -> Answer:
+    name, filters, limit, offset = asked.request
+    answer = asked.engine.definitions(name, filters, limit + offset)
+    return replace(answer, results=answer.results[offset:], offset=offset)
+
+
+def _say_unknown(asked: Asked, answer: Answer, code: int) -> int:
+    none = not answer.total and not asked.request[1]
+    if none and asked.shape not in MACHINE and not asked.call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)
-    return _exit_code(shown, strict=False)
+    return code
+
+
+#: `lci def`. Its request is the name, the filters, the limit and the offset.
+DEFINITIONS = Row(
+    lambda call, _: (
+        required_name(call),
+        flag_filters(call),
+        number(call.values, "limit") or 1,
+        number(call.values, "offset") or 0,
+    ),
+    ask=_definitions,
+    writer=lambda _: Writer("answer", "results", _cut, {}, {"doc": True}, "render_definitions"),
+    results=lambda answer: answer.results,
+    whole=lambda _: False,
+    finish=_say_unknown,
+)
 
 
 def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shape: str) -> str:
@@ -106,56 +119,20 @@ def _from_here(answer: Answer, engine: Engine) -> Answer:
     return seen_from(answer, engine.root, os.getcwd())
 
 
-def _parts(answer: Answer, request: SearchRequest, fields: tuple[str, ...] = ()) -> Parts:
-    from lci_py.render.json.answer import parts
-
-    linked, signature = bool(request.expand) or "graph" in fields, "signature" in fields
-    return parts(answer, linked=linked, signature=signature, explain=request.explain)
-
-
 def _writer(call: Invocation, request: SearchRequest, *, listed: bool) -> Writer[Answer]:
+    options = {
+        "snippet_lines": 0 if listed else None,
+        "explain": request.explain,
+        "imports": bool(request.expand) or call.flag("verbose"),
+    }
     fields = fields_of(call)
-
-    def text(answer: Answer, to: Screen, footer: bool) -> None:
-        from lci_py.render.text.results import render
-
-        render(
-            answer,
-            file=to.file,
-            color=to.color,
-            width=to.width,
-            snippet_lines=0 if listed else None,
-            footer=footer,
-            explain=request.explain,
-            imports=bool(request.expand) or call.flag("verbose"),
-        )
-
-    return Writer(lambda answer: _parts(answer, request, fields), text, _paths)
+    linked, signature = bool(request.expand) or "graph" in fields, "signature" in fields
+    json = {"linked": linked, "signature": signature, "explain": request.explain}
+    return Writer("answer", "results", None, options, json)
 
 
-def _paths(answer: Answer, file: IO[str]) -> None:
-    from lci_py.render.text.results import render_paths
-
-    render_paths(answer, file=file)
-
-
-def _definition_parts(answer: Answer) -> Parts:
-    from lci_py.render.json.answer import parts
-
-    return parts(answer, doc=True)
-
-
-def _definition_text(answer: Answer, to: Screen, footer: bool) -> None:
-    from lci_py.render.text.results import render_definitions
-
-    render_definitions(answer, file=to.file, color=to.color, width=to.width, footer=footer)
-
-
-def _definition_cut(answer: Answer) -> Cut[Answer]:
+def _cut(answer: Answer) -> Cut[Answer]:
     return Cut(len(answer.results), lambda count: replace(answer, results=answer.results[:count]))
-
-
-_DEFINITIONS = Writer(_definition_parts, _definition_text, _paths, _definition_cut)
 
 
 def _warn(answer: Answer, call: Invocation) -> None:

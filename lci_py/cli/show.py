@@ -1,66 +1,27 @@
-"""`lci show`: targets and flags to a request, the answer as output and exit code."""
+"""`lci show`: targets and flags to a request. It exits with 2 if a target is unknown, and shows the others all the
+same."""
 
 from __future__ import annotations
 
 import os
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from lci_py.cli.output import MACHINE, Writer, cost, emit, from_here, shape_of
-from lci_py.cli.request import (
-    flag_filters,
-    name_from_root,
-    number,
-    open_engine,
-    path_from_root,
-    place_from_root,
-    plain_text,
-)
+from lci_py.cli.answering import Row
+from lci_py.cli.output import MACHINE, Writer
+from lci_py.cli.request import flag_filters, name_from_root, number, path_from_root, place_from_root, plain_text
 from lci_py.cli.streams import say
-from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, EXIT_USAGE, UnknownTargetError, UsageError
+from lci_py.errors import EXIT_USAGE, UnknownTargetError, UsageError
 from lci_py.types.show import ShowAnswer, ShowRequest, Target, Unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.cli.answering import Asked
     from lci_py.cli.fast_parser import Invocation
-    from lci_py.cli.streams import Screen
-    from lci_py.render.json.answer import Parts
     from lci_py.types.search import IndexInfo
 
 
-def run_show(call: Invocation) -> int:
-    """Run the command, which exits with 2 if a target is unknown; the others are shown all the same."""
-    shape, writer = shape_of(call), _writer(call)
-    request = _request(call)
-    with open_engine(call, whole=call.flag("callers") or call.flag("callees")) as engine:
-        answer = engine.show(request)
-        if from_here(call, shape):
-            from lci_py.render.relative_paths import seen_from
-
-            answer = seen_from(answer, engine.root, os.getcwd())
-    if answer.unknown and not answer.results:
-        raise _error(answer.unknown, answer.info)
-    found = bool(answer.results)  # those that do not fit into a budget are found all the same
-    if (max_tokens := number(call.values, "max_tokens")) is not None:
-        from lci_py.render.shares import cut
-
-        answer = cut(answer, max_tokens, cost(call, shape, writer))
-    emit(call, shape, answer, writer)
-    if answer.unknown and shape not in MACHINE:
-        for unknown in answer.unknown:
-            error = _error([unknown])
-            say(f"{error.message}: {error.hint}" if error.hint else error.message)
-    return EXIT_USAGE if answer.unknown else EXIT_OK if found else EXIT_NO_RESULTS
-
-
-def _error(unknown: list[Unknown] | tuple[Unknown, ...], info: IndexInfo | None = None) -> UnknownTargetError:
-    first, rest = unknown[0], len(unknown) - 1
-    more = f" (and {rest} more targets are unknown)" if rest > 1 else " (and another target is unknown)" if rest else ""
-    named = first.message.startswith("nothing is named")
-    return UnknownTargetError(
-        first.message + more, first.near, "`lci search` finds code by what it does" if named else "", info
-    )
-
-
-def _request(call: Invocation) -> ShowRequest:
+def _request(call: Invocation, _shape: str) -> ShowRequest:
     targets = tuple(_target(text, call) for text in call.texts("argument"))
     if not targets:
         raise UsageError("there is no target", hint="lci show TARGET…")
@@ -95,24 +56,44 @@ def _target(text: str, call: Invocation) -> Target:
     return Target(plain_text(text), name, path)
 
 
-# --- output -----------------------------------------------------------------------------------------------------
+def _ask(asked: Asked) -> ShowAnswer:
+    answer = asked.engine.show(asked.request)
+    if answer.unknown and not answer.results:
+        raise _error(answer.unknown, answer.info)
+    return answer
 
 
-def _writer(call: Invocation) -> Writer[ShowAnswer]:
-    def parts(answer: ShowAnswer) -> Parts:
-        from lci_py.render.json.show import parts
+def _error(unknown: list[Unknown] | tuple[Unknown, ...], info: IndexInfo | None = None) -> UnknownTargetError:
+    first, rest = unknown[0], len(unknown) - 1
+    more = f" (and {rest} more targets are unknown)" if rest > 1 else " (and another target is unknown)" if rest else ""
+    named = first.message.startswith("nothing is named")
+    return UnknownTargetError(
+        first.message + more, first.near, "`lci search` finds code by what it does" if named else "", info
+    )
 
-        return parts(answer)
 
-    def text(answer: ShowAnswer, to: Screen, footer: bool) -> None:
-        from lci_py.render.text.show import render
+def _fit(asked: Asked, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
+    max_tokens = number(asked.call.values, "max_tokens")
+    if max_tokens is None:
+        return answer
+    from lci_py.render.shares import cut
 
-        numbers = call.flag("line_number")
-        render(answer, file=to.file, color=to.color, width=to.width, numbers=numbers, footer=footer)
+    return cut(answer, max_tokens, cost)
 
-    def paths(answer: ShowAnswer, file: IO[str]) -> None:
-        from lci_py.render.text.show import render_paths
 
-        render_paths(answer, file=file)
+def _finish(asked: Asked, answer: ShowAnswer, code: int) -> int:
+    for unknown in answer.unknown if asked.shape not in MACHINE else ():
+        error = _error([unknown])
+        say(f"{error.message}: {error.hint}" if error.hint else error.message)
+    return EXIT_USAGE if answer.unknown else code
 
-    return Writer(parts, text, paths)
+
+ROW = Row(
+    _request,
+    ask=_ask,
+    writer=lambda asked: Writer("show", "show", options={"numbers": asked.call.flag("line_number")}),
+    results=lambda answer: answer.results,
+    whole=lambda call: call.flag("callers") or call.flag("callees"),
+    fit=_fit,
+    finish=_finish,
+)

@@ -55,7 +55,13 @@ _MERMAID = str.maketrans({char: f"#{ord(char)};" for char in '#"<>&`;'})
 
 
 def render(
-    answer: GraphAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+    answer: GraphAnswer,
+    *,
+    file: IO[str],
+    color: bool = False,
+    width: int | None = None,
+    footer: bool = True,
+    diagram: str = "",
 ) -> None:
     """Write an answer as text.
 
@@ -65,7 +71,11 @@ def render(
         color: Whether to write ANSI colours.
         width: Columns of the terminal; None for a pipe, where nothing is cut.
         footer: Whether to end with how many there are, and of what.
+        diagram: Of a tree: "dot" or "mermaid" to draw it instead.
     """
+    if diagram:
+        render_diagram(answer, diagram, file=file)
+        return
     layout = layout_for(file, color, width)
     if answer.command == "tree":
         file.writelines(line + "\n" for line in _tree_lines(answer.branches, layout))

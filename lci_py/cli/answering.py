@@ -1,0 +1,76 @@
+"""A command that answers a question about an index is a row: what it asks, and how its answer is written."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.cli.output import cost, emit, from_here, shape_of
+from lci_py.cli.request import open_engine
+from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.app import Engine
+    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.output import Writer
+
+#: Formats of a tree that draw it. A diagram may be stored: its paths start at the root.
+DIAGRAMS = ("dot", "mermaid")
+#: Shapes that a renderer of text knows from the request, or from the options of its writer.
+_AS_TEXT = (*DIAGRAMS, "files_with_matches", "count")
+
+
+class Asked(NamedTuple):
+    """One run of a command."""
+
+    call: Invocation
+    shape: str  # as of `shape_of`
+    request: Any
+    engine: Engine
+
+
+class Row(NamedTuple):
+    """A command.
+
+    Attributes:
+        request: The request that the flags ask for; the second argument is the shape.
+        ask: The engine's answer.
+        writer: How it is written.
+        results: Whether there are any: the exit code.
+        whole: Whether it needs the whole call graph.
+        shapes: Flags that say what stdout holds, besides those of `shape_of`.
+        fit: Cuts the answer to a budget, with what tells the tokens of one; None if the writer's `cut` does.
+        bare: Whether text of a shape has no room for a note, as for `emit`.
+        finish: Says on stderr what stdout has no room for, and returns the exit code, given the one by `results`.
+    """
+
+    request: Callable[[Invocation, str], Any]
+    ask: Callable[[Asked], Any]
+    writer: Callable[[Asked], Writer[Any]]
+    results: Callable[[Any], object]
+    whole: Callable[[Invocation], bool] = lambda _: True
+    shapes: tuple[str, ...] = ()
+    fit: Callable[[Asked, Any, Callable[[Any], int]], Any] | None = None
+    bare: Callable[[str], bool] = lambda shape: shape in DIAGRAMS
+    finish: Callable[[Asked, Any, int], int] = lambda _asked, _answer, code: code
+
+
+def answer(call: Invocation, row: Row) -> int:
+    """Run a command, and return its exit code."""
+    shape = shape_of(call, *row.shapes)
+    request = row.request(call, shape)
+    with open_engine(call, whole=row.whole(call)) as engine:
+        asked = Asked(call, shape, request, engine)
+        found = row.ask(asked)
+        if from_here(call, shape) and shape not in (*DIAGRAMS, "sarif"):
+            from lci_py.render.relative_paths import seen_from
+
+            found = seen_from(found, engine.root, os.getcwd())
+        writer, written = row.writer(asked), "text" if shape in _AS_TEXT else shape
+        # What does not fit into a budget is found all the same.
+        code = EXIT_OK if row.results(found) else EXIT_NO_RESULTS
+        shown = found if row.fit is None else row.fit(asked, found, cost(call, written, writer))
+        emit(call, written, shown, writer, bare=row.bare(shape))
+        return row.finish(asked, found, code)
