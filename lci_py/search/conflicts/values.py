@@ -97,6 +97,7 @@ def _sides(rows: Iterable[StatedValue]) -> list[Side]:
 
 def _against_code(side: Side, code: Sequence[StatedValue], *, of_template: bool = False) -> list[dict[str, Any]]:
     """What a document, or a template of a configuration, says of a name that the code gives another value."""
+    code = [row for row in code if row.kind != "macro"]  # what a build sets, a `#define` does not tell
     rows = _nearest(side.rows[0], _meant(side.rows[0].name, code))
     literal = [row for row in rows if not is_computed(row)]
     lines = {(row.file, row.line) for row in literal if row.how == "default"}

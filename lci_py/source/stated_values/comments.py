@@ -42,6 +42,9 @@ _QUOTED = lazily(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`")
 #: Of a field of a settings class.
 _DESCRIBED = lazily(r"\bField\(.*\b(?:description|help)=[\"'](.{1,200})[\"']")
 _MAX_LINES = 400  # of one comment
+#: Who "defaults to" a value: "pypinfo defaults to 10 rows" is about another program.
+_SUBJECT = lazily(r"\s*(?:The\s+|Its\s+)?(\w+)\s+defaults\b")
+_ITSELF = frozenset("it this that which and value default parameter option argument setting field timeout".split())
 
 #: The lines of a text with their numbers.
 _Numbered = list[tuple[int, str]]
@@ -156,6 +159,9 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
     if len(said) != 1 or not holds(text, said[0]) or not (form := form_of(said[0].value)):
         return None
     first = text.rfind(". ", 0, said[0].start) + 1
+    subject = _SUBJECT.match(text, first)
+    if subject is not None and subject[1].lower() not in _ITSELF and joined(subject[1]) != joined(about):
+        return None
     for one in mentions(text[:1000]):
         inside = first <= one.start < said[0].end and not said[0].value.start() <= one.start < said[0].value.end()
         if inside and one.name and joined(one.name) != joined(about):

@@ -158,6 +158,6 @@ def _same_text(one: str, other: str) -> bool | None:
     mine, theirs = (text.strip().rstrip("/").casefold() for text in (one, other))
     if mine == theirs or mine.endswith(f".{theirs}") or theirs.endswith(f".{mine}"):
         return True
-    if mine.startswith(theirs) or theirs.startswith(mine):
-        return None  # "auto" and "auto-detect" may be one
+    if mine.startswith(theirs) or theirs.startswith(mine) or mine.endswith(theirs) or theirs.endswith(mine):
+        return None  # "auto" and "auto-detect" may be one, and "TERM" and "SIGTERM"
     return False if _TOKEN.match(mine) and _TOKEN.match(theirs) else None

@@ -118,6 +118,8 @@ AGREE = [
     [row("a.py:1", "SERVER_PORT", "5", "default"), row("b.py:1", "SERVER_PORT", "6", "default")],
     [row("a.py:1", "MAX_RETRIES", "5", "code"), row("b.py:1", "MAX_RETRIES", "6", "code")],
     [row("a.py:1", "DB_MODE", '"a"', "default"), row("a.py:9", "DB_MODE", '"b"', "default")],
+    # A build sets what a `#define` only has a value for.
+    [row("a.h:1", "CA_BUNDLE", '"a"', "code", kind="macro"), row("R.md:2", "CA_BUNDLE", '"auto"', "prose")],
     # A credential is not shown.
     [row("a.py:1", "ADMIN_PASSWORD", '"a"', "code"), row("R.md:2", "ADMIN_PASSWORD", '"b"', "prose")],
 ]

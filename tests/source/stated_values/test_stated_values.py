@@ -176,6 +176,8 @@ COMMENTS = [
     ("python", "# At least 6 by default.\nPAGE_SIZE = 5", ""),
     ("python", "# Like `OTHER_SIZE`, which is 6 by default.\nPAGE_SIZE = 5", ""),
     ("python", "# It was 6 by default.\nPAGE_SIZE = 5", ""),
+    ("python", "# pypinfo defaults to 6 rows.\nPAGE_SIZE = 5", ""),
+    ("python", "# It defaults to 6 rows.\nPAGE_SIZE = 5", "PAGE_SIZE 6@1 5@2"),
     ("python", "# Starts above the default 6 value.\nPAGE_SIZE = 5", ""),
     ("c", '/* Name of the default ":load" file. */\n#define LOAD_FILE "a"', ""),
     ("python", "# 6 by default, 7 by default on a server.\nPAGE_SIZE = 5", ""),
@@ -286,7 +288,7 @@ def test_defaults_in_prose(source: str, expected: str) -> None:
         ("60", "2min", False), ("10485760", "10MB", True), ("10000000", "10MB", True), ("10", "10MB", True),
         ("60s", "10MB", None), ("0.5", "50%", True), ("true", "false", False), ("true", "1", True), ("true", "7", None),
         ('"60"', "60", True), ('"60"', "61", False), ('"true"', "true", True), ('"INFO"', '"info"', True),
-        ('"logging.INFO"', '"INFO"', True), ('"a"', '"b"', False), ('"a b"', '"c d"', None), ('"a"', "60", None),
+        ('"logging.INFO"', '"INFO"', True), ('"a"', '"b"', False), ('"TERM"', '"SIGTERM"', None), ('"a b"', '"c d"', None), ('"a"', "60", None),
         ("?", "60", None), ("nonsense", "60", None),
     ],
 )  # fmt: skip
