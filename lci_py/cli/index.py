@@ -12,7 +12,7 @@ from lci_py import interrupts
 from lci_py.cli.fast_parser import Invocation
 from lci_py.cli.options import HOOK, WORKSPACE_ACTIONS
 from lci_py.cli.streams import paths_stdout, progress, say_interrupted, screen, write_json, writing
-from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, InterruptedRun, UsageError, unknown_value
+from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, InterruptedRun, NoIndexError, UsageError, unknown_value
 from lci_py.types.index import KEPT
 
 if TYPE_CHECKING:
@@ -137,7 +137,13 @@ def run_status(call: Invocation) -> int:
     from lci_py import app
     from lci_py.render.text.index import render_status
 
-    status = app.status(call.text("root"), check=call.flag("check"), trust=call.flag("trust_index") or None)
+    root = call.text("root")
+    try:
+        status = app.status(root, check=call.flag("check"), trust=call.flag("trust_index") or None)
+    except NoIndexError:
+        if root is None or not app.is_of_workspace(root):
+            raise
+        return _list_workspaces(call, app.workspaces("list", [os.path.basename(root)]))  # the first search indexes it
     verbose = call.flag("verbose")
     _print(
         call,
@@ -149,7 +155,6 @@ def run_status(call: Invocation) -> int:
 
 def run_workspace(call: Invocation) -> int:
     from lci_py import app
-    from lci_py.render.text.workspaces import render_workspaces
 
     action, names = call.text("argument") or "", call.texts("more")
     if action not in WORKSPACE_ACTIONS:
@@ -165,8 +170,14 @@ def run_workspace(call: Invocation) -> int:
         with advice_names_workspace(names[0], root):
             return run_status(Invocation("status", {**call.values, "root": root}))
     found = app.workspaces(action, names, call.text("named"))
+    return _list_workspaces(call, found)
+
+
+def _list_workspaces(call: Invocation, found: dict[str, Any]) -> int:
+    from lci_py.render.text.workspaces import render_workspaces
+
     _print(call, found, lambda to: render_workspaces(found, file=to.file, color=to.color, width=to.width))
-    return EXIT_OK if action != "list" or found["workspaces"] else EXIT_NO_RESULTS
+    return EXIT_OK if found.get("workspaces", True) else EXIT_NO_RESULTS
 
 
 def run_stats(call: Invocation) -> int:

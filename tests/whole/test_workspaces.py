@@ -267,13 +267,11 @@ def test_a_repository_that_is_gone_is_said_and_its_return_noticed(run: Run, few:
 def test_advice_names_the_workspace(run: Run, few: Path) -> None:
     never = run("search", "x", "--workspace", "few", "--refresh", "never", "--json")
     assert (never.code, never.json()["error"]["code"]) == (3, "no_index")
-    missing = (
-        ("status", "--workspace", "few"),
-        ("workspace", "status", "few"),
-        ("search", "x", "--workspace", "few", "--refresh", "never"),
-    )
-    for command in missing:
-        assert run(*command, "--json").json()["error"]["hint"] == "run `lci index --workspace few`", command
+    assert never.json()["error"]["hint"] == "run `lci index --workspace few`"
+    for command in (("status", "--workspace", "few"), ("workspace", "status", "few")):
+        before = run(*command)
+        assert before.code == 0 and "not indexed yet" in before.out and "`lci index --workspace few`" in before.out
+        assert not run(*command, "--json").json()["workspaces"][0]["indexed"]
     run("index", "--workspace", "few")
     outside = run("search", "x", "--workspace", "few", "--path", "/nowhere/x.py", "--json").json()["error"]
     assert outside["message"] == "no repository of the workspace few has /nowhere/x.py"

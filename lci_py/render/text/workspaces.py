@@ -29,7 +29,13 @@ def render_workspaces(
         file.writelines(line + "\n" for line in _changed(found, layout))
         return
     for one in found["workspaces"]:
-        note = "" if one["indexed"] else "  (not indexed yet)"
+        note = (
+            ""
+            if one["indexed"]
+            else "  (not indexed yet: the first search does that, or `lci index --workspace {}`)".format(
+                one["workspace"]
+            )
+        )
         file.write(f"{layout.style(one['workspace'], 'bold')}{layout.style(note, 'dim')}\n")
         file.writelines(line + "\n" for line in repository_rows(one["repositories"], layout))
     if not found["workspaces"]:
