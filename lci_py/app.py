@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
 
-    Progress = Callable[[], AbstractContextManager[Callable[[str, int, int], None] | None]]
+    Report = Callable[[str, int, int], None]
+    Progress = Callable[[], AbstractContextManager[Report | None]]
 
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
@@ -378,14 +379,41 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
     return []
 
 
+def is_unasked(path: str | None) -> bool:
+    """Whether nothing says that a folder is a project: it lies in no git work tree, and has no index."""
+    root = find_root(path)
+    if is_workspace(root) or config.in_work_tree(root):
+        return False
+    return not os.path.lexists(_index_dir(root, config.load(root)[0]) / "manifest.json")
+
+
+def count_files(path: str | None, most: tuple[int, int] | None, progress: Report | None) -> tuple[int, int]:
+    """How many files a run of the index would look at, and how many bytes they have; `most` as in `build_index`.
+
+    Raises:
+        TooLargeError: There are more than `most`.
+    """
+    from lci_py.source.repository.walk import walk
+
+    root = find_root(path)
+    settings, _ = config.load(root)
+    found = walk(root, _walk_options(root, _index_dir(root, settings), settings), most, _listing(progress)).files
+    return len(found), sum(entry.size for entry in found)
+
+
+def _listing(progress: Report | None) -> Callable[[int], None] | None:
+    return None if progress is None else lambda files: progress("walk", files, 0)
+
+
 def dry_run(
-    path: str | None, *, ignore_files: bool | None = None
+    path: str | None, *, ignore_files: bool | None = None, progress: Report | None = None
 ) -> tuple[list[FileEntry], list[Skip], dict[str, IgnoreRule]]:
     """The files that would be indexed, and what is left out and why, as in a real run.
 
     Args:
         path: As in `build_index`.
         ignore_files: As in `build_index`.
+        progress: As in `build_index`.
     Returns:
         The files, what is left out, and the rule for each path that an ignore file leaves out.
     """
@@ -398,9 +426,11 @@ def dry_run(
     root = find_root(path)
     settings, _ = config.load(root)
     options = _walk_options(root, _index_dir(root, settings), settings, ignore_files)
-    walked = walk(root, options)
+    walked = walk(root, options, report=_listing(progress))
     files, skipped = [], list(walked.skipped)
-    for entry in walked.files:
+    for done, entry in enumerate(walked.files):
+        if progress is not None:
+            progress("read", done, len(walked.files))
         data = read_file(str(root), entry.path)
         reason = data if isinstance(data, str) else content_reason(entry.path, data, settings.max_line_bytes)
         if reason:
@@ -574,10 +604,12 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
             walk=listed,
         )
     except NoIndexError:
+        # Whoever is in the home folder, or above it, has not come to a project yet.
+        lost = Path(os.path.expanduser("~")).is_relative_to(root) and not config.in_work_tree(root)
         around = config.index_around(root)
-        if around is None:
+        if around is None and not lost:
             raise
-        raise NoIndexError(str(root), str(around)) from None
+        raise NoIndexError(str(root), str(around or ""), lost=lost) from None
 
 
 def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:

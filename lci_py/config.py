@@ -180,6 +180,11 @@ def has_index(folder: Path) -> bool:
     return os.path.isfile(os.path.join(folder, INDEX_FOLDER, "manifest.json"))
 
 
+def in_work_tree(folder: Path) -> bool:
+    """Whether a folder, or one around it, is a git repository."""
+    return any(os.path.exists(os.path.join(one, ".git")) for one in (folder, *folder.parents))
+
+
 def index_around(root: Path) -> Path | None:
     """The nearest parent of `root` with an index, which a command in `root` does not read."""
     return next((folder for folder in root.parents if has_index(folder)), None)

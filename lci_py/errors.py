@@ -154,10 +154,16 @@ class IndexError_(LciError):
 class NoIndexError(IndexError_):
     code = "no_index"
 
-    def __init__(self, root: str, around: str = "") -> None:
-        """`around` is the root of an index that has this folder in it, but is not about it."""
+    def __init__(self, root: str, around: str = "", *, lost: bool = False) -> None:
+        """
+        Args:
+            root: The folder.
+            around: The root of an index that has this folder in it, but is not about it.
+            lost: It is the home folder, or one above it: hardly what anybody means.
+        """
         more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
-        super().__init__(f"no index at {root}", hint=f"run `lci index {root}`{more}")
+        what = "go to a project, or name its folder with `--root PATH`" if lost else f"run `lci index {root}`"
+        super().__init__(f"no index at {root}", hint=f"{what}{more}")
 
 
 class IndexBehindError(IndexError_):
@@ -180,8 +186,16 @@ class TooLargeError(IndexError_):
 
     code = "no_index"
 
-    def __init__(self, root: str, files: int, size: int) -> None:
-        """`files` and `size` are the bounds; the size is in bytes."""
+    def __init__(self, root: str, files: int, size: int, *, outside: bool = False) -> None:
+        """`files` and `size`, in bytes, are the bounds. `outside` of git nothing says that it is a project."""
+        if outside:
+            super().__init__(
+                f"{root} is in no git work tree, and has over {files:,} files or {size / 1e6:,.0f} MB",
+                hint=f"`lci index --dry-run {root}` lists them, `lci index --yes {root}` indexes them all the same",
+                most_files=files,
+                most_bytes=size,
+            )
+            return
         super().__init__(
             f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index by the way",
             hint=f"run `lci index {root}`",

@@ -12,7 +12,16 @@ from lci_py import interrupts
 from lci_py.cli.fast_parser import Invocation
 from lci_py.cli.options import HOOK, WORKSPACE_ACTIONS
 from lci_py.cli.streams import paths_stdout, progress, say_interrupted, screen, write_json, writing
-from lci_py.errors import EXIT_INDEX, EXIT_NO_RESULTS, EXIT_OK, InterruptedRun, NoIndexError, UsageError, unknown_value
+from lci_py.errors import (
+    EXIT_INDEX,
+    EXIT_NO_RESULTS,
+    EXIT_OK,
+    InterruptedRun,
+    NoIndexError,
+    TooLargeError,
+    UsageError,
+    unknown_value,
+)
 from lci_py.types.index import KEPT
 
 if TYPE_CHECKING:
@@ -21,6 +30,8 @@ if TYPE_CHECKING:
     from lci_py.cli.streams import Screen
     from lci_py.render.text.progress import Progress
 
+#: Files, and bytes of them, that are indexed outside of git without asking: a few seconds.
+_UNASKED = (10_000, 100_000_000)
 #: Values of `health` with which the index can be searched.
 _USABLE = ("ok", "stale")
 
@@ -40,6 +51,9 @@ def run_index(call: Invocation) -> int:
     from lci_py.render.text.index import render_build
 
     gc.enable()  # the entry point turned it off for short runs
+    asks = files is None and not call.flag("yes") and app.is_unasked(where)
+    if asks and not _is_wanted(call, where):
+        return EXIT_NO_RESULTS
     with progress(call) as bar:
         report = _Report(call, bar)
         with interrupts.at_interrupt(report.say_interrupted):
@@ -58,6 +72,30 @@ def run_index(call: Invocation) -> int:
             )
     _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color, width=to.width))
     return EXIT_OK
+
+
+def _is_wanted(call: Invocation, where: str | None) -> bool:
+    """Whether to index a folder that is in no git work tree: a person is asked about a large one.
+
+    Raises:
+        TooLargeError: It is too large for a script that does not say --yes.
+    """
+    from lci_py import app
+
+    asks = not call.flag("json") and sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+    try:
+        with progress(call) as bar:
+            files, size = app.count_files(where, None if asks else _UNASKED, bar)
+    except TooLargeError:
+        raise TooLargeError(str(app.find_root(where)), *_UNASKED, outside=True) from None
+    if files <= _UNASKED[0] and size <= _UNASKED[1]:
+        return True
+    from lci_py.render.text.style import visible_line
+
+    named = visible_line(str(app.find_root(where)))
+    sys.stderr.write(f"{named} is in no git work tree. Index {files:,} files ({size / 1e6:,.0f} MB)? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _branches(call: Invocation) -> tuple[str, ...] | None:
@@ -117,7 +155,8 @@ def _run_dry(call: Invocation, where: str | None) -> int:
     from lci_py import app
     from lci_py.render.text import index
 
-    files, skipped, rules = app.dry_run(where, ignore_files=_ignore_files(call))
+    with progress(call) as bar:
+        files, skipped, rules = app.dry_run(where, ignore_files=_ignore_files(call), progress=bar)
     verbose = call.flag("verbose")
     with writing():
         if call.flag("json"):

@@ -133,6 +133,7 @@ INDEX = Command(
     (
         Flag(("--full",), "flag", "Rebuild everything instead of what changed.", "Build"),
         Flag(("--dry-run",), "flag", "List what would be indexed and what is skipped; write nothing.", "Build"),
+        Flag(("--yes", "-y"), "flag", "Index a large folder outside of git without asking.", "Build"),
         Flag(("--no-ignore",), "flag", "Index what ignore files leave out, too; later runs remember it.", "Build"),
         Flag(("--ignore",), "flag", "Obey ignore files again, after --no-ignore.", "Build"),
         Flag(("--jobs", "-j"), "int", "Worker processes; as many as there are CPUs if left out.", "Build", "N"),

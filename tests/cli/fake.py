@@ -138,6 +138,9 @@ class FakeApp(ModuleType):
         self.calls.append((path, options))
         return BuildSummary("/r", 2, True, 1, {"python": 1}, {}, 3, {}, {}, 0.5, 10, 20)
 
+    def is_unasked(self, path: str | None) -> bool:
+        return False
+
     def dry_run(self, path: str | None, **options: Any) -> tuple[list[FileEntry], list[Skip], dict[str, Any]]:
         self.calls.append(path)
         self.options = options

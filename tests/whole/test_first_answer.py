@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import io
+import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
+from lci_py.cli.main import main
 from lci_py.errors import LciError
 from lci_py.index.build.detached import until_searchable
 from lci_py.index.build.generation import GenerationBuilder
@@ -203,3 +207,57 @@ def test_nobody_waits_for_it(tmp_path: Path) -> None:
 def test_its_end_without_a_word_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="has ended"), contextlib.suppress(ProcessLookupError):
         until_searchable(tmp_path, lambda _report: os.kill(os.getpid(), signal.SIGKILL), print, lambda: None)
+
+
+# --- folders that nobody has called a project ---------------------------------------------------------------------
+
+
+class _Keyboard(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder outside of git with more files than are indexed unasked."""
+    for number in range(5):
+        (tmp_path / f"f{number}.py").write_text(f"def f{number}(): pass\n")
+    monkeypatch.setattr("lci_py.cli.index._UNASKED", (4, 1_000_000))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_script_says_yes_to_a_large_folder_outside_of_git(plain: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["index", "--json"]) == 3
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["code"] == "no_index" and "in no git work tree" in error["message"]
+    assert f"lci index --yes {plain}" in error["hint"] and not (plain / ".lci").exists()
+    assert main(["index", "--yes", "--jobs", "1"]) == 0
+    assert main(["index", "--jobs", "1"]) == 0  # there is an index: it is only brought up to date
+    shutil.rmtree(plain / ".lci")
+    (plain / ".git").mkdir()
+    assert main(["index", "--jobs", "1"]) == 0
+
+
+@pytest.mark.parametrize("said", ["y\n", "\n"])
+def test_a_person_is_asked(
+    plain: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str
+) -> None:
+    monkeypatch.setattr(sys, "stdin", _Keyboard(said))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    code = main(["index", "--jobs", "1"])
+    assert "Index 5 files (0 MB)? [y/N]" in capsys.readouterr().err
+    assert (code, (plain / ".lci").exists()) == ((0, True) if said == "y\n" else (1, False))
+
+
+def test_nobody_is_invited_to_index_the_home_folder(
+    plain: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (plain / "user").mkdir()
+    monkeypatch.setenv("HOME", str(plain / "user"))
+    assert main(["search", "f1"]) == 3
+    said = capsys.readouterr().err
+    assert "go to a project" in said and "lci index" not in said
+    monkeypatch.setenv("HOME", str(plain.parent / "elsewhere"))
+    assert main(["search", "f1"]) == 3
+    assert f"run `lci index {plain}`" in capsys.readouterr().err

@@ -269,9 +269,9 @@ def test_advice_names_the_workspace(run: Run, few: Path) -> None:
     assert (never.code, never.json()["error"]["code"]) == (3, "no_index")
     assert never.json()["error"]["hint"] == "run `lci index --workspace few`"
     for command in (("status", "--workspace", "few"), ("workspace", "status", "few")):
-        before = run(*command)
-        assert before.code == 0 and "not indexed yet" in before.out and "`lci index --workspace few`" in before.out
         assert not run(*command, "--json").json()["workspaces"][0]["indexed"]
+    before = run("status", "--workspace", "few")
+    assert before.code == 0 and "not indexed yet" in before.out and "`lci index --workspace few`" in before.out
     run("index", "--workspace", "few")
     outside = run("search", "x", "--workspace", "few", "--path", "/nowhere/x.py", "--json").json()["error"]
     assert outside["message"] == "no repository of the workspace few has /nowhere/x.py"

@@ -146,7 +146,8 @@ def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
 def _look(run: Run, latest: Manifest | None) -> tuple[Tree, PreviousGeneration | None]:
     """Walk the repository; with the generation to start from, or None to build from nothing."""
     walked_ns = time.time_ns()
-    tree = Tree(walk_around(run.index_dir, run.root, run.options.walk, run.options.most), walked_ns)
+    options, listing = run.options, lambda files: run.report("walk", files, 0)
+    tree = Tree(walk_around(run.index_dir, run.root, options.walk, options.most, listing), walked_ns)
     run.report("walk", len(tree.walked.files), len(tree.walked.files))
     if latest is not None:
         check_root(latest, run.root, run.index_dir)
@@ -371,9 +372,15 @@ def _has_debris(index_dir: Path, manifest: Manifest) -> bool:
 # --- for callers --------------------------------------------------------------------------------------------------
 
 
-def walk_around(index_dir: Path, root: Path, options: WalkOptions, most: tuple[int, int] | None = None) -> WalkResult:
+def walk_around(
+    index_dir: Path,
+    root: Path,
+    options: WalkOptions,
+    most: tuple[int, int] | None = None,
+    report: Callable[[int], None] | None = None,
+) -> WalkResult:
     """Walk the tree without the index folder: elsewhere than in `.lci`, each run would find the files of the last."""
-    walked = walk(root, options, most)
+    walked = walk(root, options, most, report)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"
     except ValueError:

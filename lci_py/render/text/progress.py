@@ -29,10 +29,11 @@ _REFRESH_ENDS = {"walk": 10, "parse": 20, "symbols": 23, "bm25": 26, "embed": 30
 _MANY_FILES = 3_000
 #: What a person reads of each stage.
 _WORDS = {
-    "walk": "found", "parse": "extracted", "symbols": "writing", "bm25": "writing", "embed": "embedding",
-    "branches": "branches", "graph": "linking", "edges": "writing the call graph", "commit": "publishing",
+    "walk": "found", "read": "looked into", "parse": "extracted", "symbols": "writing", "bm25": "writing",
+    "embed": "embedding", "branches": "branches", "graph": "linking", "edges": "writing the call graph",
+    "commit": "publishing",
 }  # fmt: skip
-_FILES = ("walk", "parse", "branches", "graph")  # stages that count files
+_FILES = ("walk", "read", "parse", "branches", "graph")  # stages that count files
 #: The remaining time is a guess; not before these seconds and this part of the run have passed.
 _KNOWN_AFTER, _KNOWN_FROM = 1.0, 0.05
 
@@ -74,7 +75,7 @@ class Progress:
             if not done and self._ends is _ENDS:
                 self._ends = _ends_of(total, self._found)
         now = time.monotonic()
-        if stage == self._stage and now < self._next and done < total:
+        if stage == self._stage and now < self._next and (done < total or not total):
             return
         self.part = max(self.part, self._reached(stage, done, total))
         self._stage, self._next = stage, now + _PERIOD
@@ -106,9 +107,9 @@ class Progress:
         if not self._parsed:  # perhaps a segment is being written meanwhile
             stage, (done, total) = "parse", self._files
         text += f"  {_WORDS.get(stage) or visible_line(stage)}{' (searchable)' if self._searchable else ''}"
-        if total > 0:
+        if total > 0 or (stage == "walk" and done):
             whole = stage == "walk" or (stage == "embed" and self._ends is not _SLOW_ENDS)  # at once
-            count = f"{total:,}" if whole else f"{done:,}/{total:,}"
+            count = f"{max(done, total):,}" if whole else f"{done:,}/{total:,}"
             text += f" {count} {'files' if stage in _FILES else 'chunks'}"
         return text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -87,7 +88,12 @@ class WalkResult:
         return [skip.path for skip in self.skipped if skip.reason == NESTED and skip.path.endswith("/")]
 
 
-def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int] | None = None) -> WalkResult:
+def walk(
+    root: Path,
+    options: WalkOptions = WalkOptions(),
+    most: tuple[int, int] | None = None,
+    report: Callable[[int], None] | None = None,
+) -> WalkResult:
     """List the files below `root` as ripgrep would, and everything that was left out.
 
     Ignore files are .lciignore, .ignore and .gitignore (in this order of strength; within one kind a deeper file
@@ -105,6 +111,7 @@ def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int]
         options: Limits and globs. An `include` glob without a folder in it (`*.gen.py`) can match anywhere, so
             ignored folders are searched for it, and what is left out there is counted file by file.
         most: The files, and the bytes of them, at which to give up; so many folders are too many as well.
+        report: Called after each folder, with the number of files so far.
     Raises:
         BadPathError: If `root` is missing, not a folder, or unreadable.
         BadGlobError: If a glob of `options` is malformed.
@@ -117,7 +124,7 @@ def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int]
         hint = "give a folder, not a file" if os.path.isfile(root) else "give an existing folder that you may read"
         raise BadPathError(f"cannot walk {root}: {why.lower()}", hint=hint) from error
     if options.members is not None:
-        return _walk_members(root, options.members, most)
+        return _walk_members(root, options.members, most, report)
     walker = _Walker(os.path.realpath(root), options)
     # A stack, not recursion: a tree deeper than Python's recursion limit is legal.
     pending = [_Folder(os.path.join(root, ""), "", outer_layers(root) if options.use_ignore_files else (), NOTHING)]
@@ -125,6 +132,8 @@ def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int]
         walker.visit(pending.pop(), pending)
         if most is not None and (max(len(walker.files), len(walker.folders)) > most[0] or walker.bytes > most[1]):
             raise TooLargeError(str(root), *most)
+        if report is not None:
+            report(len(walker.files))
     return WalkResult(
         tuple(sorted(walker.files, key=attrgetter("path"))),
         tuple(sorted(walker.skipped, key=lambda skip: (skip.path, skip.reason))),
@@ -133,7 +142,9 @@ def walk(root: Path, options: WalkOptions = WalkOptions(), most: tuple[int, int]
     )
 
 
-def _walk_members(root: Path, listed: tuple[Member, ...], most: tuple[int, int] | None) -> WalkResult:
+def _walk_members(
+    root: Path, listed: tuple[Member, ...], most: tuple[int, int] | None, report: Callable[[int], None] | None
+) -> WalkResult:
     """The files of all repositories of a workspace, each path behind the repository's name."""
     files: list[FileEntry] = []
     skipped: list[Skip] = []
@@ -146,7 +157,8 @@ def _walk_members(root: Path, listed: tuple[Member, ...], most: tuple[int, int] 
             folders.append((member.name, -1))  # as of one that does not exist: its return is noticed
             continue
         try:
-            found = walk(Path(member.folder), member.options, most and (most[0] - len(files), most[1] - size))
+            left = most and (most[0] - len(files), most[1] - size)
+            found = walk(Path(member.folder), member.options, left, report)
         except TooLargeError:
             raise TooLargeError(str(root), *(most or (0, 0))) from None
         except BadPathError:  # it has gone or been closed since
