@@ -315,7 +315,7 @@ def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeA
 def test_ignore_files(run: Callable[..., Ran], app: FakeApp) -> None:
     for flags, found in ((), None), (("--no-ignore",), False), (("--ignore",), True):
         assert run("index", "--dry-run", *flags).code == 0
-        assert app.options == {"ignore_files": found}
+        assert app.options == {"ignore_files": found, "progress": None}
     assert run("index", "--ignore", "--no-ignore").code == 2
 
 
