@@ -41,6 +41,8 @@ from lci_py.source.repository.walk import WalkOptions, WalkResult, walk
 from lci_py.types.index import SEARCHABLE, BuildSummary
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.generation import Generation
