@@ -21,24 +21,25 @@ _MOST_STEPS = 24
 #: A chain as most are, and its parts: names that follow dots, calls and subscripts.
 _PLAIN = re.compile(r"[@$]*[^\W\d][\w$]*(?:\.[@$]*[^\W\d][\w$]*|\(\)|\[\])*")
 _PART = re.compile(r"(\.|\(\)|\[\])([\w@$]*)")
-_WORDS = ("new", "await", "mut", "try", "move", "ref", "in", "out")
+_WORDS = frozenset({"new"}) | _SKIPPED
 
 
 @lru_cache(maxsize=20_000)
 def parse(text: str) -> Expr:
     """The steps of an expression; none if it is no chain of names, calls and subscripts."""
-    if _PLAIN.fullmatch(text) and not text.startswith(_WORDS) and ".await" not in text:
-        head = _PART.search(text)
-        end = head.start() if head is not None else len(text)
-        steps = [Step(sign[0], name) for sign, name in _PART.findall(text, end)]
-        return (Step(NAME, text[:end]), *steps) if len(steps) < _MOST_STEPS else ()
+    if _PLAIN.fullmatch(text) and ".await" not in text:
+        found = _PART.search(text)
+        end = found.start() if found is not None else len(text)
+        if text[:end] not in _WORDS:
+            steps = [Step(sign[0], name) for sign, name in _PART.findall(text, end)]
+            return (Step(NAME, text[:end]), *steps) if len(steps) < _MOST_STEPS else ()
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         return (Step(TEXT, ""),)
     try:
-        found = _Parser(_TOKEN.findall(_LABEL.sub(r"\1.this", text))).chain()
+        chain = _Parser(_TOKEN.findall(_LABEL.sub(r"\1.this", text))).chain()
     except _NoChainError:
         return ()
-    return tuple(found) if len(found) <= _MOST_STEPS else ()
+    return tuple(chain) if len(chain) <= _MOST_STEPS else ()
 
 
 def parse_cpp(text: str) -> Expr:
