@@ -43,12 +43,12 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
-        "suggest trace worktree degraded",
+        "suggest trace worktree degraded whole",
     ),
     "index": ("build", "store", "shards"),
     "cluster": (
-        "indexing dask_workers searches", "cleaned workers", "part", "root sources", "universe", "leaf pruned", "messages link",
-        "part_graph", "fleet part_texts", "objects",
+        "indexing dask_workers searches", "cleaned workers", "part", "root sources", "leaf", "graph", "fleet part_texts",
+        "objects",
     ),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",

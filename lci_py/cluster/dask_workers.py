@@ -17,11 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cluster.messages import Head
+from lci_py.cluster.leaf import pruned
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import Leaves
-from lci_py.cluster.pruned import pruned
-from lci_py.cluster.root import starts
 from lci_py.cluster.workers import CACHE_BYTES, Failed, in_a_process
 from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.source.text.digest import blake2b
@@ -30,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lci_py.cluster.fleet import Fleet, Part
-    from lci_py.cluster.root import Calls, FleetInfo
+    from lci_py.cluster.root import Calls
     from lci_py.cluster.workers import Job
 
 #: Seconds that the root waits for the leaves of one round trip, and for a scheduler and its workers to answer.
@@ -110,7 +108,7 @@ def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
 
 
 def answer_calls(
-    url: str, most: int, method: str, calls: Sequence[tuple[Part, dict[str, int], tuple[Any, ...]]]
+    url: str, most: int, method: str, readable: frozenset[int] | None, calls: Sequence[tuple[Part, tuple[Any, ...]]]
 ) -> Any:
     """A task: call a method of some leaves in turn; what each returned, or the error for which it did not.
 
@@ -118,23 +116,20 @@ def answer_calls(
         url: Of the store.
         most: Bytes of the worker's cache.
         method: Of `Leaf`.
-        calls: Part, the first numbers of its rows, and the arguments.
+        readable: The parts that may be read; None for all.
+        calls: Part, and the arguments.
     """
     found: list[Any] = []
     with _turn:
         if url not in _opened:
             name = blake2b(url.encode(), digest_size=8).hexdigest()
             _opened[url] = Leaves(Cache(Objects(url), _folder() / name, most))
-        for part, first, args in calls:
+        for part, args in calls:
             try:
-                found.append(getattr(_opened[url].leaf(part, first), method)(*args))
+                found.append(getattr(_opened[url].leaf(part, readable), method)(*args))
             except LciError as error:
                 found.append(Failed.of(error))
-    if method == "head":
-        heads = [one for one in found if isinstance(one, Head)]
-        fewer = iter(pruned(heads, calls[0][2][0]) if heads else ())
-        found = [next(fewer) if isinstance(one, Head) else one for one in found]
-    return found
+    return pruned(found)
 
 
 # --- the root's side ----------------------------------------------------------------------------------------------
@@ -165,8 +160,8 @@ class DaskWorkers:
             task.release()  # else it is made again if its worker ends later
             yield tasks[task], returned
 
-    def leaves(self, url: str, fleet: Fleet, info: FleetInfo, timeout: float | None) -> Calls:
-        return _DaskLeaves(self.client, url, fleet, info, TIMEOUT if timeout is None else timeout)
+    def leaves(self, url: str, fleet: Fleet, readable: frozenset[int] | None, timeout: float | None) -> Calls:
+        return _DaskLeaves(self.client, url, fleet, readable, TIMEOUT if timeout is None else timeout)
 
 
 def workers_of(client: Any, timeout: float) -> dict[str, str]:
@@ -183,9 +178,9 @@ def workers_of(client: Any, timeout: float) -> dict[str, str]:
 class _DaskLeaves:
     """Calls leaves as tasks: one for each worker and round trip."""
 
-    def __init__(self, client: Any, url: str, fleet: Fleet, info: FleetInfo, timeout: float) -> None:
+    def __init__(self, client: Any, url: str, fleet: Fleet, readable: frozenset[int] | None, timeout: float) -> None:
         self._client, self._url, self._fleet, self._timeout = client, url, fleet, timeout
-        self._starts = [starts(info, part) for part in range(len(fleet.parts))]
+        self._readable = readable
 
     def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
         from distributed import wait
@@ -198,9 +193,9 @@ class _DaskLeaves:
             groups[preferred(self._fleet.parts[part].manifest.sha, names)[0]].append(part)
         tasks = {}
         for worker, parts in groups.items():
-            calls = [(self._fleet.parts[part], self._starts[part], asked[part]) for part in parts]
+            calls = [(self._fleet.parts[part], asked[part]) for part in parts]
             task = self._client.submit(
-                answer_calls, self._url, CACHE_BYTES, method, calls,
+                answer_calls, self._url, CACHE_BYTES, method, self._readable, calls,
                 workers=[names[worker]], allow_other_workers=True, pure=False, retries=2,
             )  # fmt: skip
             tasks[task] = parts

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects
 
 #: Version of both manifests.
-FLEET_FORMAT = 2
+FLEET_FORMAT = 3
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
-KINDS = ("files", "symbols", "units", "chunks", "lambdas")
+KINDS = ("files", "symbols", "units", "chunks")
 _MOST_BYTES = 256_000_000
 _MOST_PART_BYTES = 16_000_000
 

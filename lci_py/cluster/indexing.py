@@ -16,7 +16,6 @@ from lci_py.cluster.fleet import Fleet, Part, former_fleet, write_fleet
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import Wanted, check_name, linked, store_part
 from lci_py.cluster.sources import SPLIT_BYTES, Survey, source_of, survey
-from lci_py.cluster.workers import CACHE_BYTES
 from lci_py.errors import IndexWriteError, LciError, UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Repositories that one job looks at.
 _LOOKED_AT = 16
+#: Bytes of objects that linking keeps: it reads the symbols of all parts.
+_EVERYTHING = 1 << 62
 
 
 class Repository(NamedTuple):
@@ -83,7 +84,8 @@ def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
     """Link the call graph of all parts."""
     with tempfile.TemporaryDirectory(dir=folder) as work:
         objects = Objects(url)
-        return linked(objects, Cache(objects, folder / "linked", CACHE_BYTES), fleet, Path(work))
+        (made := Path(work, "graphs")).mkdir()
+        return linked(objects, Cache(objects, Path(work, "objects"), _EVERYTHING), fleet, made)
 
 
 # --- the run ------------------------------------------------------------------------------------------------------

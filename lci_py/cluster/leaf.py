@@ -1,73 +1,194 @@
-"""One part of the fleet as a search sees it: it counts, ranks with what all parts have counted, and shows results.
+"""One part of a fleet. It answers what it counts of a query, and its best results by what all parts have counted.
 
-It uses the views and measures of a search over one index. What it adds is the numbering: inside, numbers are those of
-the part's own index; what comes in and goes out has those of the fleet, which a start for each kind tells apart.
+It ranks with the code of a search over one index, to which the statistics of all are an input (`search/whole.py`).
+All numbers in its answers are those of its own index.
 """
 
 from __future__ import annotations
 
+import time
 from _thread import allocate_lock
 from bisect import bisect_left
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.cluster.messages import Choice, Counts, Head, Matches, Presented
-from lci_py.cluster.part_graph import PartGraph, UnitGraph
 from lci_py.errors import IndexError_
 from lci_py.index.shards.bm25 import FIELDS
 from lci_py.index.shards.symbol_queries import alike_by_ratio
-from lci_py.search.answer.graph_context import links_of, surroundings
-from lci_py.search.answer.results import Wanted, result, shown_rows
-from lci_py.search.modes import candidates
-from lci_py.search.modes.structural import matching
-from lci_py.search.query.text import Conditions
-from lci_py.search.ranking.graph_lift import Reached, distinct, edges_of
-from lci_py.search.ranking.signals import closest
-from lci_py.search.ranking.spelled import HEAD, likely, name_counts, named, stating, texts_of
+from lci_py.search.degraded import Extras
+from lci_py.search.modes import multiview, single, structural
+from lci_py.search.modes.candidates import Choice, Chosen, chosen
+from lci_py.search.query.text import TextQuery
+from lci_py.search.ranking import evidence
+from lci_py.search.ranking.fusion import POOL
+from lci_py.search.ranking.graph_lift import SEEDS, distinct, edges_of
+from lci_py.search.ranking.signals import Measure, closest
+from lci_py.search.ranking.spelled import NOTHING, likely, name_counts, spelled, texts_of
+from lci_py.types.search import VIEWS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from lci_py.cluster.messages import Ask, Files, Need, Present
-    from lci_py.index.shards.symbols import Row
+    from lci_py.cluster.graph import PartGraph
+    from lci_py.search.modes.fallback import Attempt
+    from lci_py.search.query.plan import Plan
+    from lci_py.search.query.text import Conditions
+    from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.ranking.signals import Mention
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Filters, GraphLink
+    from lci_py.search.whole import NameCounts, Whole
+    from lci_py.types.search import Answer, Result, SearchRequest, View
 
-#: The columns of units that factors are made of.
-FLAGS = ("is_test", "is_block", "is_text", "generated", "reexport")
 #: Similar names that are told of.
 _ALIKE = 3
+
+
+class Ask(NamedTuple):
+    """A query as every part ranks it.
+
+    Attributes:
+        request: What the results are to look like, and how many are wanted; its query is the text without filters.
+        attempt: What is searched for; its query spells out what is looked for.
+        query: What is ranked by: the same with rewrites.
+        plan: How multiview ranks; None in the other modes.
+    """
+
+    request: SearchRequest
+    attempt: Attempt
+    query: TextQuery
+    plan: Plan | None = None
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        return VIEWS if self.plan is not None else ("dense",) if self.request.mode == "dense" else ("bm25",)
+
+
+class Need(NamedTuple):
+    """Statistics that a query needs of all parts.
+
+    Attributes:
+        terms: In how many rows of each field each is.
+        related: What the words shorten, or are short for.
+        names: How many definitions a query names.
+        choices: How many units can be results.
+        alike: Names like a word.
+        files: How well files are named.
+        contents: Where files with some digests are.
+    """
+
+    terms: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
+    names: tuple[tuple[TextQuery, Filters], ...] = ()
+    choices: tuple[Choice, ...] = ()
+    alike: tuple[str, ...] = ()
+    files: tuple[tuple[tuple[str, float], ...], ...] = ()
+    contents: tuple[str, ...] = ()
+
+
+class Counts(NamedTuple):
+    """The answer to a `Need`: of each key the value in one part."""
+
+    terms: dict[str, tuple[int, ...]]  # by field, in the order of `bm25.FIELDS`; only terms that the part has
+    related: dict[str, list[tuple[str, str, int, int, int]]]
+    names: dict[tuple[TextQuery, Filters], NameCounts]
+    choices: dict[Choice, int]
+    alike: dict[str, list[tuple[float, str]]]
+    files: dict[tuple[tuple[str, float], ...], dict[Mention, tuple[int, int]]]
+    contents: dict[str, list[str]]
+
+
+class Scores(NamedTuple):
+    """The statistics of the scores of a query, over the best units of each view.
+
+    Attributes:
+        hits: View to the scores of its best units, best first, and the place of each in the arrays below.
+        best: The largest score of the view bm25.
+        likely: For each text that is looked for, the share and the score of the places that have most of its words.
+        files: [n] the file of each of these units, and of those that the query spells out.
+        measured: Name of a signal to [n] what is scaled to be it.
+        spelled: [n] whether the query spells it out.
+        symbols: Whether a definition without a unit of its own is named like the query.
+    """
+
+    hits: dict[View, tuple[NDArray[np.float64], NDArray[np.int64]]]
+    best: float
+    likely: tuple[tuple[NDArray[np.float64], NDArray[np.float32]], ...]
+    files: NDArray[np.int32]
+    measured: dict[str, NDArray[np.float32]]
+    spelled: NDArray[np.bool_]
+    symbols: bool
+
+    def first(self, counts: Mapping[View, int]) -> Scores:
+        """The same without the units that are neither among the first hits of a view nor spelled out."""
+        kept = self.spelled.copy()
+        for view, count in counts.items():
+            kept[self.hits[view][1][:count]] = True
+        place = np.cumsum(kept) - 1
+        return self._replace(
+            hits={
+                view: (self.hits[view][0][:count], place[self.hits[view][1][:count]]) for view, count in counts.items()
+            },
+            files=self.files[kept],
+            measured={name: values[kept] for name, values in self.measured.items()},
+            spelled=self.spelled[kept],
+        )
+
+
+class Seeds(NamedTuple):
+    """What can be among the best results before the graph is asked: scores, best first, and what is around each.
+
+    Attributes:
+        scores: [n].
+        highest: The largest score of a candidate.
+        group: [m] relation * n + place of the seed.
+        unit: [m] units of the fleet: the part << 32 | the number in it.
+        sure: [m] how sure the edges are.
+    """
+
+    scores: NDArray[np.float64]
+    highest: float
+    group: NDArray[np.int64]
+    unit: NDArray[np.int64]
+    sure: NDArray[np.float64]
+
+
+class Ranks(NamedTuple):
+    """The scores of the best results of a part, best first, and how many results there are."""
+
+    scores: NDArray[np.float64]
+    total: int
+
+
+class Found(NamedTuple):
+    """The best results of a part, best first."""
+
+    results: tuple[Result, ...]
+    total: int
+    shas: tuple[str, ...]  # of the files of the results, where another file may have the same content; "" for none
 
 
 class Leaf:
     """Answers for one part. Calls take turns."""
 
-    def __init__(
-        self, snapshot: Snapshot, starts: Mapping[str, int], graph: Callable[[], PartGraph] | None = None
-    ) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         """
         Args:
-            snapshot: The part's index, opened.
-            starts: The first number in the fleet of the part's `files`, `symbols`, `units`, `chunks` and `lambdas`; and
-                as `all_symbols` and `all_files` how many the fleet has.
-            graph: Opens the part of the call graph; None if there is none.
+            snapshot: The part's index, opened; its graph is a `PartGraph`.
         """
-        self._snapshot, self._starts, self._open_graph = snapshot, dict(starts), graph
-        self._lock = allocate_lock()
+        self._snapshot = snapshot
+        self._turn = allocate_lock()
+        self._chosen: tuple[Choice, Chosen] | None = None
+        self._last = snapshot
+        self._ranked: tuple[tuple[Ask, Whole, bytes], evidence.Found | Outcome] | None = None
 
     def close(self) -> None:
         self._snapshot.close()
 
-    @cached_property
-    def _graph(self) -> PartGraph | None:
-        return None if self._open_graph is None else self._open_graph()
-
-    # --- phase 1 --------------------------------------------------------------------------------------------------
+    # --- statistics -----------------------------------------------------------------------------------------------
 
     def counts(self, need: Need) -> Counts:
         """What the part adds to the statistics of a query.
@@ -75,22 +196,23 @@ class Leaf:
         Raises:
             IndexError_: A shard cannot be used.
         """
-        with self._lock:
-            self._snapshot.forget()
+        with self._turn:
+            snapshot = self._snapshot
+            snapshot.forget()
             return Counts(
                 self._terms(need.terms),
                 self._related(need.related),
-                {name: name_counts(self._snapshot, *name) for name in need.names},
+                {name: name_counts(snapshot, *name) for name in need.names},
                 {choice: self._count(choice) for choice in need.choices},
-                {word: alike_by_ratio(self._snapshot.symbols, word)[:_ALIKE] for word in need.alike},
+                {word: alike_by_ratio(snapshot.symbols, word)[:_ALIKE] for word in need.alike},
                 {files: self._named_files(files) for files in need.files},
+                {sha: snapshot.files.with_content(sha) for sha in need.contents},
             )
 
     def _terms(self, texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
         if not texts:
             return {}
         lexical = self._snapshot.lexical
-        lexical.within(None)
         terms = [term for text in texts if (term := lexical.term(text)) is not None]
         columns = []
         for field in FIELDS:
@@ -101,217 +223,175 @@ class Leaf:
     def _related(self, words: Sequence[str]) -> dict[str, list[tuple[str, str, int, int, int]]]:
         index = self._snapshot.abbreviations if words else None
         if index is None:
-            return {}
+            return {word: [] for word in words}
         return {word: [(one.short, one.long, one.files, one.declared, one.told) for one in index.of(word)]
                 for word in words}  # fmt: skip
 
     def _count(self, choice: Choice) -> int:
-        mask, _ = self._chosen(choice)
+        mask = self._choose(choice).mask
         return self._snapshot.n_units if mask is None else int(mask.sum())
 
-    def _named_files(self, files: Files) -> dict[Mention, tuple[int, int]]:
-        from lci_py.search.query.text import TextQuery
+    def _choose(self, choice: Choice) -> Chosen:
+        """The units of a choice; those of the last one are kept."""
+        if self._chosen is None or self._chosen[0] != choice:
+            self._chosen = choice, chosen(self._snapshot, choice)
+        return self._chosen[1]
 
+    def _named_files(self, files: tuple[tuple[str, float], ...]) -> dict[Mention, tuple[int, int]]:
         query = TextQuery("", (), (), (), (), files=files)
         found = closest(query, self._snapshot.unit_table.paths)
         return {mention: (length, len(numbers)) for mention, (length, numbers) in found.items()}
 
-    def _chosen(self, choice: Choice | None) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
-        """The mask of what can be a result, None for all; and unit to the line of a phrase in it."""
-        if choice is None:
-            return None, {}
-        snapshot = self._snapshot
-        base = candidates.allowed(snapshot, choice.filters)
-        if not choice.either or len(choice.phrases) < 2:
-            return candidates.with_phrases(snapshot, choice.phrases, base)
-        found = [candidates.with_phrases(snapshot, (phrase,), base) for phrase in choice.phrases]
-        places: dict[int, int] = {}
-        for _, lines in found:
-            for unit, line in lines.items():
-                places[unit] = min(line, places.get(unit, line))
-        return np.logical_or.reduce([mask for mask, _ in found if mask is not None]), places
+    def scores(self, ask: Ask, whole: Whole) -> Scores:
+        """The statistics of the scores, by the counts of all parts. Raises what `counts` raises."""
+        with self._turn:
+            snapshot = self._among(ask, whole)
+            mask = self._choose(ask.attempt.choice).mask
+            hits = {view: getattr(snapshot, view).search(ask.query, POOL, mask) for view in ask.views}
+            texts = () if ask.views == ("dense",) else texts_of(ask.attempt.query)
+            places = [likely(snapshot.lexical, text, mask) for text in texts]
+            best = snapshot.bm25.best(ask.query) if "bm25" in hits else 0.0
+            known, graph = NOTHING, None
+            if ask.plan is not None:
+                known = spelled(snapshot, ask.attempt.query, ask.attempt.choice.filters, mask)
+                graph = Extras().ask("graph", lambda: snapshot.graph)
+            units = np.unique(
+                np.concatenate([np.array(known.units, np.int64), *(some.units for some in hits.values())])
+            )
+            measure = Measure(ask.query, snapshot.views, snapshot.unit_table, hits, graph)
+            return Scores(
+                {view: (some.scores, np.searchsorted(units, some.units)) for view, some in hits.items()},
+                best,
+                tuple((one.shares, one.scores) for one in places),
+                snapshot.unit_table.file[units],
+                measure.measured(units) if ask.plan is not None else {},
+                np.isin(units, known.units),
+                bool(known.symbols),
+            )
 
-    # --- phase 2 --------------------------------------------------------------------------------------------------
-
-    def head(self, ask: Ask) -> Head:
-        """The best units of each view, what the query spells out, and what a ranking asks of all of them.
-
-        Raises:
-            IndexError_: A shard cannot be used.
-        """
-        with self._lock:
-            snapshot = self._snapshot
-            snapshot.forget()
-            mask, places = self._chosen(ask.choice)
-            if "bm25" in ask.views:
-                snapshot.lexical.within(ask.collection)
-            hits = {view: getattr(snapshot, view).search(ask.query, ask.limit, mask) for view in ask.views}
-            names, symbols = named(snapshot, ask.asked, ask.filters, mask, ask.names)
-            found, stated = [], []
-            for text in texts_of(ask.asked):
-                if ask.views == ("dense",):
-                    units = hits["dense"].units[:HEAD].tolist()
-                else:
-                    found.append(likely(snapshot.lexical, text, mask))
-                    units = list(dict.fromkeys(found[-1].units.tolist()))
-                stated.append(stating(snapshot, text, units[: text.head]))
-            there = np.zeros(snapshot.n_units, np.bool_)
-            for some in hits.values():
-                there[some.units] = True
-            there[[*names, *(unit for places_ in stated for _, unit, _, _ in places_)]] = True
-            literal = None
-            if ask.literal and mask is not None:
-                literal = self._literal(ask, mask)
-                there[literal] = True
-            made = self._measured(ask, np.flatnonzero(there), mask)
-            start = self._starts["units"]
-            made.hits = {view: (some.units + start, some.scores, some.total) for view, some in hits.items()}
-            made.names = {unit + start: value for unit, value in names.items()}
-            made.symbols = {unit + start: symbol + self._starts["symbols"] for unit, symbol in symbols.items()}
-            made.likely = [
-                one._replace(chunks=one.chunks + self._starts["chunks"], units=one.units + start) for one in found
-            ]
-            made.stated = [
-                {(size, unit + start, file + self._starts["files"], line): value
-                 for (size, unit, file, line), value in some.items()}
-                for some in stated
-            ]  # fmt: skip
-            kept = set(np.flatnonzero(there).tolist())
-            made.places = {unit + start: line for unit, line in places.items() if unit in kept}
-            made.literal = None if literal is None else literal + start
-            return made
-
-    def _literal(self, ask: Ask, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The first units of the mask that the one view does not find."""
-        view = ask.views[0]
-        retriever = getattr(self._snapshot, view)
-        if view == "bm25":
-            others = mask & (retriever.scores(ask.query) <= 0)
-        else:
-            others = mask if not retriever.search(ask.query, 1, mask).total else np.zeros_like(mask)
-        return np.flatnonzero(others)[: ask.limit]
-
-    def features(self, ask: Ask, units: NDArray[np.int64]) -> Head:
-        """The same of some units of the part that the graph has led to."""
-        with self._lock:
-            mask, places = self._chosen(ask.choice)
-            if "bm25" in ask.views:
-                self._snapshot.lexical.within(ask.collection)
-            start = self._starts["units"]
-            made = self._measured(ask, units - start, mask)
-            made.places = {unit: places[unit - start] for unit in units.tolist() if unit - start in places}
-            return made
-
-    def _measured(self, ask: Ask, units: NDArray[np.int64], mask: NDArray[np.bool_] | None) -> Head:
-        snapshot, table = self._snapshot, self._snapshot.unit_table
-        files = table.file[units].astype(np.int64)
-        empty = np.zeros(0, np.float32)
-        start = self._starts["files"]
-        made = Head(
-            units=units + self._starts["units"],
-            files=files + start,
-            paths={file + start: table.paths[file] for file in sorted(set(files.tolist()))},
-            flags={name: getattr(table, name)[units] for name in FLAGS},
-            allowed=np.ones(len(units), np.bool_) if mask is None else mask[units],
-            dense=empty,
-            whole=empty,
-            fields={},
-            coverage=np.zeros(0),
-            importers=np.zeros(0, np.int32),
-        )
-        if "dense" in ask.views:
-            made.dense = snapshot.dense.scores(ask.query, units)
-            made.whole = snapshot.dense.of_files(ask.query, table.file, len(table.paths))[files]
-        if "bm25" in ask.views:
-            made.fields = {name: values[units] for name, values in snapshot.bm25.field_scores(ask.query).items()}
-            made.best = snapshot.bm25.best(ask.query)
-            if len(ask.views) == 1:
-                made.coverage = snapshot.bm25.coverage(ask.query, units)
-        if len(ask.views) > 1 and self._graph is not None:
-            self._graph.within(ask.bounds)
-            made.importers = self._graph.importers[files]
-        return made
-
-    def around(self, seeds: NDArray[np.int64], bounds: tuple[int, ...] | None = None) -> Reached:
-        """The units around some of the part, in the whole fleet."""
-        with self._lock:
-            graph = self._graph
-            if graph is None:
-                raise IndexError_("the part has no call graph")
-            own = seeds - self._starts["units"]
-            graph.within(bounds)
-            units: Any = UnitGraph(graph)
-            return distinct(seeds, *_plain(edges_of(units, self._snapshot.unit_table, own)))
+    def seeds(self, ask: Ask, whole: Whole) -> Seeds:
+        """What is around the best candidates, ranked by the scores of all parts. Raises what `counts` raises."""
+        with self._turn:
+            snapshot = self._among(ask, whole)
+            nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
+            outcome = self._fused(snapshot, ask, whole._replace(around=nothing))
+            if outcome.ranked is None or not len(outcome.ranked):
+                return Seeds(np.zeros(0), 0.0, nothing[0], nothing[0], np.zeros(0))
+            best: NDArray[np.int64] = outcome.ranked.units[:SEEDS]
+            graph: PartGraph = snapshot.graph  # type: ignore[assignment]
+            group, node, step = edges_of(graph, snapshot.unit_table, best)
+            around = distinct(graph.in_fleet(best), group, graph.units_of(snapshot.unit_table, node), step)
+            return Seeds(outcome.ranked.scores[:SEEDS], outcome.ranked.highest, *around)
 
     # --- results --------------------------------------------------------------------------------------------------
 
-    def matches(self, filters: Filters, phrases: tuple[str, ...], limit: int) -> Matches:
-        """The symbols that pass the filters and hold the phrases."""
-        with self._lock:
-            self._snapshot.forget()
-            rows, total = matching(self._snapshot, Conditions(filters, phrases), limit, None)
-            start = self._starts["symbols"]
-            return Matches([(row["file"], row["line"], row["symbol_number"] + start) for row in rows], total)
+    def ranks(self, ask: Ask, whole: Whole) -> Ranks:
+        """The scores of the best results, by the statistics of all parts. Raises what `counts` raises."""
+        with self._turn:
+            ranked = self._ranking(ask, whole)
+            if isinstance(ranked, evidence.Found):
+                return Ranks(ranked.ranked.scores, ranked.ranked.total)
+            assert ask.request.limit is not None
+            scores = np.zeros(0) if ranked.ranked is None else ranked.ranked.scores[: ask.request.limit]
+            return Ranks(scores, ranked.total)
 
-    def present(self, asked: Present) -> Presented:
-        """Some results, and what is around them."""
-        with self._lock:
-            snapshot = self._snapshot
-            snapshot.reader.forget()
-            units, symbols = self._starts["units"], self._starts["symbols"]
-            own = [shown.unit - units for shown in asked.shown if shown.unit >= 0]
-            instead = {shown.unit - units: shown.symbol - symbols for shown in asked.shown if shown.symbol >= 0}
-            rows = shown_rows(snapshot, own, instead)
-            alone = [shown.symbol - symbols for shown in asked.shown if shown.unit < 0]
-            by_symbol = snapshot.symbols.symbol_rows(alone) if alone else {}
-            wanted = Wanted(asked.terms, asked.phrases, asked.forms)
-            found: list[Row] = []
-            results = []
-            for shown in asked.shown:
-                row = rows[shown.unit - units] if shown.unit >= 0 else by_symbol[shown.symbol - symbols]
-                found.append(row)
-                results.append(result(snapshot, row, asked.request, shown.view, shown.score, wanted, shown.line))
-            graph = self._graph if asked.graph else None
-            if graph is not None:
-                graph.within(asked.bounds)
-            shas = [self._copied(one.file) for one in results]
-            return Presented(results, [] if graph is None else surroundings(snapshot, graph, found), shas)
+    def search(self, ask: Ask, whole: Whole, count: int) -> Found:
+        """The first `count` of these results. Raises what `counts` raises."""
+        with self._turn:
+            request, ranked = replace(ask.request, limit=count), self._ranking(ask, whole)
+            if isinstance(ranked, evidence.Found):
+                first = ranked._replace(ranked=ranked.ranked.head(count))
+                return self._found(single.answered(self._snapshot, request, first))
+            places = self._choose(ask.attempt.choice).places
+            return self._found(multiview.answered(self._snapshot, request, ranked, ask.query, places, Extras()))
+
+    def _ranking(self, ask: Ask, whole: Whole) -> evidence.Found | Outcome:
+        """How the part ranks; the last ranking is kept."""
+        around = b"".join(values.tobytes() for values in whole.around or ())
+        known = ask, whole._replace(around=None), around
+        if self._ranked is None or self._ranked[0] != known:
+            snapshot = self._among(ask, whole)
+            if ask.plan is not None:
+                self._ranked = known, self._fused(snapshot, ask, whole)
+            else:
+                assert ask.request.limit is not None
+                self._ranked = known, single.find(snapshot, ask.request, ask.request.limit, ask.attempt)
+        return self._ranked[1]
+
+    def select(self, request: SearchRequest, asked: Conditions) -> Found:
+        """The first symbols that pass filters and hold phrases, as many as the request has for a limit. Raises what
+        `counts` raises."""
+        with self._turn:
+            self._snapshot.forget()
+            assert request.limit is not None
+            rows, total = structural.matching(self._snapshot, asked, request.limit, None)
+            return self._found(structural.answered(self._snapshot, request, asked, rows, total))
+
+    def _found(self, answer: Answer) -> Found:
+        return Found(answer.results, answer.total, tuple(self._copied(one.file) for one in answer.results))
+
+    def _fused(self, snapshot: Snapshot, ask: Ask, whole: Whole) -> Outcome:
+        """How the part ranks in multiview."""
+        assert ask.plan is not None
+        mask = self._choose(ask.attempt.choice).mask
+        known = spelled(snapshot, ask.attempt.query, ask.attempt.choice.filters, mask)
+        question = multiview.Question(ask.query, ask.plan, mask, None, known, whole)
+        outcome = multiview.search(question, snapshot.views, snapshot.unit_table, Extras(), time.perf_counter())
+        if outcome.degraded:  # a part answers whole or not at all
+            raise IndexError_(outcome.degraded[0].detail)
+        return outcome
+
+    def _among(self, ask: Ask, whole: Whole) -> Snapshot:
+        """The part among all parts. What has been scored for the last call is used again."""
+        snapshot = self._snapshot
+        for name in ("symbols", "unit_table", *ask.views):
+            getattr(snapshot, name)  # what is loaded here stays loaded
+        snapshot.forget()
+        found, last = snapshot.among(whole), self._last
+        if whole.collection is not None and last.whole.collection == whole.collection:
+            found.lexical = last.lexical
+            found.bm25 = last.bm25.among(whole.best)
+        self._last = found
+        return found
 
     def _copied(self, path: str) -> str:
         """The digest of a file that may be in several places of the fleet; "" for any other."""
         try:
-            copied = None if self._graph is None else self._graph.copied
+            copied = getattr(self._snapshot.graph, "copied", None)
         except IndexError_:  # only a search that needs the graph says so
             copied = None
         if copied is not None and not copied[bisect_left(self._snapshot.files.living_paths(), path)]:
             return ""
         return self._snapshot.freshness.sha(path)
 
-    def copies(self, shas: Sequence[str]) -> dict[str, list[str]]:
-        """The files with some contents, by digest."""
-        with self._lock:
-            files = self._snapshot.files
-            return {sha: found for sha in shas if (found := files.with_content(sha))}
 
-    def links(self, nodes: Sequence[int]) -> dict[int, GraphLink]:
-        """How a result lists some nodes of the part."""
-        with self._lock:
-            graph = self._graph
-            if graph is None:
-                return {}
-            local = {self._local(graph, node): node for node in nodes}
-            return {local[own]: link for own, link in links_of(self._snapshot, graph, list(local)).items()}
-
-    def _local(self, graph: PartGraph, node: int) -> int:
-        """A node of the fleet as one of the part alone."""
-        symbols, files = self._starts["all_symbols"], self._starts["all_files"]
-        if node < symbols:
-            return node - self._starts["symbols"]
-        if node < symbols + files:
-            return graph.n_symbols + node - symbols - self._starts["files"]
-        return graph.n_symbols + graph.n_files + node - symbols - files - self._starts["lambdas"]
+# --- several parts of one worker ----------------------------------------------------------------------------------
 
 
-def _plain(edges: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
-    group, unit, step = edges
-    return group, unit.astype(np.int64), step
+def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[int]:
+    """How many of the first items of each of some lists are among the first `limit` of all.
+
+    Args:
+        columns: Of each list the keys by which it is sorted, the largest first; ties between lists are in their order.
+        limit: How many.
+    """
+    keys = [np.concatenate(some) for some in zip(*columns, strict=True)] if columns else []
+    if not keys:
+        return [0] * len(columns)
+    of = np.repeat(np.arange(len(columns)), [len(some[0]) for some in columns])
+    order = np.lexsort((of, *(-key for key in reversed(keys))))[:limit]
+    return [int(count) for count in np.bincount(of[order], minlength=len(columns))]
+
+
+def best_hits(scores: Sequence[Scores]) -> list[dict[View, int]]:
+    """How many of the hits of each view in each of some parts are among the first `POOL` of all."""
+    views: Sequence[View] = tuple(scores[0].hits) if scores else ()
+    counts = {view: first_of([(one.hits[view][0],) for one in scores], POOL) for view in views}
+    return [{view: counts[view][i] for view in views} for i in range(len(scores))]
+
+
+def pruned(answers: list[Any]) -> list[Any]:
+    """The answers of the parts of one worker without what cannot be among the best of all."""
+    scores = [one for one in answers if isinstance(one, Scores)]
+    fewer = iter([one.first(counts) for one, counts in zip(scores, best_hits(scores), strict=True)])
+    return [next(fewer) if isinstance(one, Scores) else one for one in answers]

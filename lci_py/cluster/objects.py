@@ -11,7 +11,6 @@ import re
 import stat
 import time
 from _thread import allocate_lock
-from collections import Counter
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +31,8 @@ _TIMES = ("mtime", "LastModified", "last_modified", "updated", "created")
 #: An object that is stored again gets a new time if it is older than this, so that nobody takes it for debris.
 _FRESH = 3600.0
 _BLOCK = 1 << 20
+#: Nanoseconds from the moment when an object was fetched until it is open for sure.
+_OPENING = 60_000_000_000
 _FOLDER = "objects"
 
 
@@ -279,40 +280,33 @@ def _new(path: Path) -> Any:
 
 
 class Cache:
-    """Objects that were fetched, in a folder of this user, at most so many bytes; those not used for longest go first,
-    and those that somebody holds stay."""
+    """Fetched objects in a folder of this user, at most so many bytes; those not used for longest go first."""
 
     def __init__(self, objects: Objects, folder: Path, most: int) -> None:
         """
         Args:
             objects: The store.
             folder: The folder; made if it does not exist.
-            most: Bytes, unless more are held at once.
+            most: Bytes, unless more have been used within a minute: nobody may have opened those yet.
         """
         self.objects, self.folder, self._most = objects, folder, most
         self._lock = allocate_lock()
-        self._held: Counter[str] = Counter()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def hold(self, named: Named) -> Path:
-        """The file of an object, fetched if need be, which stays until it is released. Raises what `Objects.fetch`
-        raises."""
+    def path(self, named: Named) -> Path:
+        """The file of an object, fetched if need be. Who has opened it can read it also when it has been forgotten.
+
+        Raises what `Objects.fetch` raises.
+        """
         with self._lock:
             path = self.folder / named.name
-            if not self._is_there(path, named):
-                self.objects.fetch(named, path)
-                self._held[named.name] += 1
-                self._evict()
-            else:
-                self._held[named.name] += 1
+            if self._is_there(path, named):
                 with suppress(OSError):
                     os.utime(path)
+            else:
+                self.objects.fetch(named, path)
+                self._evict()
             return path
-
-    def release(self, names: Iterable[str]) -> None:
-        """Let go of objects, each as often as it was held."""
-        with self._lock:
-            self._held.subtract(names)
 
     @staticmethod
     def _is_there(path: Path, named: Named) -> bool:
@@ -330,10 +324,9 @@ class Cache:
                     info = entry.stat(follow_symlinks=False)
                     files.append((info.st_mtime_ns, entry.name, info.st_size))
         total = sum(size for _, _, size in files)
-        for _, name, size in sorted(files):
-            if total <= self._most:
+        for used, name, size in sorted(files):
+            if total <= self._most or used > time.time_ns() - _OPENING:
                 break
-            if self._held[name] <= 0:
-                with suppress(OSError):
-                    (self.folder / name).unlink()
-                total -= size
+            with suppress(OSError):
+                (self.folder / name).unlink()
+            total -= size

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import OrderedDict
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cluster.fleet import FLEET_FORMAT, Part, named, read_part_manifest
+from lci_py.cluster.fleet import FLEET_FORMAT, KINDS, Part, named, read_part_manifest
+from lci_py.cluster.graph import PartGraph, link
 from lci_py.cluster.leaf import Leaf
-from lci_py.cluster.link import Linkable, link
 from lci_py.cluster.objects import Named, StoreError
-from lci_py.cluster.part_graph import PartGraph
 from lci_py.cluster.part_texts import AsIndexed, PackedReader, write_texts
-from lci_py.cluster.root import FleetInfo, PartInfo, starts
 from lci_py.cluster.sources import EVERYTHING, Run, source_of, write_files
-from lci_py.errors import IndexError_, ShardMissingError, ShardVersionError, UsageError
+from lci_py.errors import DamagedIndexError, IndexError_, ShardMissingError, ShardVersionError, UsageError
 from lci_py.index.build.context import BuildOptions
 from lci_py.index.build.run import build
 from lci_py.index.store.manifest import (
@@ -32,13 +31,9 @@ from lci_py.index.store.manifest import (
     shard_state,
 )
 from lci_py.search.snapshot import Snapshot
-from lci_py.search.trace import Trace
 from lci_py.source.repository.walk import WalkResult
-from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from lci_py.cluster.fleet import Fleet
     from lci_py.cluster.objects import Cache, Objects
     from lci_py.embed.protocol import TextEncoder
@@ -121,6 +116,7 @@ def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -
         manifest, shards, _ = _manifest_of(data, objects, former)
         found = {place: fetched(place[0], named) for place, named in shards.items()}
     except IndexError_:
+        shutil.rmtree(index_dir)
         return False  # it is indexed from nothing
     segments = [
         replace(segment, shards={role: found[role, number] for role in segment.shards})
@@ -157,7 +153,7 @@ def _stored(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) ->
         "files": put("files", snapshot.index_dir / manifest.shards["files"].name),
     }  # fmt: skip
     (described := work / "part.json").write_text(json.dumps(data, sort_keys=True, ensure_ascii=True))
-    counts = {kind: snapshot.numbering.total(kind) for kind in ("files", "symbols", "units", "chunks")}
+    counts = {kind: snapshot.numbering.total(kind) for kind in KINDS}
     return Part(
         name=wanted.name,
         source=wanted.source,
@@ -168,7 +164,7 @@ def _stored(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) ->
         last=paths[-1],
         manifest=put("part", described),
         graph=None,
-        counts={**counts, "lambdas": 0},
+        counts=counts,
         lengths=snapshot.lexical.total_lengths(),
         languages=tuple(sorted(manifest.counts["files_by_language"])),
         model=str(manifest.model["sha256"]),
@@ -187,21 +183,13 @@ def linked(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
         IndexError_: A part cannot be read.
         IndexWriteError: The store cannot be written.
     """
-    with _linkable(cache, fleet) as parts:
-        found = link(parts, work)
-    made = [
-        replace(part, graph=objects.put("partgraph", path, ".arrays"), counts={**part.counts, "lambdas": lambdas})
-        for part, (path, lambdas) in zip(fleet.parts, found, strict=True)
-    ]
-    return replace(fleet, parts=tuple(made))
-
-
-@contextmanager
-def _linkable(cache: Cache, fleet: Fleet) -> Iterator[list[Linkable]]:
     _allow_files()
     with ExitStack() as stack:
-        snapshots = [stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts]
-        yield [Linkable(s.shards("symbols"), s.numbering, s.files, s.unit_table.symbol) for s in snapshots]
+        found = link([stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts], work)
+    graphs = [objects.put("partgraph", path, ".arrays") for path in found]
+    return replace(
+        fleet, parts=tuple(replace(part, graph=graph) for part, graph in zip(fleet.parts, graphs, strict=True))
+    )
 
 
 def _allow_files() -> None:
@@ -220,54 +208,54 @@ class _Stored:
 
     def __init__(self, cache: Cache, manifest: Manifest, shards: dict[tuple[str, int | None], Named]) -> None:
         self.manifest, self._cache, self._shards = manifest, cache, shards
-        self._held: list[str] = []
-
-    def hold(self, wanted: Named) -> Path:
-        path = self._cache.hold(wanted)
-        self._held.append(wanted.name)
-        return path
 
     def verified(self, role: str, segment: int | None = None, *, thoroughly: bool = False) -> Path:
         found = self._shards.get((role, segment))
         if found is None:
             raise ShardMissingError(f"the part has no {role} shard", hint="run `lci cluster index` for it again")
-        return self.hold(found)
+        return self._cache.path(found)
 
-    def close(self) -> None:
-        self._cache.release(self._held)
-        self._held = []
+    def problems(self, *, thoroughly: bool) -> list[str]:
+        return []
+
+    def close(self) -> None: ...
 
 
 class PartSnapshot(Snapshot):
     """One part, opened from the store."""
 
-    def __init__(self, cache: Cache, part: Part) -> None:
+    def __init__(self, cache: Cache, part: Part, readable: frozenset[int] | None = None) -> None:
         """
+        Args:
+            cache: For the objects of the part.
+            part: The part.
+            readable: The places in the fleet of the parts of which the graph tells; None for all.
         Raises:
             ShardMissingError, StoreError, ShardVersionError: Its manifest cannot be used.
         """
-        path = cache.hold(part.manifest)
-        try:
-            data = read_part_manifest(path.read_bytes(), cache.objects, part)
-        finally:
-            cache.release([part.manifest.name])
+        data = read_part_manifest(cache.path(part.manifest).read_bytes(), cache.objects, part)
         manifest, shards, packs = _manifest_of(data, cache.objects, part)
-        self.root, self.index_dir = Path("/"), cache.folder
-        self._stored = _Stored(cache, manifest, shards)
-        self._index: Any = self._stored
-        self._published = None
-        self.manifest = manifest
-        self.snippet, self.limit, self.model = 0, 0, None
-        self.reader = PackedReader(
-            [first for first, _ in packs], lambda number: self._stored.hold(packs[number][1]), lambda: self.files
+        nothing = WalkResult((), (), (), ())
+        super().__init__(
+            Path("/"), cache.folder, snippet=0, limit=0, walk=lambda: nothing, shards=_Stored(cache, manifest, shards)
         )
-        self.view_locks = {view: _NoLock() for view in VIEWS}  # type: ignore[misc]
-        self._walk = lambda: WalkResult((), (), (), ())
-        self.trace = Trace()
+        self.reader = PackedReader(
+            [first for first, _ in packs], lambda number: cache.path(packs[number][1]), lambda: self.files
+        )
+        self._part, self._cache, self._readable = part, cache, readable
 
     @cached_property
     def freshness(self) -> Freshness:
         return AsIndexed(self.root, self.files, self.reader.read, self._walk)
+
+    @cached_property
+    def graph(self) -> PartGraph:
+        if self._part.graph is None:
+            raise ShardMissingError("the fleet has no call graph", hint="run `lci cluster index`")
+        found = PartGraph(self._cache.path(self._part.graph), self._readable)
+        if (found.own_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
+            raise DamagedIndexError("the graph is of other files than the rest")
+        return found
 
     @cached_property
     def encoder(self) -> TextEncoder:
@@ -280,19 +268,6 @@ class PartSnapshot(Snapshot):
 
 #: By the digest and the dimension of the model.
 _encoders: dict[tuple[str, object], TextEncoder] = {}
-
-
-class _NoLock:
-    """Calls of a leaf take turns already."""
-
-    def acquire(self, blocking: bool = True) -> bool:
-        return True
-
-    def release(self) -> None: ...
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *_exc: object) -> None: ...
 
 
 def _manifest_of(
@@ -340,27 +315,21 @@ class Leaves:
 
     def __init__(self, cache: Cache, most: int = 512) -> None:
         self._cache, self._most = cache, most
-        self._open: OrderedDict[tuple[str, tuple[tuple[str, int], ...]], Leaf] = OrderedDict()
+        self._open: OrderedDict[tuple[str, frozenset[int] | None], Leaf] = OrderedDict()
 
-    def leaf(self, part: Part, first: dict[str, int]) -> Leaf:
+    def leaf(self, part: Part, readable: frozenset[int] | None = None) -> Leaf:
         """A part, opened.
 
         Args:
             part: The part.
-            first: Where its rows start in the fleet.
+            readable: As for `PartSnapshot`.
         Raises:
             IndexError_: Its manifest cannot be used.
         """
-        graph = part.graph
-        key = f"{part.manifest.sha}/{graph.sha if graph else ''}", tuple(sorted(first.items()))
+        key = f"{part.manifest.sha}/{part.graph.sha if part.graph else ''}", readable
         found = self._open.get(key)
         if found is None:
-            snapshot = PartSnapshot(self._cache, part)
-            counts = part.counts
-            opener = None
-            if graph is not None:
-                opener = partial(_open_graph, snapshot, graph, counts["symbols"], counts["files"])
-            found = self._open[key] = Leaf(snapshot, first, opener)
+            found = self._open[key] = Leaf(PartSnapshot(self._cache, part, readable))
             while len(self._open) > self._most:
                 self._open.popitem(last=False)[1].close()
         self._open.move_to_end(key)
@@ -371,22 +340,4 @@ class Leaves:
             self._open.popitem()[1].close()
 
 
-def _open_graph(snapshot: PartSnapshot, graph: Named, symbols: int, files: int) -> PartGraph:
-    return PartGraph(snapshot._stored.hold(graph), symbols, files)
-
-
-def info_of(fleet: Fleet, parts: Sequence[Part] | None = None) -> FleetInfo:
-    """What the root of a search knows of a fleet.
-
-    Args:
-        fleet: The fleet.
-        parts: Those that may be read; None for all.
-    """
-    infos = tuple(
-        PartInfo(part.name, part.counts, part.lengths, frozenset(part.languages), part.graph is not None)
-        for part in (fleet.parts if parts is None else parts)
-    )
-    return FleetInfo(infos, fleet.generation, fleet.built_at)
-
-
-__all__ = ["Leaves", "PartSnapshot", "info_of", "linked", "starts", "store_part"]
+__all__ = ["Leaves", "PartSnapshot", "linked", "store_part"]

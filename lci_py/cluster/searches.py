@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.objects import Objects
-from lci_py.cluster.part import info_of
 from lci_py.cluster.root import Root
 from lci_py.errors import UsageError
 
@@ -58,7 +57,7 @@ class Searches:
         return self._roots[repositories].search(request)
 
     def _root(self, repositories: tuple[str, ...]) -> Root:
-        fleet, info = self._fleet, info_of(self._fleet)
+        fleet = self._fleet
         places = None
         if repositories:
             names = [part.name for part in fleet.parts]
@@ -66,5 +65,5 @@ class Searches:
             if not places:
                 some = ", ".join(names[:5])
                 raise UsageError("no repository of the fleet has such a name", hint=f"it has {some}")
-        leaves = self._workers.leaves(self._url, fleet, info, self._timeout)
-        return Root(info, leaves, readable=places, snippet=self._snippet)
+        leaves = self._workers.leaves(self._url, fleet, None if places is None else frozenset(places), self._timeout)
+        return Root(fleet, leaves, readable=places, snippet=self._snippet)

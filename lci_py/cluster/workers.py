@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 from lci_py.cluster.fleet import Fleet
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import Leaves
-from lci_py.cluster.root import Calls, FleetInfo, starts
+from lci_py.cluster.root import Calls
 from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.interrupts import at_interrupt
 from lci_py.processes import end_with_parent, program
@@ -49,8 +49,9 @@ class Workers(Protocol):
         """
         ...
 
-    def leaves(self, url: str, fleet: Fleet, info: FleetInfo, timeout: float | None) -> Calls:
-        """The way to the parts of a fleet; what has not answered after `timeout` seconds is given up."""
+    def leaves(self, url: str, fleet: Fleet, readable: frozenset[int] | None, timeout: float | None) -> Calls:
+        """The way to the parts of a fleet, of which some may be read; what has not answered after `timeout` seconds is
+        given up."""
         ...
 
 
@@ -70,23 +71,23 @@ class Here:
         for place, arguments in enumerate(calls):
             yield place, job(self.folder, self._processes, *arguments)
 
-    def leaves(self, url: str, fleet: Fleet, info: FleetInfo, _timeout: float | None) -> Calls:
+    def leaves(self, url: str, fleet: Fleet, readable: frozenset[int] | None, _timeout: float | None) -> Calls:
         if url not in self._open:
             self._open[url] = Leaves(Cache(Objects(url), self.folder / "objects", CACHE_BYTES))
-        return LeavesHere(self._open[url], fleet, info)
+        return LeavesHere(self._open[url], fleet, readable)
 
 
 class LeavesHere:
     """Calls the leaves of a fleet one after the other."""
 
-    def __init__(self, leaves: Leaves, fleet: Fleet, info: FleetInfo) -> None:
-        self.leaves, self._fleet, self._info = leaves, fleet, info
+    def __init__(self, leaves: Leaves, fleet: Fleet, readable: frozenset[int] | None) -> None:
+        self.leaves, self._fleet, self._readable = leaves, fleet, readable
 
     def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
         found: dict[int, Any] = {}
         for part, arguments in asked.items():
             try:
-                leaf = self.leaves.leaf(self._fleet.parts[part], starts(self._info, part))
+                leaf = self.leaves.leaf(self._fleet.parts[part], self._readable)
                 found[part] = getattr(leaf, method)(*arguments)
             except LciError as error:
                 found[part] = error

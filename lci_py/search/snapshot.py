@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lci_py.errors import DamagedIndexError, DensePendingError, GraphPendingError, ModelMismatchError, NoIndexError
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.index.store.manifest import MANIFEST, Manifest, OpenIndex, check_root
 from lci_py.search.trace import Trace
+from lci_py.search.whole import ALONE
 from lci_py.search.worktree.reader import SourceReader
 from lci_py.types.search import VIEWS
 
@@ -34,9 +35,22 @@ if TYPE_CHECKING:
     from lci_py.index.shards.word_files import WordFiles
     from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
     from lci_py.search.views.views import Views
+    from lci_py.search.whole import Whole
     from lci_py.search.worktree.freshness import Freshness
     from lci_py.source.repository.walk import WalkResult
     from lci_py.types.search import SearchRequest, View
+
+
+class Shards(Protocol):
+    """Where the shards of a generation are; as `OpenIndex`."""
+
+    manifest: Manifest
+
+    def verified(self, role: str, segment: int | None = None, *, thoroughly: bool = False) -> Path: ...
+
+    def problems(self, *, thoroughly: bool) -> list[str]: ...
+
+    def close(self) -> None: ...
 
 
 class Snapshot:
@@ -52,23 +66,40 @@ class Snapshot:
         model: Path | None = None,
         trust: bool = False,
         walk: Callable[[], WalkResult],
+        shards: Shards | None = None,
     ) -> None:
+        """
+        Args:
+            root: Of the files.
+            index_dir: Of the index.
+            snippet: Lines of a result where a request does not say.
+            limit: Results where a request does not say.
+            model: The folder of the model; None for the one in the package.
+            trust: Whether an index is opened that was not sealed on this machine.
+            walk: What an index run would list.
+            shards: Where they are, if not in `index_dir`.
+        Raises:
+            NoIndexError, IndexError_: There is no index, or it cannot be used.
+        """
         self.root = root
         self.index_dir = index_dir
         self._published = self._publication()  # before it is read: one that comes meanwhile is newer
         try:
-            self._index = OpenIndex(index_dir, trust=trust)
+            self._index: Shards = OpenIndex(index_dir, trust=trust) if shards is None else shards
         except NoIndexError:
             raise NoIndexError(str(root)) from None  # the folder that the user knows, wherever the index would be
         self.manifest: Manifest = self._index.manifest
-        check_root(self.manifest, root, index_dir)
+        if shards is None:
+            check_root(self.manifest, root, index_dir)
         self.snippet = snippet
         self.limit = limit
         self.model = model
         self.reader = SourceReader(root)
         #: Each is held by whoever uses that view's shard: a view that misses its time budget goes on in its thread.
         self.view_locks: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
-        self._walk = walk  # what an index run would list
+        self._walk = walk
+        #: What is known of the collection that this index is a part of.
+        self.whole = ALONE
         #: Stages of the search at hand.
         self.trace = Trace()
 
@@ -79,6 +110,21 @@ class Snapshot:
         if (branches := self.__dict__.get("branches")) is not None:
             branches.close()
         self._index.close()
+
+    def among(self, whole: Whole) -> Snapshot:
+        """The same open index as a part of a larger collection, for one query. Shards that this one has not loaded are
+        loaded for that query alone."""
+        from copy import copy
+
+        from lci_py.search.views.retrievers import LexicalRetriever
+
+        found = copy(self)
+        found.whole = whole
+        found.__dict__.pop("views", None)
+        if whole.collection is not None:
+            found.lexical = self.lexical.among(whole.collection)
+            found.bm25 = LexicalRetriever(found.lexical, whole.best)
+        return found
 
     def is_newest(self) -> bool:
         """Whether no other process has published an index since this one was opened, or removed it."""

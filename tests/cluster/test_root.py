@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.cluster import root
-from lci_py.cluster.messages import Head
+from lci_py.cluster import leaf, root
+from lci_py.cluster.leaf import Scores
 from lci_py.errors import IndexError_, UsageError
 from lci_py.search.engine import Engine
 from lci_py.search.modes import multiview, single
@@ -40,7 +40,7 @@ def first(paths: list[str], i: int) -> bool:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_answers_are_those_of_one_index(one: Engine, fleet: Fleet, mode: Any) -> None:
-    assert len(fleet.info.parts) == 5
+    assert len(fleet.parts) == 5
     results = 0
     for query in QUERIES:
         request = SearchRequest(query, mode, 10, snippet=2)
@@ -65,19 +65,19 @@ def test_workers_with_several_parts_send_only_what_can_be_shown(
     one: Engine, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever the bound of a view's hits is, the answers are those of one index with that bound."""
-    for module in (root, single, multiview, evidence, same_file):
+    for module in (root, leaf, single, multiview, evidence, same_file):
         monkeypatch.setattr(module, "POOL", 3)
     call, sizes = fleet.calls.call, {True: 0, False: 0}
 
     def counting(method: str, asked: Any) -> dict[int, Any]:
         found = call(method, asked)
-        sizes[bool(fleet.calls.workers)] += sum(len(one.units) for one in found.values() if isinstance(one, Head))
+        sizes[bool(fleet.calls.workers)] += sum(len(one.files) for one in found.values() if isinstance(one, Scores))
         return found
 
     monkeypatch.setattr(fleet.calls, "call", counting)
     for mode in MODES:
         for query in QUERIES[:13]:
-            request = SearchRequest(query, mode, 3, snippet=2)
+            request = SearchRequest(query, mode, 2, snippet=2)
             expected = said(one, request)
             for workers in ([], [[0, 3], [1, 2, 4]]):
                 monkeypatch.setattr(fleet.calls, "workers", workers)
@@ -102,14 +102,14 @@ def test_it_does_not_matter_how_the_files_are_divided(
 
 
 def test_round_trips(fleet: Fleet) -> None:
-    """Statistics, heads and results; multiview asks twice more for what is around its best results, and once for links.
-    What was counted for a query is known to the next one."""
+    """What was counted for a query is known to the next one; multiview asks once more for what is around its best
+    results, and every mode once where the copies of a file are."""
     asked = fleet.calls.asked
     for mode, query, trips in (
-        ("symbolic", "name:Store", ["matches", "present"]),
-        ("dense", "expired sessions", ["head", "present"]),
-        ("bm25", "expired sessions", ["head", "present"]),
-        ("multiview", "expired sessions", ["head", "around", "present", "links"]),
+        ("symbolic", "name:Store", ["select", "select"]),
+        ("dense", "expired sessions", ["scores", "ranks", "search"]),
+        ("bm25", "expired sessions", ["scores", "ranks", "search"]),
+        ("multiview", "expired sessions", ["scores", "seeds", "ranks", "search"]),
     ):
         asked.clear()
         fleet.root.search(SearchRequest(query, mode, 5))
@@ -117,7 +117,7 @@ def test_round_trips(fleet: Fleet) -> None:
         assert len(before) <= 3
         asked.clear()
         fleet.root.search(SearchRequest(query, mode, 5))
-        assert [method for method, _ in asked if method != "features"] == trips
+        assert [method for method, _ in asked] == trips
 
 
 def test_a_part_that_does_not_answer_is_named(one: Engine, fleet: Fleet, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_a_part_that_does_not_answer_is_named(one: Engine, fleet: Fleet, tmp_pat
     fleet.calls.lost = set()
     # What was counted meanwhile, without that part, is forgotten.
     assert said(fleet.root, request) == said(one, request)
-    for late in ("counts", "head", "around", "present", "links"):
+    for late in ("counts", "scores", "seeds", "ranks", "search"):
         assert late in {method for method, _ in fleet.calls.asked}
 
 
@@ -145,23 +145,25 @@ def test_a_part_that_is_lost_in_the_middle(one: Engine, fleet: Fleet, monkeypatc
     """Whichever call it misses: the answer names it, and the next one is whole again."""
     request = SearchRequest("store sessions", "multiview", 10)
     call = fleet.calls.call
-    for lost in ("counts", "head", "around", "features", "present", "links"):
+    for lost in ("counts", "scores", "seeds", "ranks", "search"):
 
         def losing(method: str, asked: Any, lost: str = lost) -> Any:
             found = call(method, asked)
             return {part: answer for part, answer in found.items() if method != lost or part != 1}
 
         monkeypatch.setattr(fleet.calls, "call", losing)
-        fleet.root._facts = type(fleet.root._facts)()
+        fleet.root._known = root._nothing_known()
         found = fleet.root.search(request)
         monkeypatch.undo()
-        assert ([item.view for item in found.degraded] == ["repositories"]) or lost == "features"
+        assert [item.view for item in found.degraded] == ["repositories"]
         assert said(fleet.root, request) == said(one, request)
 
 
 def test_what_a_fleet_does_not_answer_is_refused(fleet: Fleet) -> None:
     with pytest.raises(UsageError, match="--near"):
         fleet.root.search(SearchRequest("store", "multiview", near="a/store.py"))
+    with pytest.raises(UsageError, match="the best 300 results"):
+        fleet.root.search(SearchRequest("store", "dense", 300, offset=1))
     with pytest.raises(UsageError, match="kind"):
         fleet.root.search(SearchRequest("store", "dense", filters=Filters(kind=("klass",))))
 

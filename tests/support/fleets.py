@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from lci_py import app
-from lci_py.cluster.fleet import Fleet as StoredFleet, write_fleet
-from lci_py.cluster.leaf import Leaf
-from lci_py.cluster.link import Linkable, link
-from lci_py.cluster.objects import Cache, Objects
+from lci_py.cluster.fleet import KINDS, Fleet as StoredFleet, Part, write_fleet
+from lci_py.cluster.graph import PartGraph, link
+from lci_py.cluster.leaf import Leaf, pruned
+from lci_py.cluster.objects import Cache, Named, Objects
 from lci_py.cluster.part import Wanted, linked, store_part
-from lci_py.cluster.part_graph import PartGraph
-from lci_py.cluster.pruned import pruned
-from lci_py.cluster.root import FleetInfo, PartInfo, Root, starts
+from lci_py.cluster.root import Root
 from lci_py.errors import LciError
+from lci_py.search.answer.graph_context import SHOWN
 from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
 
@@ -63,11 +62,16 @@ QUERIES = (
 
 
 def said(source: Any, request: SearchRequest) -> Any:
-    """The answer, or the error, without what is of the index and not of the query."""
+    """The answer, or the error, without what is of the index and not of the query. Of many neighbours a fleet lists those
+    of the same part first."""
     try:
         found = dataclasses.asdict(source.search(request))
     except LciError as error:
         return type(error).__name__, error.message
+    for result in found["results"]:
+        for relation in ("callers", "callees", "imports", "imported_by") if result["graph"] else ():
+            links = result["graph"][relation]
+            result["graph"][relation] = sorted(links) if result["graph"]["counts"][relation] <= SHOWN else ()
     return {key: value for key, value in found.items() if key not in ("index", "trace")}
 
 
@@ -85,7 +89,7 @@ class InProcess:
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self.leaves = leaves
         self.lost: set[int] = set()
-        self.workers: list[list[int]] = []  # which parts have one in common that prunes their heads
+        self.workers: list[list[int]] = []  # which parts have one in common that prunes their answers
         self.asked: list[tuple[str, tuple[int, ...]]] = []
 
     def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
@@ -98,19 +102,10 @@ class InProcess:
                 found[part] = getattr(self.leaves[part], method)(*args)
             except LciError as error:
                 found[part] = error
-        if method == "head" and self.workers:
-            for parts in self.workers:
-                asked_ = [part for part in parts if part in found]
-                if asked_:
-                    found |= zip(asked_, pruned([found[part] for part in asked_], asked[asked_[0]][0]), strict=True)
+        for parts in self.workers:
+            own = [part for part in parts if part in found]
+            found |= zip(own, pruned([found[part] for part in own]), strict=True)
         return found
-
-
-def info(engine: Engine, name: str, lambdas: int) -> PartInfo:
-    snapshot = engine.snapshot
-    counts = {kind: snapshot.numbering.total(kind) for kind in ("files", "symbols", "units", "chunks")}
-    languages = frozenset(snapshot.manifest.counts["files_by_language"])
-    return PartInfo(name, {**counts, "lambdas": lambdas}, snapshot.lexical.total_lengths(), languages, True)
 
 
 class Fleet:
@@ -131,22 +126,19 @@ class Fleet:
             self.engines.append(app.open_engine(str(root), refresh="never"))
         snapshots = [engine.snapshot for engine in self.engines]
         (folder / "links").mkdir()
-        linked = link(
-            [Linkable(s.shards("symbols"), s.numbering, s.files, s.unit_table.symbol) for s in snapshots],
-            folder / "links",
-        )
-        infos = [
-            info(engine, paths[0].partition("/")[0] if paths else "", lambdas)
-            for engine, paths, (_, lambdas) in zip(self.engines, parts, linked, strict=True)
-        ]
-        self.info = FleetInfo(tuple(infos), 1, "2026-01-01T00:00:00Z")
-        leaves = []
-        for number, (snapshot, (path, _)) in enumerate(zip(snapshots, linked, strict=True)):
-            counts = infos[number].counts
-            graph = lambda path=path, counts=counts: PartGraph(path, counts["symbols"], counts["files"])  # noqa: E731
-            leaves.append(Leaf(snapshot, starts(self.info, number), graph))
-        self.calls = InProcess(leaves)
-        self.root = Root(self.info, self.calls)
+        for snapshot, path in zip(snapshots, link(snapshots, folder / "links"), strict=True):
+            snapshot.graph = PartGraph(path)
+        named = Named("", 0, "")
+        self.parts = tuple(
+            Part(
+                paths[0].partition("/")[0] if paths else "", "", "", "", "", "", "", named, named,
+                {kind: snapshot.numbering.total(kind) for kind in KINDS}, snapshot.lexical.total_lengths(),
+                tuple(snapshot.manifest.counts["files_by_language"]), "",
+            )
+            for snapshot, paths in zip(snapshots, parts, strict=True)
+        )  # fmt: skip
+        self.calls = InProcess([Leaf(snapshot) for snapshot in snapshots])
+        self.root = Root(StoredFleet(1, "2026-01-01T00:00:00Z", "test", self.parts), self.calls)
 
     def close(self) -> None:
         for engine in self.engines:

@@ -301,11 +301,14 @@ class LexicalIndex:
         known = self._collection.having if self._collection is not None else ()
         return Term(text, columns) if text in known or any(column >= 0 for column in columns) else None
 
-    def within(self, collection: Collection | None) -> None:
-        """From now on, score rows as those of a larger collection; None for this index alone. Terms that only the rest
-        of the collection has are known as well, and have no rows."""
-        self._collection = collection
-        self._last.clear()
+    def among(self, collection: Collection) -> LexicalIndex:
+        """The same index as a part of a larger collection, by which it scores its rows. Terms that only the rest of the
+        collection has are known as well, and have no rows."""
+        from copy import copy
+
+        found = copy(self)
+        found._collection, found._last = collection, {}
+        return found
 
     def size(self, field: str) -> int:
         """The number of rows of a field, in the whole collection."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from lci_py.types.search import GraphLink
+
 __all__ = ["CALLS", "EDGE_KINDS", "IMPORTS", "INHERITS", "Edges", "GraphIndex", "read_links", "write_graph"]
 
 
@@ -206,6 +208,10 @@ class GraphIndex:
     def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
         self._arrays.check_items(name, 0, len(values))
         return values
+
+    def outside(self, _node: int) -> GraphLink | None:
+        """What a link to a node in another part of a fleet shows; None for one of this index."""
+        return None
 
     def file_of(self, symbol: int) -> int:
         """The number of the file with a symbol."""

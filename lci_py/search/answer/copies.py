@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 class Copies:
     """The files of an index that have the same content."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self._freshness = snapshot.freshness
-        self._files = snapshot.files
-        self._paths: dict[str, list[str]] = {}
+    def __init__(self, sha: Callable[[str], str], with_content: Callable[[str], Sequence[str]]) -> None:
+        """
+        Args:
+            sha: The digest of a file by its path; "" if nothing else can have its content.
+            with_content: The files that have a content, by digest.
+        """
+        self._sha, self._with_content = sha, with_content
+        self._paths: dict[str, Sequence[str]] = {}
 
     def folded(self, results: Sequence[Result]) -> list[Result]:
         """The results without those that an earlier one is a copy of; each names the files that are copies of its own.
@@ -29,16 +33,16 @@ class Copies:
         """
         kept: dict[object, Result] = {}
         for result in results:
-            sha = self._freshness.sha(result.file)
+            sha = self._sha(result.file)
             others = () if result.stale else tuple(path for path in self._same(sha) if path != result.file)
             key = (sha, result.line, result.end_line, result.symbol) if others else result.id
             if key not in kept:
                 kept[key] = replace(result, also_in=others) if others else result
         return list(kept.values())
 
-    def _same(self, sha: str) -> list[str]:
+    def _same(self, sha: str) -> Sequence[str]:
         if sha not in self._paths:
-            self._paths[sha] = self._files.with_content(sha) if sha else []
+            self._paths[sha] = self._with_content(sha) if sha else ()
         return self._paths[sha]
 
 
@@ -83,4 +87,6 @@ def folding(snapshot: Snapshot) -> Folding | None:
     """Of a workspace; None for any other root."""
     from lci_py.source.repository.workspace import is_workspace, missing
 
-    return Folding(Copies(snapshot), missing(snapshot.root)) if is_workspace(snapshot.root) else None
+    if not is_workspace(snapshot.root):
+        return None
+    return Folding(Copies(snapshot.freshness.sha, snapshot.files.with_content), missing(snapshot.root))

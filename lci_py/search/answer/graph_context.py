@@ -10,7 +10,7 @@ from lci_py.index.shards.symbol_queries import constructors, names
 from lci_py.types.search import TYPE_KINDS, GraphContext, GraphLink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.symbols import Row
@@ -89,15 +89,16 @@ def _around(
     ]
 
 
-def links_of(snapshot: Snapshot, graph: GraphIndex, wanted: Iterable[int]) -> dict[int, GraphLink]:
+def links_of(snapshot: Snapshot, graph: GraphIndex, wanted: Collection[int]) -> dict[int, GraphLink]:
     """How a context lists each node."""
     paths = snapshot.unit_table.paths
     if graph.n_files != len(paths):
         raise DamagedIndexError("the graph is of other files than the rest")
+    found = {node: link for node in wanted if (link := graph.outside(node)) is not None}
+    wanted = [node for node in wanted if node not in found]
     lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}
     symbols = {node for node in wanted if node < graph.n_symbols}
     named = names(snapshot.symbols, sorted(symbols | {around for _, _, around in lambdas.values() if around >= 0}))
-    found = {}
     for node in wanted:
         if node in lambdas:
             file, line, around = lambdas[node]

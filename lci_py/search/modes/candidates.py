@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError, unknown_value
-from lci_py.types.search import BLOCK_KIND, KINDS
+from lci_py.types.search import BLOCK_KIND, KINDS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Filters
 
 
 def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
@@ -70,6 +69,43 @@ def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
         mask[units] = True
         stage.left = len(units)
     return mask
+
+
+class Choice(NamedTuple):
+    """What can be a result: what passes filters and holds quoted phrases."""
+
+    filters: Filters = Filters()
+    phrases: tuple[str, ...] = ()  # stand in its own lines, letter for letter
+    either: bool = False  # one of them is enough
+
+
+class Chosen(NamedTuple):
+    """The units of a choice.
+
+    Attributes:
+        mask: [units]; None for all.
+        places: Unit to the first line of a phrase in it.
+    """
+
+    mask: NDArray[np.bool_] | None = None
+    places: Mapping[int, int] = {}
+
+
+def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
+    """The units of a choice that lie in files which are still there."""
+    base = allowed(snapshot, choice.filters)
+    if not choice.either or len(choice.phrases) < 2:
+        return Chosen(*with_phrases(snapshot, choice.phrases, base))
+    import numpy as np
+
+    mask = np.zeros(snapshot.n_units, np.bool_)
+    places: dict[int, int] = {}
+    for phrase in choice.phrases:
+        found, lines = with_phrases(snapshot, (phrase,), base)
+        mask |= True if found is None else found
+        for unit, line in lines.items():
+            places[unit] = min(line, places.get(unit, line))
+    return Chosen(mask, places)
 
 
 def with_phrases(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,22 +15,23 @@ from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
 from lci_py.search.modes.answered import Answered, Merged
-from lci_py.search.modes.candidates import check
+from lci_py.search.modes.candidates import check, chosen
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.query.weights import GRAPH
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
-from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reached, weighed
+from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.ranking.spelled import NOTHING, spelled
 from lci_py.search.views.hits import HitList
 from lci_py.search.views.time_budget import side_by_side
+from lci_py.search.whole import ALONE
 from lci_py.types.search import VIEWS, Degradation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
     from lci_py.search.query.rewrites import Wording
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.fusion import Fused
-    from lci_py.search.ranking.graph_lift import Reached
     from lci_py.search.ranking.near import Near
     from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.retrievers import Retriever
     from lci_py.search.views.views import Views
+    from lci_py.search.whole import Whole
     from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 
 #: Units from which on each view has a thread: below, a view takes about 1 ms, and threads cost more than they save.
@@ -71,40 +72,20 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     run = _Run(snapshot, request, filters, began)
     with snapshot.trace.stage("plan"):
         query = read_text(text)
-    attempt, plan, outcome = climbed(run, query, filters, strict=request.strict)
+    tried = fallback.climbed(run.look_ups, query, filters, run.attempt, strict=request.strict)
+    attempt, plan, outcome = tried.attempt, tried.plan, tried.found
+    units = run.choose(attempt.choice)
     for name, stage in outcome.trace.items():
         snapshot.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
-    made = _answer(snapshot, request, outcome, attempt, run.extras)
+    made = answered(snapshot, request, outcome, attempt.query, units.places, run.extras)
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Fusion
 
-        return Fusion(snapshot, filters, attempt.query, attempt.allowed, outcome)
+        return Fusion(snapshot, filters, attempt.query, units.mask, outcome)
 
     made = replace(made, plan=plan.as_json(), degraded=tuple(outcome.degraded))
     return Answered(made, filters, explainable, Merged(plan, outcome, run.extras))
-
-
-class Run(Protocol):
-    """Attempts of one request."""
-
-    @property
-    def source(self) -> fallback.Source: ...
-
-    def attempt(self, attempt: Attempt) -> tuple[Attempt, Plan, Outcome]:
-        """The attempt with what its query became, how it was planned, and what it found."""
-        ...
-
-
-def climbed(run: Run, query: TextQuery, filters: Filters, *, strict: bool) -> tuple[Attempt, Plan, Outcome]:
-    """The attempt that answers, with the step of the ladder that it is."""
-    attempt, plan, outcome = run.attempt(fallback.first(run.source, query, filters, strict=strict))
-    again = None if strict else fallback.relaxed(run.source, attempt, outcome)
-    if again is not None:
-        other = run.attempt(again)
-        if not outcome.total or fallback.by_words(other[2]):
-            attempt, plan, outcome = other
-    return attempt, fallback.settled(plan, attempt, outcome, filtered=bool(filters)), outcome
 
 
 class _Run:
@@ -113,7 +94,8 @@ class _Run:
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
         self.extras = Extras()
-        self.source = fallback.SnapshotSource(snapshot)
+        self.choose = lru_cache(maxsize=None)(partial(chosen, snapshot))
+        self.look_ups = fallback.look_ups(snapshot, self.choose)
         self._near: Near | None = None
         if request.near is not None:
             from lci_py.search.ranking.near import Near, place_of
@@ -121,7 +103,7 @@ class _Run:
             place = place_of(snapshot, request.near)
             self._near = self.extras.ask("graph", lambda: Near(snapshot, place))
 
-    def attempt(self, attempt: Attempt) -> tuple[Attempt, Plan, Outcome]:
+    def attempt(self, attempt: Attempt) -> fallback.Tried:
         snapshot, request = self._snapshot, self._request
         with snapshot.trace.stage("plan"):
             wording = self._wording(attempt.query)
@@ -136,15 +118,17 @@ class _Run:
                 files=snapshot.numbering.total("files"),
             )
         query = rewritten(attempt.query, wording.rewrites)
+        allowed = self.choose(attempt.choice).mask
         try:
-            known = spelled(snapshot, attempt.query, self._filters, attempt.allowed, wait=request.budget_ms is None)
+            known = spelled(snapshot, attempt.query, self._filters, allowed, wait=request.budget_ms is None)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
-        if attempt.hopeless and not known.units:
-            return attempt, plan, Outcome({view: HitList.empty(view) for view in VIEWS})
-        question = Question(query, plan, attempt.allowed, self._near, known)
-        found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
-        return attempt._replace(query=query), plan, found
+        if not self.look_ups.holds(attempt.choice) and not known.units:
+            found = Outcome({view: HitList.empty(view) for view in VIEWS})  # no view need be asked
+        else:
+            question = Question(query, plan, allowed, self._near, known)
+            found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
+        return fallback.Tried(attempt._replace(query=query), plan, fallback.Heard.of(found), found)
 
     def _wording(self, query: TextQuery) -> Wording:
         """What the vocabulary says of the query; nothing while a late view has the lexical shard and time is short."""
@@ -166,6 +150,7 @@ class Question(NamedTuple):
         allowed: [units] mask of what can be a result; None for all.
         near: A place that candidates are measured by as well.
         spelled: What the query spells out.
+        whole: Of what the index is a part.
     """
 
     query: TextQuery
@@ -173,6 +158,7 @@ class Question(NamedTuple):
     allowed: NDArray[np.bool_] | None = None
     near: Near | None = None
     spelled: Spelled = NOTHING
+    whole: Whole = ALONE
 
 
 def search(question: Question, views: Views, table: UnitColumns, extras: Extras, began: float) -> Outcome:
@@ -196,6 +182,8 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         started = time.perf_counter()
         retriever: Retriever = getattr(views, view)()
         hits = retriever.search(question.query, POOL, allowed)
+        if question.whole.hits is not None:
+            hits = hits.head(question.whole.hits[view])
         spent[view] = (time.perf_counter() - started) * 1e3
         return hits
 
@@ -216,14 +204,21 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         else:
             outcome.hits[view] = hits
             outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
-    if any(len(hits) for hits in outcome.hits.values()) or question.spelled.units:
+    led_to = question.whole.around is not None and len(question.whole.around[0])  # by other parts of a fleet
+    if any(len(hits) for hits in outcome.hits.values()) or question.spelled.units or led_to:
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
         graph = extras.ask("graph", lambda: _checked(views.graph()))
-        measure = Measure(question.query, views, table, answered, graph)
-        around = views.reached or reached
-        _rank(outcome, question, measure, table, None if graph is None else partial(around, graph, table), extras)
+        measure = Measure(question.query, views, table, answered, graph, question.whole)
+
+        def around(best: Ranked) -> Neighbours:
+            if question.whole.around is not None:
+                return Neighbours(*question.whole.around)
+            assert graph is not None
+            return neighbours(graph, table, best.units[:SEEDS], best.scores[:SEEDS])
+
+        _rank(outcome, question, measure, table, None if graph is None else around, extras)
         ms = (time.perf_counter() - started) * 1e3
         came = 0 if outcome.candidates is None else len(outcome.candidates.units)
         outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
@@ -241,11 +236,11 @@ def _rank(
     question: Question,
     measure: Measure,
     table: UnitColumns,
-    reach: Callable[[NDArray[np.int64]], Reached] | None,
+    around_best: Callable[[Ranked], Neighbours] | None,
     extras: Extras,
 ) -> None:
-    """Rank what the views found, then again with what is around the best of it in the graph, which `reach` tells."""
-    query, plan, allowed, near, known = question
+    """Rank what the views found, then again with what `around_best` says is around the best of it in the graph."""
+    query, plan, allowed, near, known, fleet = question
 
     def candidates(units: NDArray[np.int64]) -> Candidates:
         files = table.file[units]
@@ -261,9 +256,9 @@ def _rank(
     units = np.flatnonzero(there)
     outcome.candidates = candidates(units)
     outcome.ranked = best = Ranked(outcome.candidates, plan)
-    if reach is None or not plan.weights.get(GRAPH):
+    if around_best is None or not plan.weights.get(GRAPH):
         return
-    around = extras.ask("graph", lambda: weighed(reach(best.units[:SEEDS]), best.scores[:SEEDS]))
+    around = extras.ask("graph", lambda: around_best(best))
     if around is None:
         return
     if allowed is not None:
@@ -275,11 +270,27 @@ def _rank(
     lifts[np.searchsorted(whole.units, around.units)] = around.values
     whole.signals[GRAPH] = lifts
     outcome.candidates = whole
-    outcome.ranked = Ranked(whole, plan)
+    outcome.ranked = Ranked(whole, plan, fleet.highest)
 
 
-def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attempt: Attempt, extras: Extras) -> Answer:
-    """The results in their envelope, with what each view said and the graph around each result."""
+def answered(
+    snapshot: Snapshot,
+    request: SearchRequest,
+    outcome: Outcome,
+    query: TextQuery,
+    places: Mapping[int, int],
+    extras: Extras,
+) -> Answer:
+    """The results in their envelope, with what each view said and the graph around each result.
+
+    Args:
+        snapshot: What was searched.
+        request: What was asked.
+        outcome: What was found.
+        query: As the views were asked.
+        places: Unit to the line of a phrase in it.
+        extras: Notes if the graph cannot be read.
+    """
     head = outcome.head(snapshot.shown(request))
     with snapshot.trace.stage("graph", len(head)):
         rows = shown_rows(snapshot, [item.unit for item in head], outcome.symbols)
@@ -287,7 +298,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attemp
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
         scored = own_scores(outcome, head)
-        wanted = Wanted(attempt.query.terms, attempt.query.phrases, attempt.query.forms)
+        wanted = Wanted(query.terms, query.phrases, query.forms)
 
         def shown(item: Fused) -> Result:
             others = tuple(
@@ -300,9 +311,7 @@ def _answer(snapshot: Snapshot, request: SearchRequest, outcome: Outcome, attemp
                 from lci_py.search.explain.steps import of_fused
 
                 explain = of_fused(outcome, item.unit, item)
-            made = result(
-                snapshot, rows[item.unit], request, item.source, item.score, wanted, attempt.places.get(item.unit)
-            )
+            made = result(snapshot, rows[item.unit], request, item.source, item.score, wanted, places.get(item.unit))
             return replace(made, also_matched=others, graph=around.get(item.unit), explain=explain)
 
         results = [shown(item) for item in head]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
-from lci_py.search.modes.fallback import SnapshotSource, first
+from lci_py.search.modes.fallback import first, look_ups
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.explain.explainable import Explainable
+    from lci_py.search.modes.fallback import Attempt
     from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.retrievers import Retriever
     from lci_py.types.search import Answer, SearchRequest, View
@@ -50,17 +52,18 @@ def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
         whole = find(snapshot, replace(asked, explain_file=None, budget_ms=None), snapshot.n_units)
         return Single(snapshot, filters, whole)
 
-    made = replace(_answer(snapshot, asked, found), query=request.query)
+    made = replace(answered(snapshot, asked, found), query=request.query)
     return Answered(made, filters, explainable)
 
 
-def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
+def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attempt | None = None) -> Found:
     """The first `limit` results of a query in the mode dense or bm25.
 
     Args:
         snapshot: What is searched.
         request: Its query has no `field:value` terms: they are among the filters.
         limit: How many.
+        attempt: What is searched for, if that is known.
     Raises:
         IndexError_: The shard cannot be used.
         BudgetExceededError: There was no time to search it.
@@ -69,7 +72,10 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     with snapshot.trace.stage("plan"):
         query = read_text(request.query)
     view: View = "dense" if request.mode == "dense" else "bm25"
-    query, allowed, places, relaxed = first(SnapshotSource(snapshot), query, request.filters, strict=request.strict)
+    choose = lru_cache(maxsize=None)(partial(candidates.chosen, snapshot))
+    if attempt is None:
+        attempt = first(look_ups(snapshot, choose), query, request.filters, strict=request.strict)
+    query, (allowed, places) = attempt.query, choose(attempt.choice)
 
     def search_view() -> HitList:
         retriever: Retriever = getattr(snapshot, view)
@@ -82,10 +88,13 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     came = snapshot.n_units if allowed is None else int(allowed.sum())
     with snapshot.trace.stage(view, came) as stage:
         raw = within(search_view, view, snapshot.view_locks[view], request.budget_ms, began)
+        if snapshot.whole.hits is not None:
+            raw = raw.head(snapshot.whole.hits[view])
         stage.left = raw.total
     with snapshot.trace.stage("same_file", len(raw)) as stage:
         if known is None:
-            known = spelled(snapshot, query, request.filters, allowed, raw.units[:HEAD].tolist())
+            head = raw.units[: snapshot.whole.read[0] if snapshot.whole.read else HEAD]
+            known = spelled(snapshot, query, request.filters, allowed, head.tolist())
         with snapshot.view_locks[view]:
             why = evidence(snapshot, query, raw, known)
         changed, files = why.ranked()
@@ -94,7 +103,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     if query.phrases:
         literal = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
         ranked = with_literal_hits(ranked, literal, len(literal), limit)
-    return Found(query, allowed, places, raw, ranked, why, known.symbols, relaxed)
+    return Found(query, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed)
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
@@ -114,7 +123,7 @@ def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limi
     return HitList(hits.view, units, np.concatenate((hits.scores, np.zeros(len(rest)))), total)
 
 
-def _answer(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
+def answered(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
     """The results, in their envelope."""
     hits = found.ranked
     explains = None

@@ -61,7 +61,7 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
         return Structure(snapshot, answering.filters, matching(snapshot, answering, _ALL, there)[0])
 
-    return Answered(_answer(snapshot, request, answering, rows, stage.left), answering.filters, explainable)
+    return Answered(answered(snapshot, request, answering, rows, stage.left), answering.filters, explainable)
 
 
 def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
@@ -85,7 +85,7 @@ def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
     return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 
-def _answer(snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int) -> Answer:
+def answered(snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int) -> Answer:
     """The envelope of a query by structure alone; every row is as good as any."""
     wanted = Wanted(terms_of(asked.filters), asked.phrases)
     with snapshot.trace.stage("present", len(rows)) as stage:

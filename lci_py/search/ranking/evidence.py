@@ -96,7 +96,7 @@ class Found(NamedTuple):
 
     query: TextQuery
     allowed: NDArray[np.bool_] | None
-    places: dict[int, int]
+    places: Mapping[int, int]
     raw: HitList
     ranked: HitList
     evidence: Evidence
@@ -133,7 +133,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     spelled = {name: (worth, values.astype(np.float64)) for name, values in known.of(units).items()}
     added = {"file": (FILE, mean)} if dense else {"stem": (STEM, stem), "file": (FILE, mean)}
     if query.files:
-        mentioned = mentions(query, table.paths, snapshot.views.mentioned)[files]
+        mentioned = mentions(query, table.paths, snapshot.whole.mentioned)[files]
         added["mentioned"] = (MENTIONED * worth, mentioned.astype(np.float64))
     return Evidence(hits, files, added, 1 / (1 + FILE) if dense else 1.0, multiplied, spelled)
 

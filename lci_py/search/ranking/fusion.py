@@ -73,10 +73,19 @@ class Ranked:
     """A ranking of candidates, best first; ties by unit number, which follows path, then line. Candidates without a
     score above 0 are left out. The steps of a score are computed only for the results that are asked for."""
 
-    def __init__(self, candidates: Candidates, plan: Plan) -> None:
+    def __init__(self, candidates: Candidates, plan: Plan, highest: float | None = None) -> None:
+        """
+        Args:
+            candidates: What is ranked.
+            plan: How.
+            highest: The largest score without a lift; that of these candidates if None.
+        """
         self._candidates, self._plan = candidates, plan
         self._names = [name for name in sorted(candidates.signals) if plan.weights.get(name) and name != GRAPH]
-        self._total = total = self._lifted(self._sums())
+        sums = self._sums()
+        #: The largest score of a candidate that a view has found, without a lift.
+        self.highest = self._highest(sums) if highest is None else highest
+        self._total = total = self._lifted(sums)
         place = np.flatnonzero(total > 0)
         # Units ascend, so that a stable order has them in it where scores tie.
         own = total[place]
@@ -102,6 +111,10 @@ class Ranked:
             total = np.where(applies, total * plan.factors.get(name, 1.0), total)
         return total
 
+    def _highest(self, total: NDArray[np.float64]) -> float:
+        found = self._candidates.found
+        return float((total if found is None else np.where(found, total, 0.0)).max(initial=0.0))
+
     def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
         """The sums plus the graph's lift: [n], 0 for units that neither a view nor the graph has found."""
         candidates, plan = self._candidates, self._plan
@@ -112,7 +125,7 @@ class Ranked:
         added = weight * near.astype(np.float64)
         for name, applies in candidates.factors.items():
             added = np.where(applies, added * plan.factors.get(name, 1.0), added)
-        bound = np.maximum(own, BELOW * own.max())
+        bound = np.maximum(own, BELOW * self.highest)
         return np.where(near > 0, np.maximum(own, np.minimum(total + np.round(added, 9), bound)), own)
 
     @property

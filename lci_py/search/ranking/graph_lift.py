@@ -71,7 +71,7 @@ def reached(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> 
     if not len(seeds):
         return Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     group, node, step = edges_of(graph, table, seeds)
-    return distinct(seeds, group, _units(graph, table.unit_of_symbol(graph.n_symbols), node), step)
+    return distinct(seeds, group, units_of(graph, table.unit_of_symbol(graph.n_symbols), node), step)
 
 
 def edges_of(
@@ -156,7 +156,7 @@ def _edges(
     return group, node, step
 
 
-def _units(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
     """The unit of each node, -1 for a file or a definition that is a part of another's text; an anonymous function is
     that of the definition around it."""
     symbols = nodes.astype(np.int64)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lci_py.search.ranking.same_file import depths
+from lci_py.search.whole import ALONE
 from lci_py.source.text.folders import is_aside
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.views.hits import HitList
     from lci_py.search.views.views import Pieces, Views
+    from lci_py.search.whole import Whole
     from lci_py.types.search import View
 
 
@@ -43,7 +45,13 @@ class Measure:
     those that come later, from the graph, do not change what the others are worth."""
 
     def __init__(
-        self, query: TextQuery, views: Views, table: UnitColumns, hits: Mapping[View, HitList], graph: GraphIndex | None
+        self,
+        query: TextQuery,
+        views: Views,
+        table: UnitColumns,
+        hits: Mapping[View, HitList],
+        graph: GraphIndex | None,
+        whole: Whole = ALONE,
     ) -> None:
         """
         Args:
@@ -52,9 +60,11 @@ class Measure:
             table: Facts about the units.
             hits: Of the views that answered.
             graph: None if it cannot be used.
+            whole: Of what the index is a part; if it has peaks, they are those that scale.
         """
         self._query, self._views, self._table, self._hits, self._graph = query, views, table, hits, graph
-        self._peaks: dict[str, float] = {}
+        self._whole = whole
+        self._peaks: dict[str, float] = dict(whole.peaks or {})
         self._file_means: NDArray[np.float32] | None = None
         self._whole_files: NDArray[np.float32] | None = None
         self._mentioned: NDArray[np.float32] | None = None
@@ -63,26 +73,17 @@ class Measure:
         """Every signal of every candidate, in [0, 1]: name -> [n], for units [n], ascending."""
         query, table = self._query, self._table
         files = table.file[units]
-        signals: dict[str, NDArray[np.float32]] = {}
+        signals = {name: self._scaled(name, values) for name, values in self.measured(units).items()}
         if "dense" in self._hits:
-            dense = self._views.dense()
-            signals["dense"] = self._scaled("dense", dense.scores(query, units))
             if self._file_means is None:
-                self._file_means = _means_of_best(signals["dense"], files, len(table.paths))
+                self._file_means = means_of_best(signals["dense"], files, len(table.paths))
             signals["dense_file"] = self._scaled("dense_file", self._file_means[files])
-            if self._whole_files is None:
-                self._whole_files = dense.of_files(query, table.file, len(table.paths))
-            signals["dense_all"] = self._scaled("dense_all", self._whole_files[files])
         if "bm25" in self._hits:
-            for name, values in self._views.bm25().field_scores(query).items():
-                signals[name] = self._scaled(name, values[units])
             signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
         if self._query.files:
             if self._mentioned is None:
-                self._mentioned = mentions(query, table.paths, self._views.mentioned)
+                self._mentioned = mentions(query, table.paths, self._whole.mentioned)
             signals["mentioned"] = self._mentioned[files]
-        if self._graph is not None:
-            signals["hub"] = self._scaled("hub", np.log1p(self._graph.importers[files].astype(np.float32)))
         if "symbolic" in self._hits:
             found = self._hits["symbolic"]
             signals["symbol"] = np.zeros(len(units), np.float32)
@@ -92,16 +93,37 @@ class Measure:
             signals["symbol"][place[there]] = found.scores[there]
         return signals
 
+    def measured(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
+        """What is scaled by its largest value to be a signal: name -> [n]."""
+        query, table = self._query, self._table
+        files = table.file[units]
+        found: dict[str, NDArray[np.float32]] = {}
+        if "dense" in self._hits:
+            dense = self._views.dense()
+            found["dense"] = dense.scores(query, units)
+            if self._whole_files is None:
+                self._whole_files = dense.of_files(query, table.file, len(table.paths))
+            found["dense_all"] = self._whole_files[files]
+        if "bm25" in self._hits:
+            found |= {name: values[units] for name, values in self._views.bm25().field_scores(query).items()}
+        if self._graph is not None:
+            found["hub"] = np.log1p(self._graph.importers[files].astype(np.float32))
+        return found
+
     def _scaled(self, name: str, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        peak = self._peaks.setdefault(name, float(values.max()) if len(values) else 0.0)
-        if peak <= 0:
-            return np.zeros_like(values)
-        scaled = values / np.float32(peak)
-        np.maximum(scaled, 0, out=scaled)  # not `clip`, whose checks take longer than this
-        return np.asarray(np.minimum(scaled, 1, out=scaled), np.float32)
+        return scaled(values, self._peaks.setdefault(name, float(values.max()) if len(values) else 0.0))
 
 
-def _means_of_best(
+def scaled(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
+    """Some values as parts of the largest one, in [0, 1]: [n]."""
+    if peak <= 0:
+        return np.zeros_like(values)
+    found = values / np.float32(peak)
+    np.maximum(found, 0, out=found)  # not `clip`, whose checks take longer than this
+    return np.asarray(np.minimum(found, 1, out=found), np.float32)
+
+
+def means_of_best(
     values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3
 ) -> NDArray[np.float32]:
     """Of each file, the mean of its best values: a file that answers in several places answers better. [n_files]"""

@@ -14,6 +14,7 @@ import numpy as np
 from lci_py.index.shards.symbols import narrowest
 from lci_py.index.shards.unit_columns import UNIT_KINDS
 from lci_py.search.ranking.signals import stem_match
+from lci_py.search.whole import NameCounts
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
@@ -88,17 +89,9 @@ class Spelled(NamedTuple):
 NOTHING = Spelled({}, {}, {})
 
 
-class NameCounts(NamedTuple):
-    """What decides how much each definition counts whose whole name the query is."""
-
-    exact: bool = False  # one is spelled like the query, whatever the filters say
-    small: int = 0  # those that pass the filters and have no unit of their own
-
-
 class Likely(NamedTuple):
-    """Chunks that have the most of some words, best first; [n] each."""
+    """The units of chunks that have the most of some words, best first; [n] each."""
 
-    chunks: NDArray[np.int64]
     units: NDArray[np.int64]
     shares: NDArray[np.float64]
     scores: NDArray[np.float32]
@@ -133,14 +126,15 @@ def spelled(
         return NOTHING  # it is about many things, and spells out none
     names, symbols = named(snapshot, query, filters, allowed)
     texts: dict[int, float] = {}
-    for text in texts_of(query):
+    for number, text in enumerate(texts_of(query)):
         places = head
         lock = snapshot.view_locks["bm25"]
         if places is None and lock.acquire(blocking=wait):
             try:
-                places = dict.fromkeys(likely(snapshot.lexical, text, allowed).units.tolist())
+                units = likely(snapshot.lexical, text, allowed).units
             finally:
                 lock.release()
+            places = dict.fromkeys(units[: snapshot.whole.read[number] if snapshot.whole.read else None].tolist())
         add_narrowest(texts, stating(snapshot, text, list(places or ())[: text.head]))
     return Spelled(names, texts, symbols) if names or texts else NOTHING
 
@@ -174,7 +168,6 @@ def named(
     query: TextQuery,
     filters: Filters,
     allowed: NDArray[np.bool_] | None,
-    counts: NameCounts | None = None,
 ) -> tuple[dict[int, float], dict[int, int]]:
     """The definitions whose whole name the query is; and those of them that have no unit of their own.
 
@@ -183,13 +176,12 @@ def named(
         query: The text.
         filters: That `allowed` has been made with.
         allowed: [units] mask of what can be a result.
-        counts: Of the collection that the snapshot is a part of, if it is.
     """
     if not may_be_a_name(query):
         return {}, {}
     whole = "".join(query.words)
     rows, own = _rows_named(snapshot, query, filters)
-    exact, small = counts or own
+    exact, small = snapshot.whole.names or own
     values: dict[int, float] = {}
     symbols: dict[int, int] = {}
     for row in rows:
@@ -290,8 +282,7 @@ def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None)
     part = wanted.share < 1
     terms = tuple(term for text in words_of(wanted) if (term := index.term(text)) is not None)
     if not terms:
-        none = np.zeros(0, np.int64)
-        return Likely(none, none, np.zeros(0), np.zeros(0, np.float32))
+        return Likely(np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.float32))
     rows, _, numbers = index.postings("content", terms)
     total, having = index.size("content"), index.having("content", terms, numbers)
     idfs = np.where(having > 0, np.log1p((total - having + 0.5) / (having + 0.5)), 0.0)
@@ -305,13 +296,9 @@ def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None)
     scores = np.zeros(len(found), np.float32)
     if part:
         scores = index.scores("content", ((term, 1.0) for term in terms))[found]
-    return best_of(Likely(found, index.chunk_unit[found].astype(np.int64), shares[found], scores), wanted)
-
-
-def best_of(found: Likely, wanted: Text) -> Likely:
-    """The first of some chunks, in their order; ties by chunk."""
-    order = np.lexsort((found.chunks, -found.scores, -found.shares))[: wanted.head]
-    return Likely(found.chunks[order], found.units[order], found.shares[order], found.scores[order])
+    order = np.lexsort((found, -scores, -shares[found]))[: wanted.head]
+    units = index.chunk_unit[found[order]].astype(np.int64)
+    return Likely(units, shares[found[order]], scores[order])
 
 
 def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stated, float]:

@@ -209,10 +209,21 @@ def view_scores(fields: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32
 class LexicalRetriever:
     """BM25 over content, names and paths."""
 
-    def __init__(self, index: LexicalIndex) -> None:
-        self.index = index
+    def __init__(self, index: LexicalIndex, best: float | None = None) -> None:
+        """
+        Args:
+            index: The shards.
+            best: The largest score of all units of the collection that the index is a part of, if it is.
+        """
+        self.index, self._best = index, best
         #: The last query's scores: multiview asks for them again.
         self._last: tuple[tuple[tuple[str, float], ...], dict[str, NDArray[np.float32]]] | None = None
+
+    def among(self, best: float | None) -> LexicalRetriever:
+        """The same with another largest score; what was computed last is known to both."""
+        found = LexicalRetriever(self.index, best)
+        found._last = self._last
+        return found
 
     def known(self, query: TextQuery) -> list[tuple[Term, float]]:
         """The query's terms that the index has, with their weights."""
@@ -283,7 +294,7 @@ class LexicalRetriever:
 
     def best(self, query: TextQuery) -> float:
         """The largest score of all units."""
-        return float(self.scores(query).max(initial=0.0))
+        return float(self.scores(query).max(initial=0.0)) if self._best is None else self._best
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         scores = self.scores(query)

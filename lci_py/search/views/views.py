@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _thread import LockType
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
     from lci_py.types.search import View
 
@@ -30,9 +26,5 @@ class Views:
     symbolic: Callable[[], SymbolicRetriever]
     graph: Callable[[], GraphIndex]
     locks: Mapping[View, LockType]
-    #: Gives the units around some seeds, of (graph, table, seeds), instead of `graph_lift.reached`.
-    reached: Callable[[GraphIndex, UnitColumns, NDArray[np.int64]], Any] | None = None
-    #: How files are mentioned in a collection that these views are of a part of; None if they are of all there is.
-    mentioned: Mapping[tuple[tuple[str, ...], float], tuple[int, int]] | None = None
     #: The stems in the names of the files that queries have met.
     pieces: dict[int, Pieces] = field(default_factory=dict)

@@ -1,0 +1,297 @@
+"""The call graph of a fleet: linked over all parts as that of one index, then cut into the parts.
+
+A part's graph is an ordinary one (`index/shards/graph.py`) of its own nodes. What their edges lead to in other parts is
+a further definition in it, stored with what a link to it shows, so that no part asks another one.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from contextlib import ExitStack, closing
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from lci_py.callgraph.link import Linker
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.callgraph_tables import SqlTables
+from lci_py.index.shards.graph import GraphIndex, write_graph
+from lci_py.index.shards.numbering import COUNTED, Numbering
+from lci_py.index.shards.symbol_queries import names
+from lci_py.processes import FORKS
+from lci_py.search.ranking.graph_lift import units_of
+from lci_py.types.search import GraphLink
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.symbol_queries import Name
+    from lci_py.index.shards.unit_columns import UnitColumns
+    from lci_py.search.snapshot import Snapshot
+
+#: A unit of the fleet is its part times this, plus its number in the part.
+PART = 1 << 32
+
+
+# --- linking ------------------------------------------------------------------------------------------------------
+
+
+def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
+    """Link the parts.
+
+    Args:
+        parts: In the order of their paths.
+        folder: A folder for the files.
+    Returns:
+        The graph of each part.
+    Raises:
+        DamagedIndexError: A shard is not what was written.
+        OSError: A file cannot be written.
+    """
+    links = _read_facts(parts, folder).finish(fork=FORKS)
+    write_graph(whole := folder / "graph.arrays", links)
+    cut = _Cut(GraphIndex(whole), parts)
+    shas = [[known.sha for known in part.files.known() if known.slot >= 0] for part in parts]
+    times = Counter(sha for own in shas for sha in own)
+    made = []
+    for number, own in enumerate(shas):
+        made.append(folder / f"part-{number}.arrays")
+        copied = np.array([times[sha] > 1 for sha in own], np.uint8)
+        write_arrays(made[-1], {**cut.part(number), "copied": copied})
+    return made
+
+
+def _read_facts(parts: Sequence[Snapshot], folder: Path) -> Linker:
+    """What linking needs of all parts."""
+    numbering = _joined(parts, folder / "numbering.arrays")
+    with ExitStack() as stack:
+        connections = []
+        for shard in (shard for part in parts for shard in part.shards("symbols")):
+            try:
+                uri = shard.resolve().as_uri() + "?mode=ro&immutable=1"
+                connections.append(stack.enter_context(closing(sqlite3.connect(uri, uri=True))))
+                connections[-1].execute("PRAGMA trusted_schema = OFF")
+            except sqlite3.DatabaseError as error:
+                raise DamagedIndexError(f"{shard.name}: {error}") from error
+        tables = SqlTables(connections, numbering)
+        linker = Linker()
+        for file in range(numbering.total("files")):
+            linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
+    return linker
+
+
+def _joined(parts: Sequence[Snapshot], path: Path) -> Numbering:
+    """The numbering of the segments of all parts."""
+    publics = []
+    first = 0
+    for part in parts:
+        for segment, counts in enumerate(part.numbering.counts):
+            own = part.numbering.public_array("files", segment)
+            public = np.arange(counts["files"]) if own is None else own.astype(np.int64)
+            publics.append(np.where(public >= 0, public + first, -1))
+        first += part.numbering.total("files")
+    public = np.concatenate([np.zeros(0, np.int64), *publics])
+    slots = np.empty(first, np.int32)
+    living = np.flatnonzero(public >= 0)
+    slots[public[living]] = living
+    arrays: dict[str, NDArray[np.int32]] = {"files_public": public.astype(np.int32), "files_slot": slots}
+    for kind in COUNTED[1:]:
+        sizes = [np.array(part.files.arrays.view(f"{kind}_sizes", "i4"), np.int32) for part in parts]
+        arrays[f"{kind}_sizes"] = np.concatenate([np.zeros(0, np.int32), *sizes])
+    write_arrays(path, arrays)
+    return Numbering([counts for part in parts for counts in part.numbering.counts], Arrays(path))
+
+
+class _Span(NamedTuple):
+    """Nodes of the whole graph that are a part's own, and the first number that they have in the part's graph."""
+
+    start: int
+    stop: int
+    first: int
+
+
+class _Cut:
+    """Cuts the graph of all parts into those of the parts."""
+
+    def __init__(self, graph: GraphIndex, parts: Sequence[Snapshot]) -> None:
+        self._graph, self._parts = graph, parts
+        self._symbols, self._files = (
+            [0, *accumulate(part.numbering.total(kind) for part in parts)] for kind in ("symbols", "files")
+        )
+        self._lambdas = [int(graph.first_lambda[file]) for file in self._files]
+        #: [symbols + 1] the unit of the fleet of every symbol, -1 for none; the last item is -1.
+        self._unit_of = np.full(graph.n_symbols + 1, -1, np.int64)
+        for number, part in enumerate(parts):
+            owned = np.flatnonzero(part.unit_table.symbol >= 0)
+            self._unit_of[self._symbols[number] + part.unit_table.symbol[owned]] = number * PART + owned
+        self._names: dict[int, Name] = {}
+
+    def part(self, number: int) -> dict[str, Any]:
+        """The arrays of a part's graph."""
+        graph = self._graph
+        (s, s_end), (f, f_end), (a, a_end) = (
+            (starts[number], starts[number + 1]) for starts in (self._symbols, self._files, self._lambdas)
+        )
+        first_file, first_lambda = graph.n_symbols, graph.n_symbols + graph.n_files
+        own = [(s, s_end), (first_file + f, first_file + f_end), (first_lambda + a, first_lambda + a_end)]
+        edges = np.unique(np.concatenate([
+            *(np.arange(graph.out_ptr[start], graph.out_ptr[stop]) for start, stop in own),
+            *(graph.incoming[graph.in_ptr[start] : graph.in_ptr[stop]] for start, stop in own),
+        ]))  # fmt: skip
+        ends = np.concatenate([graph.source[edges], graph.target[edges]]).astype(np.int64)
+        outside = np.unique(ends[~np.logical_or.reduce([(ends >= start) & (ends < stop) for start, stop in own])])
+        n_symbols = s_end - s + len(outside)
+        firsts = (0, n_symbols, n_symbols + f_end - f)
+        local = np.searchsorted(outside, ends) + (s_end - s)
+        for (start, stop), first in zip(own, firsts, strict=True):
+            inside = (ends >= start) & (ends < stop)
+            local[inside] = ends[inside] - start + first
+        source, target = local[: len(edges)], local[len(edges) :]
+        order = np.lexsort((graph.line[edges], graph.kind[edges], target, source))
+        source, target, edges = source[order], target[order], edges[order]
+        n_nodes = n_symbols + f_end - f + a_end - a
+        first_symbol = graph.first_symbol[f : f_end + 1] - s
+        first_symbol[-1] = n_symbols
+        lambda_symbol = graph.lambda_symbol[a:a_end]
+        return {
+            "first_symbol": first_symbol.astype(np.int32),
+            "target": target.astype(np.int32),
+            **{name: getattr(graph, name)[edges] for name in ("kind", "line", "step")},
+            "out_ptr": _pointers(source, n_nodes),
+            "incoming": np.argsort(target, kind="stable").astype(np.int32),
+            "in_ptr": _pointers(target, n_nodes),
+            "first_lambda": (graph.first_lambda[f : f_end + 1] - a).astype(np.int32),
+            "lambda_symbol": np.where(lambda_symbol >= 0, lambda_symbol - s, -1).astype(np.int32),
+            "lambda_line": graph.lambda_line[a:a_end].astype(np.int32),
+            "lambda_end_line": graph.lambda_end_line[a:a_end].astype(np.int32),
+            "part": np.array([number], np.int32),
+            **self._outside(outside),
+        }
+
+    def _outside(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
+        """What a part's graph says of nodes of others: the part, the unit of the fleet, and what a link shows."""
+        graph = self._graph
+        anonymous = nodes >= graph.n_symbols + graph.n_files
+        symbols = np.where(nodes < graph.n_symbols, nodes, -1)
+        symbols[anonymous] = graph.lambda_symbol[nodes[anonymous] - graph.n_symbols - graph.n_files]
+        links = self._links_of(nodes.tolist())
+        texts = [json.dumps(link).encode() for _, link in links]
+        return {
+            "outside_part": np.array([part for part, _ in links], np.int32),
+            "outside_unit": self._unit_of[symbols],
+            "outside_start": np.array([0, *accumulate(map(len, texts))], np.int64),
+            "outside_link": np.frombuffer(b"".join(texts), np.uint8),
+        }
+
+    def _links_of(self, nodes: Sequence[int]) -> list[tuple[int, GraphLink]]:
+        """The part of each of some nodes, and what a link to it shows."""
+        graph = self._graph
+        # File, line and symbol of each node.
+        places: dict[int, tuple[int, int, int]] = {}
+        for node in nodes:
+            if node < graph.n_symbols:
+                places[node] = graph.file_of(node), 0, node
+            elif node < graph.n_symbols + graph.n_files:
+                places[node] = node - graph.n_symbols, 1, -1
+            else:
+                places[node] = graph.lambda_at(node)
+        wanted: dict[int, set[int]] = defaultdict(set)
+        for _, _, symbol in places.values():
+            if symbol >= 0 and symbol not in self._names:
+                part = bisect_right(self._symbols, symbol) - 1
+                wanted[part].add(symbol - self._symbols[part])
+        for part, own in wanted.items():
+            found = names(self._parts[part].symbols, sorted(own))
+            self._names |= {symbol + self._symbols[part]: name for symbol, name in found.items()}
+        links = []
+        for node, (file, line, symbol) in places.items():
+            part = bisect_right(self._files, file) - 1
+            path = self._parts[part].unit_table.paths[file - self._files[part]]
+            name = self._names.get(symbol)
+            if node < graph.n_symbols and name is not None:
+                link = GraphLink(name.id, name.name, path, name.line, name.qualified_name)
+            elif node < graph.n_symbols + graph.n_files:
+                link = GraphLink(f"file:{path}", None, path, 1)
+            else:
+                outer = f"{name.qualified_name}." if name is not None else ""
+                link = GraphLink(f"lambda:{path}:{line}", "<lambda>", path, line, f"{outer}<lambda>")
+            links.append((part, link))
+        return links
+
+
+def _pointers(nodes: NDArray[np.int64], n: int) -> NDArray[np.int32]:
+    return np.append(0, np.cumsum(np.bincount(nodes, minlength=n))).astype(np.int32)
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+class PartGraph(GraphIndex):
+    """The graph of a part. Definitions from `own_symbols` on are those of other parts.
+
+    Raises:
+        DamagedIndexError: The file is not what was written, or is of another part.
+    """
+
+    def __init__(self, path: Path, readable: frozenset[int] | None = None) -> None:
+        """
+        Args:
+            path: The file.
+            readable: The parts of which anything is told; None for all.
+        """
+        super().__init__(path)
+        arrays = self._arrays
+        self.copied = arrays.array("copied", "u1")  # [files] whether another file of the fleet has the same content
+        self._part = int(arrays.array("part", "i4")[0])
+        self._outside_part, self._outside_unit = arrays.array("outside_part", "i4"), arrays.array("outside_unit", "i8")
+        self._outside_start, self._outside_link = (
+            arrays.array("outside_start", "i8"),
+            arrays.array("outside_link", "u1"),
+        )
+        self.own_symbols = self.n_symbols - len(self._outside_part)
+        self._check(len(self.copied) == self.n_files and self.own_symbols >= 0)
+        self._check(len(self._outside_unit) == len(self._outside_part) == len(self._outside_start) - 1)
+        if readable is not None:
+            self._hide(~np.isin(self._outside_part, np.array(sorted(readable), np.int32)))
+
+    def _hide(self, hidden: NDArray[np.bool_]) -> None:
+        """Leave out the edges that lead to some of the definitions of other parts."""
+        nodes = np.zeros(self.n_nodes, np.bool_)
+        nodes[self.own_symbols : self.n_symbols] = hidden
+        seen = ~(nodes[self.source] | nodes[self.target])
+        before = np.append(0, np.cumsum(seen)).astype(np.int32)
+        into = seen[self.incoming]
+        self.out_ptr = before[self.out_ptr]
+        self.in_ptr = np.append(0, np.cumsum(into)).astype(np.int32)[self.in_ptr]
+        self._incoming = before[self.incoming[into]]
+        self._target, self._line = self.target[seen], self.line[seen]
+        self._kind, self._step = self.kind[seen], self.step[seen]
+        for name in ("source", "target", "kind", "line", "step", "incoming"):
+            self.__dict__.pop(name, None)
+
+    def outside(self, node: int) -> GraphLink | None:
+        if not self.own_symbols <= node < self.n_symbols:
+            return None
+        place = node - self.own_symbols
+        start, stop = self._outside_start[place : place + 2].tolist()
+        self._check(0 <= start <= stop <= len(self._outside_link))
+        return GraphLink(*json.loads(bytes(self._outside_link[start:stop])))
+
+    def in_fleet(self, units: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Units of the part as units of the fleet."""
+        return self._part * PART + units
+
+    def units_of(self, table: UnitColumns, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """The unit of the fleet of each of some nodes, -1 for none."""
+        own = table.unit_of_symbol(self.n_symbols)
+        units = np.where(own >= 0, self.in_fleet(own), -1)
+        units[self.own_symbols :] = self._outside_unit
+        return units_of(self, units, nodes)
