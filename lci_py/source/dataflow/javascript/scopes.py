@@ -34,6 +34,8 @@ CLASSES = frozenset({"class", "class_declaration", "abstract_class_declaration"}
 _PATTERNS = frozenset({"array_pattern", "object_pattern"})
 _NAME = re.compile(r"[A-Za-z_$#][\w$]*")
 _SYMBOL = re.compile(r"Symbol\.\w+")
+#: Names that programs give to symbols, which another file makes: `this[kHeaders]`, `child[parentSym]`.
+_SYMBOL_NAME = re.compile(r"k[A-Z]\w*|sym[A-Z]\w*|\w+Sym(?:bol)?")
 
 
 @dataclass(eq=False, slots=True)
@@ -216,7 +218,10 @@ class Lowering:
             left, right = (self._key(node.child_by_field_name(side)) for side in ("left", "right"))
             plus = node.child_by_field_name("operator")
             return left + right if left and right and plus is not None and plus.type == "+" else ""
-        return self._constant(self._text(node)) if node.type == "identifier" else ""
+        if node.type != "identifier":
+            return ""
+        text = self._text(node)
+        return self._constant(text) or (f"[{text}]" if _SYMBOL_NAME.fullmatch(text) else "")
 
     def _constant(self, name: str) -> str:
         scope: Scope | None = self._scope

@@ -112,8 +112,12 @@ class JavaScriptFlow(Modules):
         self._fixed = constant
         self._assign(name, given, scope, value)
         self._fixed = False
-        if constant and name.type == "identifier" and value is not None and value.type in ("string", "number"):
-            self._constants[id(scope), self._text(name)] = self._key(value)
+        if constant and name.type == "identifier" and value is not None:
+            text = self._text(name)
+            if value.type in ("string", "number"):
+                self._constants[id(scope), text] = self._key(value)
+            elif value.type == "call_expression" and self._text(value).startswith(("Symbol(", "Symbol.for(")):
+                self._constants[id(scope), text] = f"[{text}]"
 
     def _return(self, node: Node) -> int:
         value = self._first(node)
