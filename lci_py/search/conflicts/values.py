@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 #: Places that one entry names at most, of each value.
 _MAX_PLACES = 3
-_CONSTRUCTORS = frozenset(("__init__", "constructor", "initialize", "__construct", "__new__"))
 _NAMED_KINDS = frozenset(("constant", "variable", "field", "property", "enum_member", "macro"))
 
 
@@ -133,21 +132,8 @@ def _meant(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
 
 
 def _is_member(name: str, row: StatedValue) -> bool:
-    """Whether a name in a document is a definition's qualified name or the end of one, or a function's parameter."""
-    if row.how != "parameter":
-        return f".{row.qualified_name}".endswith(f".{name}")
-    scope, _, last = name.rpartition(".")
-    owner, _, function = row.qualified_name.rpartition(".")
-    owners = [owner] if function in _CONSTRUCTORS else []
-    return row.name == last and any(_ends(one, scope, row.file) for one in (row.qualified_name, *owners) if one)
-
-
-def _ends(owner: str, scope: str, file: str) -> bool:
-    """Whether a document's name means an owner: it is the end of it, or begins with modules of the file's path."""
-    if f".{owner}".endswith(f".{scope}"):
-        return True
-    modules = scope.removesuffix(owner)
-    return modules != scope and modules.endswith(".") and f"/{modules[:-1].partition('.')[0]}/" in f"/{file}"
+    """Whether a name in a document is a definition's qualified name or the end of one."""
+    return row.how != "parameter" and f".{row.qualified_name}".endswith(f".{name}")
 
 
 def _is_evidence(name: str, row: StatedValue) -> bool:
