@@ -49,7 +49,7 @@ SLOW = (
     "search/conflicts/test_since.py", "search/explain/test_steps.py", "search/modes/test_candidates.py",
     "source/conditions/", "source/extract/test_chunk.py", "source/extract/test_hard_text.py",
     "source/extract/test_python_ast.py", "source/repository/test_hooks.py", "source/syntax/test_limits.py",
-    "source/syntax/test_macro_text.py", "source/test_record_codec.py",
+    "source/syntax/test_macro_text.py", "source/test_record_codec.py", "cli/test_stats.py", "training/test_wheel.py",
 )  # fmt: skip
 
 

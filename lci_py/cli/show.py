@@ -83,7 +83,7 @@ def _fit(asked: Asked, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) ->
 
 def _finish(asked: Asked, answer: ShowAnswer, code: int) -> int:
     for unknown in answer.unknown if asked.shape not in MACHINE else ():
-        error = _error([unknown])
+        error = _error([unknown], answer.info)
         say(f"{error.message}: {error.hint}" if error.hint else error.message)
     return EXIT_USAGE if answer.unknown else code
 

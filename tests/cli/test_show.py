@@ -108,7 +108,10 @@ def test_what_the_file_says_now(lci: Callable[..., Ran], tmp_path: Path) -> None
     assert ran.out == f"{shown}\n1 result · 2 files changed since: run `lci index`\n"
     app_py.write_text("")
     ran = lci("show", "make", "--refresh", "never", cwd=root)
-    assert (ran.code, ran.err) == (2, "lci: make is no longer in shop/app.py: run `lci index`\n")
+    assert (ran.code, ran.err) == (
+        2,
+        "lci: make is no longer in shop/app.py: 2 files changed since: run `lci index`\n",
+    )
 
 
 def test_bytes_of_the_file(show: Callable[..., Ran]) -> None:

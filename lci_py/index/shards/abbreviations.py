@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.numbering import Numbering
     from lci_py.source.file_record import FileRecord
+    from lci_py.types.expressions import Expr
 
 #: Pairs stored of a file, those with the most evidence; a file with more is data.
 MOST_PAIRS = 100
@@ -112,7 +113,9 @@ def _declarations(record: FileRecord) -> set[tuple[str, str]]:
     """(name, its type, value or import), each once."""
     found = record.extract
     pairs = {
-        (item.name, _plain(item.text[:_TEXT])) for item in found.types if len(item.name) > 1 and len(item.text) > 1
+        (item.name, _plain(item.text[:_TEXT]) if item.text else _words_of(item.expr))
+        for item in found.types
+        if len(item.name) > 1 and (item.expr or len(item.text) > 1)
     }
     first = not has_rule(found.language, "type_first")
     for symbol in found.symbols:
@@ -135,8 +138,14 @@ def _comments(record: FileRecord) -> set[tuple[str, str]]:
 
 @lru_cache(maxsize=1 << 15)
 def _plain(text: str) -> str:
-    """The words of a type or a value."""
-    return " ".join(WORD.findall(text if text[0] == "=" else _QUALIFIER.sub("", text)))
+    """The words of a type."""
+    return " ".join(WORD.findall(_QUALIFIER.sub("", text)))
+
+
+@lru_cache(maxsize=1 << 15)
+def _words_of(value: Expr) -> str:
+    """The words of a value."""
+    return " ".join(WORD.findall(" ".join(step.name for step in value)[:_TEXT]))
 
 
 @lru_cache(maxsize=1 << 15)

@@ -163,7 +163,7 @@ class _Work:
     def _definition(self, target: Target, row: Row) -> Shown:
         found = self._present.find(row["file"], row["id"])
         if found is None:
-            raise _Missing(f"{row['qualified_name']} is no longer in {row['file']}: run `lci index`")
+            raise _Missing(f"{row['qualified_name']} is no longer in {row['file']}")
         if row["symbol_number"] is not None:
             self._numbers[found.id] = row
         return self._body(target, found)
