@@ -72,7 +72,7 @@ CREATE INDEX texts_text ON texts (text);
 CREATE INDEX imports_file ON imports (file);
 CREATE INDEX claims_joined ON claims (joined);
 CREATE INDEX claims_file ON claims (file);
-CREATE INDEX stored_slot ON stored (kind, name, owner);
+CREATE INDEX stored_slot ON stored (name, owner);
 CREATE INDEX bases_last ON bases (last);
 """
 
