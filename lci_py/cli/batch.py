@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.cli import cluster
-from lci_py.cli.commands import run_command
+from lci_py.cli.commands import runner
 from lci_py.cli.fast_parser import Invocation
 from lci_py.cli.object_parser import invocation, text_invocation
 from lci_py.cli.options import COMMANDS
@@ -140,7 +140,7 @@ def printed(call: Invocation, line_number: int | None = None) -> tuple[str, int]
     out = io.StringIO()
     try:
         with redirect_stdout(out):
-            code = run_command(call)
+            code = runner(call.command)(call)
         return out.getvalue(), code
     except LciError as error:
         return printed_error(error, line_number)

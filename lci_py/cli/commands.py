@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lci_py.cli.fast_parser import Invocation
 
 #: Commands that answer a question about an index: the module and the name of their row.
@@ -26,13 +29,13 @@ ROWS = {
 _MODULES = dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")
 
 
-def run_command(call: Invocation) -> int:
-    """Run one command, and return its exit code."""
-    if call.command in ROWS:
+def runner(command: str) -> Callable[[Invocation], int]:
+    """What runs a command, and returns its exit code."""
+    if command in ROWS:
         from lci_py.cli.answering import answer
 
-        module, name = ROWS[call.command]
-        return answer(call, getattr(import_module(f"lci_py.cli.{module}"), name))
-    module = _MODULES.get(call.command, call.command)
-    code: int = getattr(import_module(f"lci_py.cli.{module}"), f"run_{call.command}")(call)
-    return code
+        module, name = ROWS[command]
+        return partial(answer, row=getattr(import_module(f"lci_py.cli.{module}"), name))
+    module = _MODULES.get(command, command)
+    run: Callable[[Invocation], int] = getattr(import_module(f"lci_py.cli.{module}"), f"run_{command}")
+    return run

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lci_py import interrupts
@@ -17,6 +18,7 @@ from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, InterruptedRun,
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
 
     from lci_py.cli.fast_parser import Invocation
 
@@ -27,7 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `lci` with these arguments and return its exit code."""
     args = list(sys.argv[1:] if argv is None else argv)
     streams.prepare_streams()
-    return _guard(lambda: _dispatch(args), args)
+    try:
+        return _dispatch(args)
+    except (Exception, KeyboardInterrupt) as error:
+        return _failed(error, args)
 
 
 def run() -> NoReturn:
@@ -56,20 +61,18 @@ def _say_interrupted() -> None:
         streams.say_interrupted(InterruptedRun(), as_json=True)
 
 
-def _guard(action: Callable[[], int], argv: Sequence[str]) -> int:
-    try:
-        return action()
-    except LciError as error:
+def _failed(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -> int:
+    """The exit code of what ended a command, which is told: no traceback reaches a user."""
+    if isinstance(error, LciError):
         return streams.report(error, as_json=streams.wants_json(argv))
-    except KeyboardInterrupt:
+    if isinstance(error, KeyboardInterrupt):
         if streams.wants_json(argv):
             return streams.report(InterruptedRun(), as_json=True)
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
+    if isinstance(error, BrokenPipeError):
         streams.silence_stdout()
         return EXIT_OK
-    except Exception as error:  # the last line of defence: no traceback reaches a user
-        return streams.internal(error, argv)
+    return streams.internal(error, argv)
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -81,29 +84,30 @@ def _dispatch(argv: list[str]) -> int:
 
 def execute(call: Invocation) -> int:
     """Run one command."""
+    advice: AbstractContextManager[None] = nullcontext()
     if call.values.get("workspace") is not None:
         from lci_py.cli.request import advice_names_workspace
 
         call = _in_workspace(call)
-        with advice_names_workspace(call.text("workspace") or "", call.text("root") or ""):
-            return _run(call)
-    return _run(call)
-
-
-def _run(call: Invocation) -> int:
+        advice = advice_names_workspace(call.text("workspace") or "", call.text("root") or "")
     if call.command not in ("index", "stats") and not call.flag("quiet") and sys.stderr.isatty():
         _warn_of_settings(call)  # the two others show them in their output
+    with advice:
+        return _runner(call)(call)
+
+
+def _runner(call: Invocation) -> Callable[[Invocation], int]:
     if call.command == "mcp":
         from lci_py.cli.mcp_server.run import run_mcp
 
-        return run_mcp(call)
+        return run_mcp
     if call.text("batch") is not None:
         from lci_py.cli.batch import run_batch
 
-        return run_batch(call)
-    from lci_py.cli.commands import run_command
+        return run_batch
+    from lci_py.cli.commands import runner
 
-    return run_command(call)
+    return runner(call.command)
 
 
 def _in_workspace(call: Invocation) -> Invocation:
@@ -189,8 +193,13 @@ def _as_usage_error(error: Exception, argv: Sequence[str]) -> UsageError | None:
 def _typer_app(argv: Sequence[str]) -> Any:
     from lci_py.cli.typer_app import build
 
-    # Typer would handle an exception of the command, so the command is guarded inside it.
-    return build(lambda call: _guard(lambda: execute(call), argv))
+    def guarded(call: Invocation) -> int:
+        try:  # typer would handle an exception of the command
+            return execute(call)
+        except (Exception, KeyboardInterrupt) as error:
+            return _failed(error, argv)
+
+    return build(guarded)
 
 
 def __getattr__(name: str) -> Any:

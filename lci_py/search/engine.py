@@ -18,6 +18,7 @@ from lci_py.source.text.folders import is_aside
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from lci_py.index.shards.symbols import Row
@@ -88,13 +89,13 @@ class Engine:
         if request.offset:  # the ranking does not depend on it: the results before it are found as well
             request = replace(request, limit=self.snapshot.shown(request) + request.offset)
         if (folding := self._folding()) is None:
-            answered = self._answered(request)
+            answered = self._mode(request)(self.snapshot, request)
             answer = answered.answer
         else:
 
             def ask(limit: int) -> Answer:
                 nonlocal answered
-                answered = self._answered(replace(request, limit=limit))
+                answered = self._mode(request)(self.snapshot, replace(request, limit=limit))
                 return answered.answer
 
             answer = folding.folded(self.snapshot.shown(request), ask)
@@ -120,17 +121,17 @@ class Engine:
 
         return folding(self.snapshot)
 
-    def _answered(self, request: SearchRequest) -> Answered:
+    def _mode(self, request: SearchRequest) -> Callable[[Snapshot, SearchRequest], Answered]:
         if request.mode == "symbolic" or not request.query.strip():
             from lci_py.search.modes.structural import structural
 
-            return structural(self.snapshot, request)
+            return structural
         with self.snapshot.trace.stage("load"):
             if request.mode == "multiview":
                 from lci_py.search.modes.multiview import multiview as mode
             else:
                 from lci_py.search.modes.single import single as mode
-        return mode(self.snapshot, request)
+        return mode
 
     # --- what flags add -----------------------------------------------------------------------------------------
 

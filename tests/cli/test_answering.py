@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +15,8 @@ from lci_py.cli.answering import Asked, Row
 from lci_py.cli.commands import ROWS
 from lci_py.cli.fast_parser import Invocation, defaults
 from lci_py.cli.options import ANSWERING, COMMANDS
+from tests.cli.fake import REPOSITORY
+from tests.support.graph_repo import build
 
 
 def test_every_answering_command_but_those_of_a_function_has_a_row() -> None:
@@ -27,3 +33,12 @@ def test_what_a_row_names_is_there(command: str, shape: str) -> None:
     text = import_module(f"lci_py.render.text.{writer.text}")
     assert callable(import_module(f"lci_py.render.json.{writer.json}").parts)
     assert callable(getattr(text, writer.render)) and callable(text.render_paths)
+
+
+def test_a_search_takes_few_hops_before_it_searches(tmp_path: Path) -> None:
+    """Five below `main`, which two functions of the entry point call: seven (docs/adr/0035)."""
+    root = build(tmp_path / "repo")
+    command = [sys.executable, "-m", "tests.bench.frames", str(root), "who closes the pool"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    found = re.fullmatch(r"exit 0: (\d+) modules, (\d+) functions, (\d+) deep, (\d+) hops\n", done.stdout)
+    assert found and int(found[4]) <= 5 and int(found[3]) <= 24, done.stdout

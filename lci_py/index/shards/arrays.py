@@ -142,8 +142,8 @@ class Arrays:
         if kind not in kinds:
             raise DamagedIndexError(f"{self.name}: {name} is {kind or 'missing'}")
         code, size = _TYPES[kind]
-        if check:
-            self._check(offset, offset + count * size)
+        if check and not self._is_checked:
+            self._summed.check(offset, offset + count * size)
         found: memoryview = self._data[offset : offset + count * size].cast(code)  # type: ignore[call-overload]
         return found
 

@@ -212,7 +212,7 @@ def _joined(words: list[str], seen: _Vocabulary) -> list[Rewrite]:
 def _spellings(word: str, seen: _Vocabulary) -> list[str]:
     """Forms of a word as a name may have them: itself, without its ending, and those that the index has."""
     own = stem(word)
-    other = [form for form in seen.forms(own) if seen.names(form)][:MOST_FORMS]
+    other = list(filter(seen.names, seen.forms(own)))[:MOST_FORMS]
     # A stem may lack its last e, which a name has: parse, resolve.
     return list(dict.fromkeys(map(joined, (word, own, f"{own}e", *other, *(f"{form}e" for form in other)))))
 

@@ -227,8 +227,8 @@ class LexicalRetriever:
 
     def known(self, query: TextQuery) -> list[tuple[Term, float]]:
         """The query's terms that the index has, with their weights."""
-        found = ((self.index.term(text), weight) for text, weight in query.terms)
-        return [(term, weight) for term, weight in found if term is not None]
+        found = map(self.index.term, (text for text, _ in query.terms))
+        return [(term, weight) for term, (_, weight) in zip(found, query.terms, strict=True) if term is not None]
 
     def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
         """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units], read-only."""
