@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import Conditions
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.ranking.signals import Mention
+    from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot
     from lci_py.search.whole import NameCounts, Whole
     from lci_py.types.search import Answer, Result, SearchRequest, View
@@ -183,6 +184,7 @@ class Leaf:
         self._turn = allocate_lock()
         self._chosen: tuple[Choice, Chosen] | None = None
         self._last = snapshot
+        self._spelled: tuple[Any, Spelled] | None = None
         self._ranked: tuple[tuple[Ask, Whole, bytes], evidence.Found | Outcome] | None = None
 
     def close(self) -> None:
@@ -334,7 +336,10 @@ class Leaf:
         """How the part ranks in multiview."""
         assert ask.plan is not None
         mask = self._choose(ask.attempt.choice).mask
-        known = spelled(snapshot, ask.attempt.query, ask.attempt.choice.filters, mask)
+        key = ask.attempt, whole.names, whole.read, whole.collection
+        if self._spelled is None or self._spelled[0] != key:  # `seeds` and `ranks` ask for the same
+            self._spelled = key, spelled(snapshot, ask.attempt.query, ask.attempt.choice.filters, mask)
+        known = self._spelled[1]
         question = multiview.Question(ask.query, ask.plan, mask, None, known, whole)
         outcome = multiview.search(question, snapshot.views, snapshot.unit_table, Extras(), time.perf_counter())
         if outcome.degraded:  # a part answers whole or not at all
