@@ -39,7 +39,13 @@ def commands(repo: Path) -> dict[str, list[str]]:
     root = ["--root", str(repo)]
     modes = {mode: ["search", QUESTION, "--mode", mode, *root] for mode in ("bm25", "dense", "multiview")}
     symbolic = ["search", "kind:function", "--mode", "symbolic", *root]
-    return {"--help": ["--help"], "symbolic": symbolic, **modes, "def": ["def", "*", *root]}
+    return {
+        "--help": ["--help"],
+        "symbolic": symbolic,
+        **modes,
+        "def": ["def", "*", *root],
+        "grep": ["grep", "def ", *root],
+    }
 
 
 def compare(what: str, programs: Sequence[tuple[Path, Path]], args: Sequence[str], pairs: int, *, fresh: bool) -> None:

@@ -441,6 +441,20 @@ def test_a_copy_of_the_tree_is_compared_once(tmp_path: Path, monkeypatch: pytest
             assert swept.touched == 0
 
 
+def test_times_in_the_future_are_not_noted_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after the clock was set back: no run believes them, so that no search needs to start one."""
+    from lci_py.search.worktree import freshness
+
+    for number in range(freshness.QUICK_FILES + 1):
+        (tmp_path / f"f{number}.py").write_text(f"def f{number}(): pass\n")
+        os.utime(tmp_path / f"f{number}.py", (2**32, 2**32))
+    app.build_index(str(tmp_path), jobs=1)
+    monkeypatch.setattr(freshness, "_SETTLED_NS", 0)
+    with app.open_engine(str(tmp_path)) as session:
+        assert session.definitions("f1", Filters(), 10).index.generation == 1
+        assert not session.snapshot.freshness.sweep().worth_noting
+
+
 def test_as_many_changes_as_are_few(root: Path) -> None:
     from lci_py.search.worktree.freshness import QUICK_FILES
 

@@ -67,10 +67,10 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
                 shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         reason = error.strerror or str(error)
+        older = "; the previous index is untouched" if os.path.lexists(index_dir / MANIFEST) else ""
         raise IndexWriteError(
             f"cannot write the index in {index_dir}: {reason}",
-            hint="free some space, make the folder writable, or name another one in LCI_INDEX_DIR; "
-            "the previous index is untouched",
+            hint=f"free some space, make the folder writable, or name another one in LCI_INDEX_DIR{older}",
         ) from error
 
 

@@ -252,10 +252,12 @@ class Freshness:
         if self._stats[1][place] >= 0:
             return True
         try:  # it was written just before it was read: the run stores a time when it is certain that nothing more was
-            ctime_ns = os.lstat(self._base + self._paths[place]).st_ctime_ns
+            info = os.lstat(self._base + self._paths[place])
         except (OSError, ValueError):
             return False
-        return ctime_ns != self._stats[2][place] or time.time_ns() - ctime_ns > _SETTLED_NS
+        # A time in the future, as after the clock was set back, is not believed for long.
+        settled = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) > _SETTLED_NS
+        return info.st_ctime_ns != self._stats[2][place] or settled
 
     def _suspects(self) -> frozenset[str]:
         """The folders, and files of rules, that have another time than when the tree was listed."""
