@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lci_py.errors import UsageError
 from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import check
-from lci_py.search.query.text import refuse_wordless
 from lci_py.source.repository.workspace import FOLDER
 from lci_py.source.text.folders import is_aside
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
@@ -104,6 +103,8 @@ class Engine:
         if request.offset:
             answer = replace(answer, results=answer.results[request.offset :], offset=request.offset)
         if not answer.total:
+            from lci_py.search.query.text import refuse_wordless
+
             refuse_wordless(request)
         opening, self._opening = self._opening, None
         if not request.trace:
