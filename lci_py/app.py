@@ -222,13 +222,12 @@ def build_index(
     # While they import what parses, this process imports what builds, and looks for files.
     early = _early_workers(settings) if full or not os.path.lexists(index_dir / "manifest.json") else nullcontext()
     with early as nursery:
-        from dataclasses import replace
-
         from lci_py.index.build.run import build
         from lci_py.index.store.background_run import note_failure
         from lci_py.index.store.exposure import exposures
         from lci_py.index.store.seal import ensure_key
         from lci_py.source.repository.paths import relative_to_root
+        from lci_py.types.record import replace
 
         ensure_key()
         walk_options = _walk_options(root, index_dir, settings, ignore_files, warnings)
@@ -306,9 +305,8 @@ def _walk_options(
 
     Each repository of a workspace is walked by its own settings; what is wrong with them is added to `warnings`.
     """
-    from dataclasses import replace
-
     from lci_py.index.store.manifest import read_manifest
+    from lci_py.types.record import replace
 
     if ignore_files is None:
         try:
@@ -322,10 +320,9 @@ def _walk_options(
 
 def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tuple[Member, ...]:
     """The repositories of a workspace, each with the settings in its .lci.toml that say which files are indexed."""
-    from dataclasses import replace
-
     from lci_py.source.repository.walk import GlobRules, Member
     from lci_py.source.repository.workspace import members
+    from lci_py.types.record import replace
 
     found = []
     for name, folder in members(root).items():
@@ -475,7 +472,7 @@ def open_engine(
     where = find_root(root)
     settings, _ = config.load(where, {"model": model, "refresh": refresh, "trust": trust})
     if settings.snippet is None:
-        from dataclasses import replace
+        from lci_py.types.record import replace
 
         settings = replace(settings, snippet=snippet)
     held = None if kept is None else kept.snapshot
@@ -625,9 +622,8 @@ def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
 
 
 def _refresh(root: Path, settings: Settings, *, slow: bool) -> None:
-    from dataclasses import replace
-
     from lci_py.index.build.run import build
+    from lci_py.types.record import replace
 
     always = settings.refresh == "always"
     options = _build_options(settings, _walk_options(root, _index_dir(root, settings), settings))

@@ -7,12 +7,12 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPathError, ConfigError, unknown_refresh
 from lci_py.source.repository.workspace import is_workspace
+from lci_py.types.record import dataclass, fields
 from lci_py.types.search import MODES, REFRESH, Mode
 
 if TYPE_CHECKING:

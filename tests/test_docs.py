@@ -14,7 +14,6 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -35,6 +34,7 @@ from lci_py.search.query.plan import INTENTS
 from lci_py.search.query.weights import LIVE
 from lci_py.search.ranking.fusion import SIGNAL_VIEW
 from lci_py.search.ranking.graph_lift import SEEDS
+from lci_py.types.record import fields
 from lci_py.types.search import MODES
 from tests.callgraph.test_fixtures import NONE, PROGRAMS, read_edges
 from tests.conftest import copy_corpus

@@ -10,7 +10,6 @@ import difflib
 import io
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from lci_py.agents import json_entry, safe_files, text_block, toml_entry
@@ -19,6 +18,7 @@ from lci_py.agents.safe_files import Resolved
 from lci_py.agents.text_block import PLAIN
 from lci_py.agents.understood import NotUnderstoodError
 from lci_py.errors import UsageError, unknown_value
+from lci_py.types.record import dataclass
 
 ACTIONS = ("install", "uninstall", "print", "list")
 #: What --only takes; a skill belongs to the instructions.

@@ -7,7 +7,6 @@ the arrays of a file are the same wherever it stands, and a refresh takes them o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +15,7 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow import constraints as ir
+from lci_py.types.record import dataclass, replace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

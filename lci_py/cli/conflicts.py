@@ -5,7 +5,6 @@ With --fail-on it is a check: it exits with 1 if there is a conflict of a kind t
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
@@ -14,6 +13,7 @@ from lci_py.cli.request import flag_filters, number, plain_text
 from lci_py.cli.streams import say_unknown, warn
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
+from lci_py.types.record import replace
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import DIAGRAMS, Row
@@ -11,6 +10,7 @@ from lci_py.cli.request import flag_filters, name_from_root, number, required_na
 from lci_py.cli.streams import say_unknown
 from lci_py.errors import unknown_value
 from lci_py.types.graph import DIRECTIONS, ROLES, Direction, GraphAnswer, GraphRequest, Role
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

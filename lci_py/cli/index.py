@@ -45,10 +45,9 @@ def run_index(call: Invocation) -> int:
         raise UsageError(f"--wait must be at least 0, not {wait}", hint="0 does not wait")
     if call.flag("dry_run"):
         return _run_dry(call, where)
-    from dataclasses import asdict
-
     from lci_py import app
     from lci_py.render.text.index import render_build
+    from lci_py.types.record import asdict
 
     gc.enable()  # the entry point turned it off for short runs
     asks = files is None and not call.flag("yes") and app.is_unasked(where)

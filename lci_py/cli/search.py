@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
@@ -20,6 +19,7 @@ from lci_py.errors import (
     EXIT_NO_RESULTS,
     EXIT_OK,
 )
+from lci_py.types.record import replace
 from lci_py.types.search import Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:

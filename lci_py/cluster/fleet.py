@@ -7,7 +7,6 @@ so the seal covers every byte that is read from the store.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError,
 from lci_py.index.shards.bm25 import FIELDS
 from lci_py.index.store.seal import fleet_seal, is_fleet_sealed
 from lci_py.source.text.digest import blake2b
+from lci_py.types.record import asdict, dataclass, replace
 
 if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects

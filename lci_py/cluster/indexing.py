@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,7 @@ from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import Wanted, check_name, linked, store_part
 from lci_py.cluster.sources import SPLIT_BYTES, Survey, source_of, survey
 from lci_py.errors import IndexWriteError, LciError, UsageError
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from _thread import allocate_lock
 from bisect import bisect_left
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +25,7 @@ from lci_py.search.ranking.fusion import POOL
 from lci_py.search.ranking.graph_lift import SEEDS, distinct, edges_of
 from lci_py.search.ranking.signals import Measure, closest
 from lci_py.search.ranking.spelled import NOTHING, likely, name_counts, spelled, texts_of
+from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Filters
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ import json
 import shutil
 from collections import OrderedDict
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +31,7 @@ from lci_py.index.store.manifest import (
 )
 from lci_py.search.snapshot import Snapshot
 from lci_py.source.repository.walk import WalkResult
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from lci_py.cluster.fleet import Fleet

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -31,6 +30,7 @@ from lci_py.search.ranking.graph_lift import SEEDS, Reached, weighed
 from lci_py.search.ranking.signals import means_of_best, scaled
 from lci_py.search.ranking.spelled import HEAD, may_be_a_name, texts_of, words_of
 from lci_py.search.whole import NameCounts, Whole
+from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Answer, Degradation, Filters, IndexInfo
 
 if TYPE_CHECKING:

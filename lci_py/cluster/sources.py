@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
@@ -21,6 +20,7 @@ from lci_py.source.repository.ignore_layers import IGNORE_FILES
 from lci_py.source.repository.read import read_file
 from lci_py.source.repository.walk import GlobRules, WalkOptions, walk
 from lci_py.source.text.digest import blake2b
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.render.token_budget import largest
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,6 @@ A mode ranks. What flags add to an answer in any mode is one list, `Engine._STEP
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
@@ -14,6 +13,7 @@ from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import check
 from lci_py.source.repository.workspace import FOLDER
 from lci_py.source.text.folders import is_aside
+from lci_py.types.record import replace
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
 
 if TYPE_CHECKING:

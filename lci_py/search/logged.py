@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.search.engine import Engine
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from lci_py.index.store.search_log import SearchLog

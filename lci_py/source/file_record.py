@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from itertools import count
 from typing import TypeVar
 
@@ -15,6 +14,7 @@ from lci_py.source.syntax.languages import prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
 from lci_py.source.text.digest import digest, lines_digest
 from lci_py.source.text.words import WORD
+from lci_py.types.record import replace
 from lci_py.types.source import Chunk, Extract, FileEntry, FileRecord as FileRecord
 
 _T = TypeVar("_T")

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
+from lci_py.types.record import dataclass
 from lci_py.types.source import (
     Base,
     Call,

@@ -7,7 +7,6 @@ import json
 import sys
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from lci_py.training.corpus import EXCLUDED, LIST, Package, fetch, read_list, so
 from lci_py.training.leaks import known_prints
 from lci_py.training.licences import PERMISSIVE
 from lci_py.training.mine import mine
+from lci_py.types.record import replace
 
 
 def _fetch(options: argparse.Namespace) -> None:

@@ -17,11 +17,11 @@ import urllib.request
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from lci_py.training import licences
+from lci_py.types.record import dataclass
 
 LIST = Path(__file__).with_name("corpus.tsv")
 EXCLUDED = Path(__file__).with_name("excluded.tsv")

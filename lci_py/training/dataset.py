@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from lci_py.training.corpus import Package
 from lci_py.training.mine import EVERYWHERE, FIELDS, ONCE
 from lci_py.training.pairs import KINDS, LANGUAGES
 from lci_py.training.texts import THIN
+from lci_py.types.record import dataclass
 
 #: Most pairs of one package and language; more where a language has few packages.
 CAP, CAP_THIN = 12_000, 60_000

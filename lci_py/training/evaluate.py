@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from lci_py.training.corpus import Package
 from lci_py.training.dataset import Mined, Parts, codes, load
 from lci_py.training.mine import EVERYWHERE, ONCE
 from lci_py.training.pairs import KINDS
+from lci_py.types.record import dataclass
 
 #: (bags of tokens with counts [n, tokens], whether they are questions) -> unit vectors [n, d].
 Embed = Callable[[sparse.csr_matrix, bool], NDArray[np.float32]]

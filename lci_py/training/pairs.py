@@ -21,7 +21,6 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from lci_py.source.syntax.languages import is_test, load_languages
 from lci_py.source.text.words import WORD, parts
 from lci_py.training.texts import Text
+from lci_py.types.record import dataclass, field
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Chunk, Symbol
 

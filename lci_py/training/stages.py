@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from lci_py.training.pairs import LANGUAGES
 from lci_py.training.start import sentence_vectors, start_table
 from lci_py.training.tokens import pieces, tokenize, train_tokenizer
 from lci_py.training.train import Bag, Recipe, Table, save, train
+from lci_py.types.record import dataclass
 
 NAME = "lci-static-192"
 TOKENS = 32_000

@@ -6,7 +6,6 @@ import fnmatch
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lci_py.source.extract.extract import extract
@@ -16,6 +15,7 @@ from lci_py.source.repository.walk import WalkOptions, walk
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
 from lci_py.training import licences
 from lci_py.training.corpus import Package, debian_rules
+from lci_py.types.record import dataclass
 from lci_py.types.source import Extract
 
 #: Copies of other packages, and files that nobody wrote by hand.

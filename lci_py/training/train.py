@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+
+from lci_py.types.record import asdict, dataclass
 
 
 @dataclass(frozen=True, slots=True)

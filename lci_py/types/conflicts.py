@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
+from lci_py.types.record import dataclass, field
 from lci_py.types.search import DefinitionSite, Filters, IndexInfo
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from lci_py.types.record import dataclass, field
 
 #: What the progress callback of a build gets besides the stages of the work: that the embedding will take longest; how
 #: many files the next build need not extract, should this one not come to its end; how many bytes of how many are

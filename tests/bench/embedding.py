@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
+
+from lci_py.types.record import replace
 
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 if hasattr(os, "sched_setaffinity"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +22,7 @@ from lci_py.callgraph.program import (
 )
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.graph import read_links
+from lci_py.types.record import replace
 from tests.support.segments import Segmented, assert_same, full
 
 FILES = {

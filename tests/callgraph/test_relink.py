@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.solve import Solver
 from lci_py.callgraph.relink import _places, relink
 from lci_py.errors import DamagedIndexError
+from lci_py.types.record import replace
 from tests.support.programs import histories
 from tests.support.segments import Segmented, assert_same, full
 

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -20,6 +19,7 @@ import lci_py
 from lci_py.cli import main
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 from lci_py.types.index import BuildSummary
+from lci_py.types.record import replace
 from lci_py.types.search import (
     RELATIONS,
     Answer,

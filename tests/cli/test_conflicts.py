@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ import pytest
 from lci_py.app import build_index
 from lci_py.cli.options import CONFLICTS
 from lci_py.types.conflicts import ConflictsRequest
+from lci_py.types.record import replace
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 from tests.cli.fake import CONFLICT, DISAGREEMENT, HIT, SITES, VALIDATOR, FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
 from tests.conftest import PROJECT, Ran as Done

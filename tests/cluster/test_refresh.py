@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from lci_py.cluster.sources import Run, source_of, survey
 from lci_py.search.engine import Engine
 from lci_py.source.repository.workspace_changes import add
 from lci_py.types.index import BuildSummary
+from lci_py.types.record import replace
 from lci_py.types.search import MODES, SearchRequest
 from tests.cluster.test_store import Opened
 from tests.support.fleets import FILES, QUERIES, said

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from lci_py.cluster.root import Root
 from lci_py.cluster.workers import LeavesHere
 from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, UsageError
 from lci_py.search.engine import Engine
+from lci_py.types.record import replace
 from lci_py.types.search import MODES, SearchRequest
 from tests.support.fleets import QUERIES, make, said
 

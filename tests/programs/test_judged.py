@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_text
 from lci_py.search.query.weights import LIVE, Ranking
 from lci_py.search.ranking.fusion import Candidates
+from lci_py.types.record import replace
 from lci_py.types.search import Filters
 from tests.quality import judged, tune
 from tests.quality.judged import Benchmark, Case, Place, Score, Task

@@ -6,7 +6,6 @@ import json
 import zlib
 from array import array
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import given, strategies as st
 
 from lci_py.source.file_record import FileRecord, process_data
 from lci_py.source.record_codec import Place, decode, encode
+from lci_py.types.record import replace
 from lci_py.types.search import KINDS
 from lci_py.types.source import Base, Call, Chunk, Extract, FileEntry, Import, Symbol
 

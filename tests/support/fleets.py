@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from lci_py.cluster.root import Root
 from lci_py.errors import LciError
 from lci_py.search.answer.graph_context import SHOWN
 from lci_py.search.engine import Engine
+from lci_py.types import record
 from lci_py.types.search import SearchRequest
 
 #: Repositories that call and import each other, with names and words in common.
@@ -65,7 +65,7 @@ def said(source: Any, request: SearchRequest) -> Any:
     """The answer, or the error, without what is of the index and not of the query. Of many neighbours a fleet lists those
     of the same part first."""
     try:
-        found = dataclasses.asdict(source.search(request))
+        found = record.asdict(source.search(request))
     except LciError as error:
         return type(error).__name__, error.message
     for result in found["results"]:

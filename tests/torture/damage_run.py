@@ -36,7 +36,7 @@ UNPROTECTED = ("symbols-", "branches-")
 #: Makes the manifest expect the times that the shards have now, with the key of the program's home.
 HIDE = """
 import sys
-from dataclasses import replace
+from lci_py.types.record import replace
 from pathlib import Path
 from lci_py.index.store.manifest import MANIFEST, read_manifest, shard_state
 folder = Path(sys.argv[1])

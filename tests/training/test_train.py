@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from lci_py.types.record import replace
 
 pytest.importorskip("torch", reason="of the extra `training`")
 pytest.importorskip("scipy", reason="of the extra `training`")

@@ -10,7 +10,6 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from lci_py.index.store import commit
 from lci_py.index.store.manifest import MANIFEST, Segment, read_manifest
 from lci_py.source.text.digest import digest
 from lci_py.types.index import BuildSummary
+from lci_py.types.record import replace
 from lci_py.types.search import SearchRequest
 from tests.conftest import Ran
 from tests.support import tiny_models

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lci_py.index.store.manifest import MANIFEST, Shard, read_manifest, shard_state
+from lci_py.types.record import replace
 from tests.conftest import Ran
 
 DENSE = ["search", "where are expired sessions removed", "--mode", "dense"]

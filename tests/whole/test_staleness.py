@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from lci_py.cli.main import main
 from lci_py.errors import IndexWriteError, NoIndexError
 from lci_py.types.graph import GraphRequest
 from lci_py.types.grep import GrepRequest
+from lci_py.types.record import replace
 from lci_py.types.search import MODES, Filters, SearchRequest
 from lci_py.types.show import ShowRequest, Target
 from tests.conftest import PROJECT, Ran, copy_corpus

@@ -254,9 +254,8 @@ def not_sealed(folder: Path) -> None:
 
 
 def other_program(folder: Path) -> None:
-    from dataclasses import replace
-
     from lci_py.index.store.manifest import read_manifest
+    from lci_py.types.record import replace
 
     (folder / "manifest.json").write_text(replace(read_manifest(folder), program="lci-py 0").dumps())
 

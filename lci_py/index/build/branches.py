@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from heapq import merge
 from operator import itemgetter
 from pathlib import Path
@@ -36,6 +35,7 @@ from lci_py.source.repository.ignored import TreeRules
 from lci_py.source.repository.read import read_file
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import LIMIT_REASONS
+from lci_py.types.record import dataclass, field, replace
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from lci_py.index.shards.files import FLEETING, UNSETTLED, Known
 from lci_py.source.repository.read import read_file
 from lci_py.source.text.digest import digest
+from lci_py.types.record import dataclass, field, replace
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.limits import DEFAULTS, Limits
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder

@@ -6,12 +6,12 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import SYMBOLS_OF
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from lci_py.source.file_record import FileRecord

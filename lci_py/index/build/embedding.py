@@ -8,7 +8,6 @@ another (`Reuse`). A model that reads text takes a tenth of a second per chunk, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +19,7 @@ from lci_py.index.shards.text_fields import header_text, path_text
 from lci_py.index.shards.tokens import Bags, TokenTable
 from lci_py.index.shards.vectors import RowBlocks, open_vectors
 from lci_py.source.text.digest import blake2b
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

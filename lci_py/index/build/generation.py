@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +21,7 @@ from lci_py.source.record_codec import Place, decode
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.types.index import EXTRACTED, KEPT, SLOW_MODEL
+from lci_py.types.record import dataclass, field, replace
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:

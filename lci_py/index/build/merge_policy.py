@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.numbering import COUNTED, number_slots
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from functools import lru_cache, partial
 from pathlib import Path
@@ -39,6 +38,7 @@ from lci_py.index.store.seal import cache_secret
 from lci_py.source.repository.git import head
 from lci_py.source.repository.walk import WalkOptions, WalkResult, walk
 from lci_py.types.index import SEARCHABLE, BuildSummary
+from lci_py.types.record import asdict, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

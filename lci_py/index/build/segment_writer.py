@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from lci_py.index.build.merge_policy import MOST_SEGMENTS
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.shards.segment_rows import number_rows
 from lci_py.index.store.commit import Draft
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder

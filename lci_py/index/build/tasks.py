@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.languages import detect
 from lci_py.source.syntax.limits import DEFAULTS, Limits
+from lci_py.types.record import dataclass
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from lci_py.index.shards.term_counts import NumberedWords, csr
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.unit_columns import write_unit_columns
 from lci_py.index.shards.vectors import COMPACT, WHOLE, write_compact, write_dense
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

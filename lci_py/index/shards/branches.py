@@ -8,13 +8,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import MAX_VALUES, marks
 from lci_py.source.repository.branches import Tip
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from lci_py.types.source import Extract

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

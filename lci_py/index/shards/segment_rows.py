@@ -7,11 +7,11 @@ definitions. Numbers ascend by path, then line, so that ties are broken by the s
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.text.digest import blake2b
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
 from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.source.text.words import joined, parts, stem
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

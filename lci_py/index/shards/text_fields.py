@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lci_py.index.shards.term_counts import NumberedWords, Sparse, Vocabulary, chunk_bags, list_bags
 from lci_py.source.text.words import WORD
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,7 +12,6 @@ import shutil
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lci_py.errors import DamagedIndexError, ForeignFolderError, IndexError_, IndexWriteError
@@ -32,6 +31,7 @@ from lci_py.index.store.manifest import (
     verify,
 )
 from lci_py.interrupts import at_interrupt
+from lci_py.types.record import dataclass, replace
 
 IGNORE_FILE = ".gitignore"
 IGNORE = "# Made by lci: the index is rebuilt, never committed.\n*\n"

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from lci_py.errors import (
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.store.seal import is_sealed, seal
 from lci_py.source.text.digest import blake2b
+from lci_py.types.record import asdict, dataclass, field
 
 #: Version of the format; docs/index-format.md has the history.
 FORMAT = 15

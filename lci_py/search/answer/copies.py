@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.types.record import replace
 from lci_py.types.search import Degradation
 
 if TYPE_CHECKING:

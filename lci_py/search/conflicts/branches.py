@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +16,7 @@ from lci_py.search.conflicts import logic
 from lci_py.search.conflicts.definitions import GROUPS
 from lci_py.search.conflicts.logic.machine import this_machine
 from lci_py.types.conflicts import Conflict
+from lci_py.types.record import replace
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, DefinitionSite
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from lci_py.search.conflicts.logic.machine import this_machine
 from lci_py.search.conflicts.sites import MAX_SITES, macros, sites_of
 from lci_py.search.conflicts.values import all_of
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
+from lci_py.types.record import replace
 from lci_py.types.search import RELATIONS, TYPE_KINDS
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions, group_key
 from lci_py.search.conflicts.rules import rules_of
 from lci_py.source.conditions.paths import inferred_condition, path_condition
+from lci_py.types.record import replace
 from lci_py.types.search import VALUED_KINDS, Filters
 
 if TYPE_CHECKING:

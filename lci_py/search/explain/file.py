@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import BadPathError, DamagedIndexError
@@ -11,6 +10,7 @@ from lci_py.search.explain.steps import explanation
 from lci_py.search.suggest import listed, similar_paths
 from lci_py.search.trace import Trace
 from lci_py.source.repository.paths import ALWAYS_SKIPPED, from_root
+from lci_py.types.record import fields, replace
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.query import weights
 from lci_py.search.ranking.fusion import Ranked
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from lci_py.search.query.plan import Plan

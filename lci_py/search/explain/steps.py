@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from lci_py.types.record import asdict
 from lci_py.types.search import Step
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ each hop so many results, and the answer so many in all. The places of a hop tak
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lci_py.callgraph.edges import confidence
@@ -16,6 +15,7 @@ from lci_py.search.answer.graph_context import contexts
 from lci_py.search.answer.results import Wanted, result as make_result
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.query.text import read_fields, read_text
+from lci_py.types.record import replace
 from lci_py.types.search import FILE_KIND, VIEWS
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ nothing has becomes the name that it is nearly. A filter never gives way: a resu
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.search.modes.candidates import Choice
 from lci_py.search.query.text import TextQuery, read_text
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

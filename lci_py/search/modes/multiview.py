@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,6 +27,7 @@ from lci_py.search.ranking.spelled import NOTHING, spelled
 from lci_py.search.views.hits import HitList
 from lci_py.search.views.time_budget import side_by_side
 from lci_py.search.whole import ALONE
+from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Degradation
 
 if TYPE_CHECKING:

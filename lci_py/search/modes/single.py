@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +19,7 @@ from lci_py.search.ranking.same_file import POOL, spread
 from lci_py.search.ranking.spelled import HEAD, spelled
 from lci_py.search.views.hits import HitList
 from lci_py.search.views.time_budget import within
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

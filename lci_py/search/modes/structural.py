@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import Wanted, answer, result
@@ -11,6 +10,7 @@ from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.candidates import check
 from lci_py.search.query.text import read_symbolic, read_text
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

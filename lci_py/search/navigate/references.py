@@ -58,7 +58,7 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     else:
         targets = tuple(map(place_of, own))
         answer = GraphAnswer("refs", request.name, targets, results.index_info(snapshot), len(found))
-    from dataclasses import replace
+    from lci_py.types.record import replace
 
     left = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
     return replace(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
@@ -11,6 +10,7 @@ from lci_py.search.navigate.calls import definitions, nothing, place_filter, unr
 from lci_py.search.navigate.names import groups
 from lci_py.search.navigate.nodes import Nodes, merged, place_of
 from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
+from lci_py.types.record import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

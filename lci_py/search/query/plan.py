@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.query.rewrites import NO_WORDING
 from lci_py.search.query.weights import LIVE, SIGNAL_VIEW, SPELLED
 from lci_py.source.text.words import STOPWORDS
+from lci_py.types.record import dataclass
 from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:

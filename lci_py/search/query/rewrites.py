@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lci_py.errors import IndexError_
 from lci_py.source.text.morphology import forms
 from lci_py.source.text.words import STOPWORDS, WORD, joined, stem
+from lci_py.types.record import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

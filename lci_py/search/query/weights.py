@@ -6,10 +6,10 @@ A ranking is a value: `live` answers, the others can run beside it (`--shadow NA
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lci_py.errors import unknown_value
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from lci_py.types.search import View

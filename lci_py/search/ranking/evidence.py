@@ -7,7 +7,6 @@ docs/adr/0019-spelled-out.md the figures.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from lci_py.search.ranking.same_file import POOL, reordered, whole
 from lci_py.search.ranking.signals import factors, mentions, stem_match
 from lci_py.search.views.hits import HitList
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from lci_py.embed.encoder import Encoder, Question
 from lci_py.search.views.hits import HitList
 from lci_py.source.text.words import joined
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from _thread import LockType

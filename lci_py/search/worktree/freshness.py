@@ -6,7 +6,6 @@ import os
 import stat
 import time
 from bisect import bisect_left
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from lci_py.index.shards.files import FLEETING, OURS
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.text.digest import digest
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

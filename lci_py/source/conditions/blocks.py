@@ -7,13 +7,13 @@ module and class level, and goes on into their blocks, but not into functions: w
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions import flags, text
 from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

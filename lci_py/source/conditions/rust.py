@@ -12,13 +12,13 @@ that is the condition of the items in its calls.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.preprocessor import COMMENTS
 from lci_py.source.conditions.rust_cfg import UNKNOWN, cfg, handed, paths, predicate, quote
 from lci_py.source.conditions.text import File, Range, chain, join, node_text
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

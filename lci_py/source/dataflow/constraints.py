@@ -16,9 +16,9 @@ import json
 import struct
 import zlib
 from array import array
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.types.record import dataclass, field
 from lci_py.types.source import Lambda
 
 if TYPE_CHECKING:

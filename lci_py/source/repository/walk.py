@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from lci_py.source.repository.ignore_rules import IgnoreRules
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import SHORTAGES
 from lci_py.source.repository.workspace import is_workspace, member_problem, members
+from lci_py.types.record import dataclass
 from lci_py.types.source import FileEntry, Skip
 
 #: A folder with a `.git` file: a linked worktree or a submodule.
@@ -90,7 +90,7 @@ class WalkResult:
 
 def walk(
     root: Path,
-    options: WalkOptions = WalkOptions(),
+    options: WalkOptions = WalkOptions(),  # noqa: B008  # a frozen value
     most: tuple[int, int] | None = None,
     report: Callable[[int], None] | None = None,
 ) -> WalkResult:

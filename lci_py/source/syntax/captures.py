@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.macro_calls import Called, templates, text_of, uses
 from lci_py.source.syntax.macro_uses import in_program
 from lci_py.source.syntax.selectors import body as body_of, selector
+from lci_py.types.record import dataclass
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +19,7 @@ from lci_py.source.syntax.macro_text import Use, edited, entries, macro_text
 from lci_py.source.syntax.repair import cost, errors, marked, repairs
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree

@@ -10,9 +10,9 @@ import gc
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from lci_py.source.repository.content import LONG_LINE
+from lci_py.types.record import dataclass
 
 #: Why only a part of a file is known, gravest first; a file has the gravest of its reasons. All of its text is
 #: searched, unless it has too many chunks.

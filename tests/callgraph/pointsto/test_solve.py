@@ -6,7 +6,6 @@ import inspect
 import sys
 from array import array
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +18,7 @@ from lci_py.callgraph.program import FlowFile, check_constraints, check_sizes, o
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow.constraints import Flow, decode
 from lci_py.source.extract.extract import extract
+from lci_py.types.record import replace
 from tests.support.segments import extracted, full
 
 SOURCE = b"""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ from lci_py.index.shards.graph import (
     write_graph,
 )
 from lci_py.index.store.manifest import read_manifest
+from lci_py.types.record import replace
 from tests.support.segments import assert_same, full
 
 CASES: dict[str, tuple[dict[str, str], set[str], set[str]]] = {

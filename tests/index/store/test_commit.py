@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from lci_py.errors import (
 from lci_py.index.store import commit, manifest as manifests
 from lci_py.index.store.manifest import MANIFEST, OpenIndex, read_manifest
 from lci_py.index.store.seal import seal
+from lci_py.types.record import replace
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran
 from tests.support.envelopes import envelope

@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from lci_py.errors import UsageError
 from lci_py.index.store import search_log
 from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG, Entry, SearchLog, read_log
 from lci_py.index.store.search_stats import begins, search_stats
+from lci_py.types.record import replace
 from lci_py.types.search import Answer, Degradation, Filters, IndexInfo, SearchRequest
 from tests.support.waiting import PATIENCE
 

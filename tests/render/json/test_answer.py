@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from lci_py.render.json import answer as render
 from lci_py.search.explain.file import STATUSES
 from lci_py.source.repository.ignored import IgnoreRule
 from lci_py.types.index import BuildSummary
+from lci_py.types.record import asdict, replace
 from lci_py.types.search import (
     BLOCK_KIND,
     CONFLICT_TYPES,

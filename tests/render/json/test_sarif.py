@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -14,6 +13,7 @@ from hypothesis import given, strategies as st
 from lci_py import __version__
 from lci_py.render.json.sarif import MAX_RESULTS, sarif
 from lci_py.types.conflicts import Conflict, ConflictsAnswer
+from lci_py.types.record import replace
 from lci_py.types.search import CONFLICT_TYPES, RELATIONS, DefinitionSite
 from tests.render.text.test_conflicts import GONE, INDEX, MANY, OPEN, TIMEOUT, TWICE, answer
 from tests.render.text.test_results import FORBIDDEN

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from lci_py.render import relative_paths
 from lci_py.render.text import conflicts, results
 from lci_py.render.text.style import width_of
 from lci_py.types.conflicts import Conflict, ConflictsAnswer
+from lci_py.types.record import replace
 from lci_py.types.search import CONFLICT_TYPES, RELATIONS, Answer, DefinitionSite, IndexInfo
 from tests.render.text.test_results import FORBIDDEN, hostile, make
 

@@ -6,7 +6,6 @@ import io
 import re
 import sys
 import unicodedata
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from lci_py.render.text.progress import Progress
 from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
 from lci_py.source.repository.ignored import IgnoreRule
 from lci_py.types.index import EXTRACTED, SLOW_MODEL, BuildSummary
+from lci_py.types.record import replace
 from lci_py.types.search import (
     Answer,
     DefinitionSite,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.render.json import answer as render
 from lci_py.search.engine import Engine
+from lci_py.types.record import replace
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import Ran
 from tests.render.json.test_answer import definition

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from lci_py.search.explain.shadow import under
 from lci_py.search.query import weights
 from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_text
+from lci_py.types.record import replace
 from lci_py.types.search import Filters, SearchRequest
 from tests.conftest import PROJECT
 from tests.support.envelopes import envelope

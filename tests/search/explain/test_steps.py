@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from lci_py.search.modes import single
 from lci_py.search.query.plan import Plan
 from lci_py.search.ranking.fusion import GRAPH, SIGNAL_VIEW, Candidates, Ranked
 from lci_py.search.ranking.same_file import POOL
+from lci_py.types.record import replace
 from lci_py.types.search import MODES, Answer, Filters, SearchRequest
 from tests.search.modes.test_ranked_golden import QUERIES
 from tests.support.envelopes import envelope

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,6 +16,7 @@ from lci_py.search.query import rewrites
 from lci_py.search.query.plan import intent, plan
 from lci_py.search.query.rewrites import MOST, NO_WORDING, Wording, look_up, rewritten
 from lci_py.search.query.text import TextQuery, read_text
+from lci_py.types.record import replace
 from lci_py.types.search import Filters, SearchRequest
 from tests.support.graph_repo import build
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from lci_py.source.file_record import FileRecord
 from lci_py.source.repository.walk import REASONS
 from lci_py.source.syntax.languages import is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits, OutOfTime, graver, time_limit
+from lci_py.types.record import replace
 from lci_py.types.source import Extract, FileEntry
 from tests.conftest import PROJECT
 from tests.support.records import process_file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import (
@@ -20,6 +19,7 @@ from lci_py.source.dataflow.constraints import (
     THIS,
     FlowBuilder,
 )
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
