@@ -74,7 +74,7 @@ def _mover(move: _Move) -> Callable[[Any], Any]:
             if "reasoning" in value:
                 return _disagreement(value, move)
             return {name: field(name, item) for name, item in value.items()}
-        names = getattr(value, "_fields", None) or value.__dataclass_fields__
+        names = value.__match_args__  # of a record, and of a named tuple
         changed = {name: field(name, getattr(value, name)) for name in names if name not in _NO_PATHS}
         return value._replace(**changed) if hasattr(value, "_replace") else replace(value, **changed)
 
