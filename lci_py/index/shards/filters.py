@@ -126,11 +126,16 @@ def name_glob(glob: str, *, strict: bool = True) -> str:
     return glob.replace("[!", "[^")
 
 
-def joined_name(kind: str, name: str) -> str:
-    """The spelling of the name by which a definition is looked up: conn for the type or module `Plug.Conn`, as for
-    `Conn` in `Plug`. A namespace or a section with a dot in its name keeps its whole name."""
+def own_name(kind: str, name: str) -> str:
+    """The name by which a definition is looked up: Conn for the type or module `Plug.Conn`, as for `Conn` in `Plug`. A
+    namespace or a section with a dot in its name keeps its whole name."""
     nested = kind in TYPE_KINDS or kind == "module"
-    return joined((name.rpartition(".")[2] if nested else "") or name)
+    return (name.rpartition(".")[2] if nested else "") or name
+
+
+def joined_name(kind: str, name: str) -> str:
+    """The spelling of that name."""
+    return joined(own_name(kind, name))
 
 
 def spelling(text: str) -> int:

@@ -13,7 +13,7 @@ from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import (
@@ -33,6 +33,9 @@ from lci_py.index.shards.filters import (
 from lci_py.index.shards.numbering import Numbering
 from lci_py.source.text.folders import is_aside
 from lci_py.types.search import BLOCK_KIND, Filters
+
+if TYPE_CHECKING:
+    from lci_py.source.text.name_parts import Alike, NameParts
 
 Row = Mapping[str, Any]
 #: Whether a file counts, by its path.
@@ -58,6 +61,13 @@ _CHUNKS = f"FROM units u CROSS JOIN files f ON f.id = u.file CROSS JOIN chunks c
 _NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
 #: The condition that leaves out dead files, which another segment now has.
 _LIVE = "f.id NOT IN (SELECT id FROM temp.dead)"
+#: What stands between the parts of a name, in one language or another, and what some put between a type and its member.
+_SCOPES = re.compile(r"\.|::|->|#|/|\(\*?|\)")
+_BETWEEN = frozenset({"prototype", "self", "this", "cls"})
+#: `config.c:createIntConfig`: a file and a name in it.
+_IN_FILE = re.compile(r"(?<!:)(\S+\.\w+):(?=[^\W\d])")
+#: Folders and files that say nothing of the module in them.
+_SILENT = frozenset({"__init__", "index", "mod", "lib", "main", "src"})
 #: Kinds of which several with one name are normal.
 _NEVER_REPEATED = ("section", "namespace", "enum_member")
 
@@ -132,6 +142,7 @@ class SymbolicIndex:
         self.segments = [_Segment(path, i, numbering) for i, path in enumerate(paths)]
         self._paths: list[str] | None = None
         self._stating: frozenset[str] | None = None
+        self._names: list[NameParts] | None = None
 
     def close(self) -> None:
         for segment in self.segments:
@@ -267,9 +278,33 @@ class SymbolicIndex:
             rows += [row for row in segment.published(segment.execute(sql, args)) if _is_spelled(row, ends)]
         return sorted(rows, key=_place)
 
+    def mistyped(self, word: str) -> list[Alike]:
+        """The names with the fewest letters in another way than a joined word, none if there are more than two."""
+        from lci_py.source.text.name_parts import best_mistyped
+
+        return best_mistyped(pair for names in self._name_parts() for pair in names.mistyped(word))
+
+    def aligned(self, words: Sequence[str]) -> list[Alike]:
+        """The names whose parts some words in lower case are, begin or shorten, in order; best first."""
+        from lci_py.source.text.name_parts import best_aligned
+
+        return best_aligned(name for names in self._name_parts() for name in names.aligned(words))
+
+    def _name_parts(self) -> list[NameParts]:
+        if self._names is None:
+            from lci_py.source.text.name_parts import NameParts
+
+            texts = [row[0] for segment in self.segments for row in segment.execute("SELECT parts FROM names")]
+            if not all(type(text) is bytes for text in texts):
+                raise DamagedIndexError("the symbolic shard: its names are no text")
+            self._names = [NameParts(text) for text in texts if text]
+        return self._names
+
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
-        in files that pass `there`; those in examples and documentation come after the others, those in tests last."""
+        in files that pass `there`; those in examples and documentation come after the others, those in tests last. What
+        nothing has as it is written is read as a module path with a name behind it."""
+        name = _IN_FILE.sub(r"\1::", name, 1)
         asked = [_named(name)]
         file, _, rest = name.partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
@@ -283,6 +318,9 @@ class SymbolicIndex:
                 sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
                 rows = segment.published(segment.execute(sql, [*values, *args]))
                 found |= {row["symbol_number"]: row for row in rows}
+        if not found and len(segments := segments_of(name)) > 1:
+            rows = [row for row in self.called(segments[-1], filters) if there is None or there(row["file"])]
+            found = {row["symbol_number"]: row for row in best_qualified(rows, segments)}
         return sorted(found.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_place(row)))
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
@@ -429,6 +467,48 @@ def _place(row: Row) -> tuple[int, int, int]:
 def dotted(name: str) -> str:
     """A qualified name as the index has it: A.b for `A::b` and `A#b`. A name may begin with # (JavaScript)."""
     return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
+
+
+def segments_of(name: str) -> list[str]:
+    """The parts of a name as code, tracebacks and documentation write it: `hc.lib.emails.alert`,
+    `ignore::gitignore::Gitignore::new`, `pkg/mod.Func`, `(*locker).Lock`, `Foo#bar`, `Foo.prototype.bar`."""
+    segments = [segment for segment in _SCOPES.split(name) if segment]
+    return [segment for segment in segments[:-1] if segment not in _BETWEEN] + segments[-1:]
+
+
+def best_qualified(rows: Sequence[Row], segments: Sequence[str]) -> list[Row]:
+    """Those of some rows whose module and scope have the segments before the last one, in order; of several, those for
+    which more of them stand beside each other."""
+    lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
+    best = max(lengths, default=0)
+    return [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
+
+
+def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
+    """How closely segments name a definition by its path and its scope; 0 if they do not.
+
+    Each must be a folder, the file or a scope, in this order, and the last two or more stand beside each other: the
+    number of those that do is returned. `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
+    """
+    wanted = [segment.lower() for segment in segments]
+    path = [part.lower() for part in file.split("/")]
+    path[-1] = path[-1].partition(".")[0]
+    path = [part for part in path if part not in _SILENT or part in wanted]
+    own = [*path, *re.split(r"\.|::", qualified_name.lower())]
+    if len(wanted) > 2 and wanted[0] not in own:
+        del wanted[0]  # the package, whose folder may be the root itself
+    at = len(own)
+    together = 0
+    for segment in reversed(wanted):
+        place = at - 1
+        while place >= 0 and own[place] != segment:
+            place -= 1
+        if place < 0:
+            return 0
+        if place == at - 1 and together == len(own) - at:
+            together += 1
+        at = place
+    return together if together > 1 or len(wanted) == 1 else 0
 
 
 def _named(name: str) -> tuple[str, list[object]]:

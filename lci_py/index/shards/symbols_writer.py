@@ -8,8 +8,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.shards.filters import KIND_NUMBER, joined_name, spelling
+from lci_py.index.shards.filters import KIND_NUMBER, joined_name, own_name, spelling
 from lci_py.source.stated_values import claimed
+from lci_py.source.text.name_parts import written
 from lci_py.types.search import KINDS
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ CREATE TABLE chunks (id INTEGER PRIMARY KEY, unit INTEGER NOT NULL, line INTEGER
 CREATE TABLE imports (file INTEGER NOT NULL, module TEXT, name TEXT, alias TEXT, line INTEGER);
 CREATE TABLE calls (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, caller INTEGER NOT NULL, name INTEGER NOT NULL,
   receiver INTEGER NOT NULL, line INTEGER NOT NULL, arguments INTEGER NOT NULL, passed INTEGER NOT NULL);
+CREATE TABLE names (parts BLOB NOT NULL);
 CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind INTEGER NOT NULL, owner TEXT NOT NULL,
   name TEXT NOT NULL, value TEXT NOT NULL, within INTEGER NOT NULL, place INTEGER, holder TEXT);
@@ -98,6 +100,7 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
                 for i, s in enumerate(rows.symbols)
             ),
         )  # fmt: skip
+        db.execute("INSERT INTO names VALUES (?)", (written(_names(rows)),))
         db.executemany(
             "INSERT INTO units VALUES (?,?,?,?,?,?)",
             (
@@ -203,6 +206,11 @@ def _signature(symbol: Symbol) -> str | None:
     if not symbol.name or "\0" in symbol.name or "\0" in text:  # SQL's replace() ends a text there
         return text
     return text.replace(symbol.name, _NAME, 1).replace(f"#define {_NAME}", _MACRO, 1)
+
+
+def _names(rows: SegmentRows) -> Iterator[str]:
+    """What definitions are looked up by; headings and blocks of a document are no names that somebody mistypes."""
+    return (own_name(symbol.kind, symbol.name) for symbol in rows.symbols if symbol.kind != "section")
 
 
 def _none(number: int) -> int | None:

@@ -152,10 +152,10 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
         late = snapshot.dense.late
         own = 1 / (1 + FILE)
         plan["weights"] = {"cosine": own / (1 + late), **({"coverage": own * late / (1 + late)} if late else {})}
-        plan["weights"]["file"] = FILE * own
+        plan["weights"] |= {"stem": STEM["dense"] * own, "file": FILE * own}
         plan["factors"] = dict(FACTORS)
     else:
-        plan["weights"] = {**BM25_FIELDS, "stem": STEM, "file": FILE}
+        plan["weights"] = {**BM25_FIELDS, "stem": STEM["bm25"], "file": FILE}
         plan["factors"] = {"coverage": 1 - COVER, **FACTORS}
         plan["terms"] = dict(found.query.terms)
     plan["phrases"] = list(found.query.phrases)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.search.modes.candidates import Choice
 from lci_py.search.query.text import TextQuery, read_text
+from lci_py.source.text.name_parts import SHORTEST, distance, most_edits
+from lci_py.source.text.words import joined, stem
 from lci_py.types.record import replace
 
 if TYPE_CHECKING:
@@ -111,11 +113,27 @@ class Tried(NamedTuple):
 
 def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -> Attempt:
     """What passes the filters, in SQL, and holds all the phrases, letter for letter; if nothing does, and the query is
-    not `strict`, fewer of them."""
+    not `strict`, fewer of them. One word that nothing has, and that is a name but for a letter or two, is that name."""
+    if not strict and (name := mistyped(index, query)):
+        said = f"no {query.words[0]!r}; showing {name}"
+        return Attempt(read_text(name), Choice(filters), (*query.relaxed, said))
     found = Attempt(query, Choice(filters, query.phrases), query.relaxed)
     if strict or not query.phrases or index.holds(found.choice) or not index.holds(Choice(filters)):
         return found
     return _without_phrases(index, query, filters)
+
+
+def mistyped(index: LookUps, query: TextQuery) -> str:
+    """The one name that is the fewest edits away from a query of one word that nothing has; "" for any other query."""
+    if query.long or len(query.words) != 1:
+        return ""
+    typed = joined(query.words[0])
+    if len(typed) < SHORTEST or not index.lacks((typed, stem(typed))):
+        return ""
+    edits = {name: distance(typed, joined(name), most_edits(typed)) for name in index.near_misses(typed)}
+    near = {name: edit for name, edit in edits.items() if edit is not None}
+    nearest = [name for name, edit in near.items() if edit == min(near.values())]
+    return nearest[0] if len({joined(name) for name in nearest}) == 1 else ""
 
 
 def climbed(
@@ -188,7 +206,7 @@ def _near_names(index: LookUps, attempt: Attempt) -> Attempt | None:
     """The words, which the index lacks, as the names that they nearly are."""
     from difflib import SequenceMatcher
 
-    from lci_py.source.text.words import STOPWORDS, joined, parts, stem
+    from lci_py.source.text.words import STOPWORDS, parts
 
     unknown = [
         word

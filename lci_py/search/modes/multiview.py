@@ -120,7 +120,8 @@ class _Run:
         query = rewritten(attempt.query, wording.rewrites)
         allowed = self.choose(attempt.choice).mask
         try:
-            known = spelled(snapshot, attempt.query, self._filters, allowed, wait=request.budget_ms is None)
+            wait = request.budget_ms is None
+            known = spelled(snapshot, attempt.query, self._filters, allowed, wait=wait, strict=request.strict)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
         if not self.look_ups.holds(attempt.choice) and not known.units:
@@ -128,7 +129,9 @@ class _Run:
         else:
             question = Question(query, plan, allowed, self._near, known)
             found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
-        return fallback.Tried(attempt._replace(query=query), plan, fallback.Heard.of(found), found)
+        heard = fallback.Heard.of(found)
+        heard = heard._replace(by_words=heard.by_words or bool(known.names))
+        return fallback.Tried(attempt._replace(query=query), plan, heard, found)
 
     def _wording(self, query: TextQuery) -> Wording:
         """What the vocabulary says of the query; nothing while a late view has the lexical shard and time is short."""

@@ -82,9 +82,8 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
         return retriever.search(query, max(limit, POOL), allowed)
 
     # Each mode reads what its own view has found: that of bm25 by the words of the query, dense the closest.
-    known = (
-        None if view == "dense" else spelled(snapshot, query, request.filters, allowed, wait=request.budget_ms is None)
-    )
+    spell = partial(spelled, snapshot, query, request.filters, allowed, strict=request.strict)
+    known = None if view == "dense" else spell(wait=request.budget_ms is None)
     came = snapshot.n_units if allowed is None else int(allowed.sum())
     with snapshot.trace.stage(view, came) as stage:
         raw = within(search_view, view, snapshot.view_locks[view], request.budget_ms, began)
@@ -94,7 +93,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
     with snapshot.trace.stage("same_file", len(raw)) as stage:
         if known is None:
             head = raw.units[: snapshot.whole.read[0] if snapshot.whole.read else HEAD]
-            known = spelled(snapshot, query, request.filters, allowed, head.tolist())
+            known = spell(head.tolist())
         with snapshot.view_locks[view]:
             why = evidence(snapshot, query, raw, known)
         changed, files = why.ranked()

@@ -38,6 +38,7 @@ class TextQuery:
     spelled: tuple[tuple[str, float], ...] = ()  # names that rewrites add for the symbolic view, joined, and weights
     files: tuple[tuple[str, float], ...] = ()  # what a long question says that may name files, and how much that says
     relaxed: tuple[str, ...] = ()  # what of the text does not count as written, in words
+    raw: str = ""  # as it was typed
     long: bool = False  # read by its parts (`query.long`); `words` are those of the title and names
 
 
@@ -93,7 +94,7 @@ def read_text(text: str) -> TextQuery:
         found = read_long(text)
         said = (_LONG_QUOTES,) if _PHRASE.search(text) else ()
         return TextQuery(
-            found.text, (), found.words, found.terms, found.names, files=found.files, relaxed=said, long=True
+            found.text, (), found.words, found.terms, found.names, files=found.files, relaxed=said, raw=text, long=True
         )
     phrases = tuple(phrase for phrase in _PHRASE.findall(text) if phrase.strip())
     relaxed: tuple[str, ...] = ()
@@ -117,7 +118,7 @@ def read_text(text: str) -> TextQuery:
         if compound not in weights and len(compound) <= 40:
             weights[compound] = 0.7
     identifiers = tuple(dict.fromkeys(word for word in words if _IDENTIFIER.match(word)))
-    return TextQuery(plain.strip(), phrases, words, tuple(weights.items()), identifiers, relaxed=relaxed)
+    return TextQuery(plain.strip(), phrases, words, tuple(weights.items()), identifiers, relaxed=relaxed, raw=text)
 
 
 def read_symbolic(text: str, filters: Filters) -> Conditions:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot
 
-#: Points of the bm25 mode, in those of BM25, for a file whose whole name the query spells.
-STEM = 3.0
+#: Points for a file whose whole name the query spells: of closeness, and of BM25.
+STEM = {"dense": 0.1, "bm25": 3.0}
 #: How much the file's results count beside the hit itself.
 FILE = 0.5
 #: The part of a score of the bm25 mode that is lost by a unit with none of the query's terms; with some, in proportion.
@@ -116,22 +116,22 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     units, own = hits.units[:head], hits.scores[:head]
     files = table.file[units]
     multiplied: dict[str, NDArray[np.float64]] = {}
+    stem = stem_match(query, table.paths, files, snapshot.views.pieces).astype(np.float64)
     if dense:
-        stem = np.zeros(head)
         worth = SPELLED["dense"]
     else:
-        stem = stem_match(query, table.paths, files, snapshot.views.pieces).astype(np.float64)
         multiplied["coverage"] = 1 - COVER + COVER * snapshot.bm25.coverage(query, units)
         # Of all units, whatever the filters say.
-        worth = SPELLED["bm25"] * (STEM + snapshot.bm25.best(query))
-    first = own + STEM * stem
+        worth = SPELLED["bm25"] * (STEM["bm25"] + snapshot.bm25.best(query))
+    points = STEM[raw.view]
+    first = own + points * stem
     order = np.lexsort((units, -np.round(first, 9)))
     mean = np.empty(head)
     mean[order] = whole(first[order], files[order])
     applies = factors(query, units, table)
     multiplied |= {name: np.where(applies[name], FACTORS[name], 1.0) for name in FACTORS if name in applies}
     spelled = {name: (worth, values.astype(np.float64)) for name, values in known.of(units).items()}
-    added = {"file": (FILE, mean)} if dense else {"stem": (STEM, stem), "file": (FILE, mean)}
+    added = {"stem": (points, stem), "file": (FILE, mean)}
     if query.files:
         mentioned = mentions(query, table.paths, snapshot.whole.mentioned)[files]
         added["mentioned"] = (MENTIONED * worth, mentioned.astype(np.float64))
@@ -149,9 +149,11 @@ def _with(snapshot: Snapshot, query: TextQuery, raw: HitList, units: list[int]) 
         scores = snapshot.dense.scores(query, more).astype(np.float64)
     else:
         scores = snapshot.bm25.scores(query)[more].astype(np.float64)
-    more, scores = more[scores > 0], scores[scores > 0]
     behind = ~np.isin(raw.units[head:], more)
     found = np.concatenate((more, raw.units[:head], raw.units[head:][behind]))
     return HitList(
-        raw.view, found, np.concatenate((scores, raw.scores[:head], raw.scores[head:][behind])), raw.total
+        raw.view,
+        found,
+        np.concatenate((scores, raw.scores[:head], raw.scores[head:][behind])),
+        max(raw.total, len(found)),
     ), head + len(more)

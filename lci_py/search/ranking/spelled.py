@@ -13,6 +13,15 @@ import numpy as np
 
 from lci_py.index.shards.symbols import narrowest
 from lci_py.index.shards.unit_columns import UNIT_KINDS
+from lci_py.search.ranking.asked_names import asked_names
+from lci_py.search.ranking.literals import (
+    PLACES,
+    Stated,
+    having_parameters,
+    holding,
+    is_parameters,
+    literals_of,
+)
 from lci_py.search.ranking.signals import stem_match
 from lci_py.search.whole import NameCounts
 from lci_py.source.text.patterns import lazily
@@ -97,10 +106,6 @@ class Likely(NamedTuple):
     scores: NDArray[np.float32]
 
 
-#: Size in lines, unit, file and first line of a place that states a text.
-Stated = tuple[int, int, int, int]
-
-
 def spelled(
     snapshot: Snapshot,
     query: TextQuery,
@@ -109,6 +114,7 @@ def spelled(
     head: Iterable[int] | None = None,
     *,
     wait: bool = True,
+    strict: bool = False,
 ) -> Spelled:
     """What the query spells out among what can be a result.
 
@@ -119,24 +125,52 @@ def spelled(
         allowed: [units] mask of what can be a result; None for all.
         head: Units to read; those with the most of the query's words if None, by the lexical shard.
         wait: Whether to wait for that shard if an earlier query still reads it.
+        strict: Take the query as it is written: no name is mistyped or shortened.
     Raises:
         IndexError_: A shard cannot be used.
     """
-    if query.long:
-        return NOTHING  # it is about many things, and spells out none
+    # A long question is about many things, and spells out none; but it may have the places of a stack trace in it.
     names, symbols = named(snapshot, query, filters, allowed)
-    texts: dict[int, float] = {}
-    for number, text in enumerate(texts_of(query)):
-        places = head
-        lock = snapshot.view_locks["bm25"]
-        if places is None and lock.acquire(blocking=wait):
-            try:
-                units = likely(snapshot.lexical, text, allowed).units
-            finally:
-                lock.release()
-            places = dict.fromkeys(units[: snapshot.whole.read[number] if snapshot.whole.read else None].tolist())
-        add_narrowest(texts, stating(snapshot, text, list(places or ())[: text.head]))
+    asked = asked_names(snapshot, query, filters, whole=bool(names), strict=strict)
+    if asked.names:
+        more, small = placed(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
+        names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
+        symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
+    texts = {} if asked.called else _texts(snapshot, query, allowed, head, wait=wait, named=bool(names))
     return Spelled(names, texts, symbols) if names or texts else NOTHING
+
+
+def _texts(
+    snapshot: Snapshot,
+    query: TextQuery,
+    allowed: NDArray[np.bool_] | None,
+    head: Iterable[int] | None,
+    *,
+    wait: bool,
+    named: bool,
+) -> dict[int, float]:
+    """Unit to how much of the query stands in it word for word."""
+    texts: dict[int, float] = {}
+
+    def places(text: Text, most: int | None = None) -> list[int]:
+        lock = snapshot.view_locks["bm25"]
+        if not lock.acquire(blocking=wait):
+            return []
+        try:
+            return list(dict.fromkeys(likely(snapshot.lexical, text, allowed).units[:most].tolist()))
+        finally:
+            lock.release()
+
+    if is_parameters(query):
+        add_narrowest(texts, having_parameters(snapshot, query, places(Text(query.words, head=PLACES))))
+        return texts
+    for literal in [] if named else literals_of(query):
+        add_narrowest(texts, holding(snapshot, literal, places(Text(tuple(WORD.findall(literal)), head=PLACES))))
+    for number, text in enumerate(() if texts else texts_of(query)):
+        read = snapshot.whole.read
+        units = places(text, read[number] if read else None) if head is None else list(head)
+        add_narrowest(texts, stating(snapshot, text, units[: text.head]))
+    return texts
 
 
 # --- names ------------------------------------------------------------------------------------------------------------
@@ -182,18 +216,39 @@ def named(
     whole = "".join(query.words)
     rows, own = _rows_named(snapshot, query, filters)
     exact, small = snapshot.whole.names or own
+    respelled = _BESIDE_EXACT if exact else _RESPELLED
+    worths = [(row, 1.0 if _written(row, whole) else respelled) for row in rows]
+    return placed(snapshot, query, worths, allowed, small)
+
+
+def placed(
+    snapshot: Snapshot,
+    query: TextQuery,
+    rows: Sequence[tuple[Row, float]],
+    allowed: NDArray[np.bool_] | None,
+    small: int | None = None,
+) -> tuple[dict[int, float], dict[int, int]]:
+    """Unit to what its name is worth, and to the symbol in it that has the name without a unit of its own.
+
+    Args:
+        snapshot: What is searched.
+        query: The text.
+        rows: Definitions, with how much of a match the name of each is.
+        allowed: [units] mask of what can be a result.
+        small: How many of them have no unit of their own, in the whole collection.
+    """
+    if small is None:
+        small = sum(row["unit"] is None for row, _ in rows)
     values: dict[int, float] = {}
     symbols: dict[int, int] = {}
-    for row in rows:
+    for row, match in rows:
         unit = row["unit"]
         if unit is None:
             chunks = snapshot.symbols.chunks_of_file(row["file_number"]) if small <= _MOST_SMALL else ()
             unit = narrowest(chunks, row["line"])
         if unit is None or (query.phrases and allowed is not None and not allowed[unit]):
             continue
-        value = _WORTH[row["kind"]]
-        if not _written(row, whole):
-            value *= _BESIDE_EXACT if exact else _RESPELLED
+        value = _WORTH[row["kind"]] * match
         if value > values.get(unit, 0.0):
             values[unit] = value
             if row["unit"] is None:

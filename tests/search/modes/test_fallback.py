@@ -81,7 +81,7 @@ def test_a_word_that_nothing_has_becomes_the_name_that_it_nearly_is(session: Eng
     answer = ask(session, "Inventroy")
     assert climbed(answer) == (
         "relaxed_lexical",
-        ('"Inventroy" is not in the index: searched for Inventory instead',),
+        ("no 'Inventroy'; showing Inventory",),
     )
     assert answer.results == ask(session, "Inventory").results
 

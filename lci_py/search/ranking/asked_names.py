@@ -1,0 +1,236 @@
+"""Definitions that a query names in another way than by their whole name: as the call of a pasted line, after the file
+or the module that they stand in, as the place of a stack trace, or mistyped and shortened.
+
+The whole query as a name is `ranking.spelled`'s; what is here adds to it (docs/ranking.md#names-and-verbatim-text).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.index.shards.symbols import best_qualified, segments_of
+from lci_py.search.ranking.literals import is_parameters
+from lci_py.source.text.name_parts import SHORTEST
+from lci_py.source.text.patterns import lazily
+from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.types.search import Filters
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.query.text import TextQuery
+    from lci_py.search.snapshot import Snapshot
+
+#: Characters of a query that are read for names.
+_MOST_TEXT = 60_000
+#: Definitions of one name of which a qualifier chooses, and names in one query that are looked up.
+_MOST_ROWS, _MOST_NAMES = 2_000, 8
+#: Words of a query that may be parts of one name.
+_MOST_PARTS = 10
+#: How much of a match a name is: with all that qualifies it, by its last part alone, and by that in the file named.
+_QUALIFIED, _BARE, _IN_FILE = 1.0, 0.9, 0.7
+#: The same of a mistyped or shortened name.
+_MISTYPED, _SHORTENED = 0.95, 1.0
+
+_NAME = r"[A-Za-z_$][\w$]*"
+_SCOPED = rf"{_NAME}(?:(?:\.|::|->|\?\.|#){_NAME})*"
+#: A name with an argument list behind it, as a call or a definition has it.
+_CALL = lazily(rf"(?<![\w.$])({_SCOPED})[!?]?(?:<[^<>()]{{0,60}}>|::<[^<>()]{{0,60}}>)?\(")
+#: A name with a scope or a module before it. `(*locker).Lock` is Go's.
+_DOTTED = lazily(rf"(?<![\w.$/-])(?:\(\*?({_NAME})\)[.:#])?({_NAME}(?:(?:\.|::|->|#|/|\.\(\*|\)\.){_NAME})*)[!?]?")
+#: A word that may be the name of a file, or the end of a path.
+_FILE = lazily(r"(?<![\w.])((?:[\w.+@-]+/)*[\w+@-]+(?:\.[A-Za-z]\w{0,7})+)(?![\w/])")
+#: A place in a file, as compilers, stack traces and editors print it; Python's, and C's with an offset, are their own.
+_PLACE = lazily(r"([\w./\\+@-]*\w\.[A-Za-z]\w{0,7}):(\d{1,7})\b|File \"([^\"\n]+)\", line (\d{1,7})")
+_OFFSET = lazily(r"(?<![\w.])([A-Za-z_]\w+)(?:\.\w+)*\+0x[0-9a-f]+")
+#: Places of one text that are looked up, and how much of a match each counts of the one before.
+_MOST_PLACES, _LESS = 12, 0.8
+#: Files that may be meant by a place; with more, it says nothing.
+_MOST_FILES = 3
+#: Kinds that are the scope of names, and that every file of a package may open.
+_SCOPE_KINDS = frozenset({"module", "namespace", "section"})
+
+
+class AskedName(NamedTuple):
+    """A definition that a query names; `worth` is in (0, 1]."""
+
+    row: Row
+    worth: float
+
+
+class AskedNames(NamedTuple):
+    """What a query names, best first; and whether it is a call, whose text stands where the definition is used."""
+
+    names: Sequence[AskedName] = ()
+    called: bool = False
+
+
+def asked_names(
+    snapshot: Snapshot, query: TextQuery, filters: Filters, *, whole: bool, strict: bool = False
+) -> AskedNames:
+    """The definitions that a query names.
+
+    Args:
+        snapshot: What is searched.
+        query: Of a long one only places are read.
+        filters: That they pass.
+        whole: Whether the query as a whole is the name of a definition, which then is what it means.
+        strict: Whether no name is mistyped or shortened.
+    """
+    text = query.raw[:_MOST_TEXT]
+    if found := list(_places(snapshot, text, filters)):
+        return AskedNames(found)
+    if query.long or is_parameters(query):
+        return AskedNames()
+    if found := list(_calls(snapshot, text, filters)):
+        return AskedNames(found, called=True)
+    found = list(_in_file(snapshot, text, filters))
+    if whole:
+        return AskedNames(found)
+    found += _dotted(snapshot, text, filters)
+    if not found and not strict:
+        found = _mistyped(snapshot, query, filters) or _shortened(snapshot, query, filters)
+    return AskedNames(found)
+
+
+# --- places -----------------------------------------------------------------------------------------------------------
+
+
+def _places(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+    """`walk.rs:1775`, `server.go:901 +0x1a5`, `File "app.py", line 3`, `tcp_v4_rcv+0x1a5/0x2b0`: what is at the place.
+    Of several the first counts the most; Python prints the deepest last."""
+    places = [(m[1] or m[3], int(m[2] or m[4]), bool(m[3])) for m in _PLACE.finditer(text)]
+    if any(python for _, _, python in places):
+        places.reverse()
+    worth = _QUALIFIED
+    for path, line, _ in places[:_MOST_PLACES]:
+        rows = [row for file in _files(snapshot, path.replace("\\", "/")) for row in _at(snapshot, file, line, filters)]
+        for row in rows:
+            yield AskedName(row, worth)
+        worth *= _LESS if rows else 1
+    for match in list(_OFFSET.finditer(text))[:_MOST_PLACES]:
+        rows = _rows(snapshot, [match[1]], filters)
+        for row in rows:
+            yield AskedName(row, worth)
+        worth *= _LESS if rows else 1
+
+
+def _at(snapshot: Snapshot, file: int, line: int, filters: Filters) -> list[Row]:
+    """The innermost definition, or block, at a line of a file; none if there is none."""
+    from lci_py.index.shards.symbol_queries import definitions_around, passing
+    from lci_py.index.shards.symbols import narrowest
+
+    symbols = snapshot.symbols
+    span = definitions_around(symbols, file, [line]).get(line)
+    if span is not None:
+        number = span.number
+        return [symbols.symbol_rows([number])[number]] if not filters or passing(symbols, [number], filters) else []
+    unit = None if filters else narrowest(symbols.chunks_of_file(file), line)
+    return [] if unit is None else [symbols.result_rows([unit])[unit]]
+
+
+def _files(snapshot: Snapshot, path: str) -> list[int]:
+    """The files whose paths share the longest end with a path from anywhere; none if they are too many."""
+    wanted = [part for part in path.split("/") if part not in ("", ".", "..")]
+    best, files = 0, list[int]()
+    for number, own in enumerate(snapshot.files.living_paths()):
+        if own == wanted[-1] or own.endswith("/" + wanted[-1]):
+            same = 0
+            for one, other in zip(reversed(own.split("/")), reversed(wanted), strict=False):
+                if one != other:
+                    break
+                same += 1
+            if same > best:
+                best, files = same, []
+            if same == best:
+                files.append(number)
+    return files if len(files) <= _MOST_FILES else []
+
+
+# --- a name and its file ----------------------------------------------------------------------------------------------
+
+
+def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+    """`client.py close`, `config.c:createIntConfig`: the rest of the text is a name, and this file has it."""
+    for match in _FILE.finditer(text):
+        rest = text[: match.start()] + " " + text[match.end() :]
+        words = WORD.findall(rest)
+        if not words or len(words) > _MOST_PARTS:
+            continue
+        ending = "/" + match[1]
+        for row in snapshot.symbols.named([joined("".join(words[first:])) for first in range(len(words))], filters):
+            if f"/{row['file']}".endswith(ending):
+                whole = joined(row["qualified_name"].replace(".", "")) == joined("".join(words))
+                yield AskedName(row, _QUALIFIED if whole else _IN_FILE)
+
+
+# --- qualified names --------------------------------------------------------------------------------------------------
+
+
+def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+    """`pool.release(conn, timeout=1)`: the first call whose name a definition has, by its receiver if that tells."""
+    for match in list(_CALL.finditer(text))[:_MOST_NAMES]:
+        segments = segments_of(match[1])
+        rows = _rows(snapshot, segments, filters)
+        if rows:
+            qualified = best_qualified(rows, segments)
+            for row in qualified or rows:
+                yield AskedName(row, _QUALIFIED if qualified and len(segments) > 1 else _BARE)
+            return
+
+
+def _dotted(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+    """`hc.lib.emails.alert`, `ignore::gitignore::Gitignore::new`, `Foo.prototype.bar`, `(*locker).Lock`."""
+    for match in list(_DOTTED.finditer(text))[:_MOST_NAMES]:
+        segments = segments_of(f"{match[1] or ''}.{match[2]}")
+        if len(segments) > 1:
+            for row in best_qualified(_rows(snapshot, segments, filters), segments):
+                yield AskedName(row, _QUALIFIED)
+
+
+def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> list[Row]:
+    rows = [row for row in snapshot.symbols.called(segments[-1], filters) if row["kind"] not in _SCOPE_KINDS]
+    return rows if len(rows) <= _MOST_ROWS else []
+
+
+# --- mistyped and shortened names -------------------------------------------------------------------------------------
+
+
+def _mistyped(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
+    """The definitions that a lone word nearly names, if nothing is named so and no text has it."""
+    if query.long or len(query.words) != 1:
+        return []
+    typed = joined(query.words[0])
+    symbols = snapshot.symbols
+    if len(typed) < SHORTEST or symbols.named([typed], Filters()) or _is_word(snapshot, typed):
+        return []
+    return [
+        AskedName(row, _MISTYPED * name.worth)
+        for name in symbols.mistyped(typed)
+        for row in symbols.named([name.spelling], filters)
+    ]
+
+
+def _shortened(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
+    """The definitions whose parts several words are, begin or shorten."""
+    words = [part for word in query.words for part in parts(word)]
+    if len(query.words) < 2 or len(words) > _MOST_PARTS or all(word in STOPWORDS for word in words):
+        return []
+    symbols = snapshot.symbols
+    return [
+        AskedName(row, _SHORTENED * name.worth)
+        for name in symbols.aligned(words)
+        for row in symbols.named([name.spelling], filters)
+    ]
+
+
+def _is_word(snapshot: Snapshot, typed: str) -> bool:
+    """Whether the repository has a word as it was typed, whatever the filters say: then it is no typing error."""
+    lock = snapshot.view_locks["bm25"]
+    if not lock.acquire(blocking=False):
+        return False
+    try:
+        return any(snapshot.lexical.term(term) is not None for term in (typed, stem(typed)))
+    finally:
+        lock.release()

@@ -1,0 +1,203 @@
+"""The distinct names of a segment, split into parts, and which of them a mistyped or shortened name may mean.
+
+A segment keeps one text: a line per distinct name, its parts in lower case with spaces between them. What a reader asks
+is answered by looking at all lines at once: the letters of a name as a set of bits rule out nearly all of them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lci_py.source.text.words import WORD, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+#: Names of which one segment keeps the parts, and characters of one name.
+MOST_NAMES, _MOST_LETTERS = 1_500_000, 80
+#: Letters that a mistyped name has at least, and those from which on two edits are looked for.
+SHORTEST, _TWO_EDITS = 5, 8
+#: What a word of a query counts that is a part of a name, begins it, or shortens it by leaving letters out.
+_EQUAL, _BEGINS, _SHORTENS = 1.0, 0.9, 0.8
+#: How much of an aligned name's worth is lost if the query leaves out all of its parts.
+_LEFT_OUT = 0.3
+#: Names that are compared letter by letter, and names that are returned.
+_MOST_COMPARED, _MOST_ALIKE = 60_000, 12
+#: An aligned name counts if it is worth so much of what the best one is.
+_LEAST_SHARE = 0.85
+
+#: The bit of each byte: one for each letter, one for all digits, one for all else; none for what stands between parts.
+_BITS = np.full(256, 1 << 27, np.uint32)
+_BITS[ord("a") : ord("z") + 1] = np.left_shift(np.uint32(1), np.arange(26, dtype=np.uint32))
+_BITS[ord("0") : ord("9") + 1] = 1 << 26
+_BITS[[ord(" "), ord("\n")]] = 0
+
+
+class Alike(NamedTuple):
+    """A name that may be meant; `worth` is in (0, 1]."""
+
+    spelling: str  # joined, as `source.text.words.joined` gives it
+    worth: float
+
+
+def written(names: Iterable[str]) -> bytes:
+    """The text of a segment's names; equal names count once, and what is longer than a name is left out."""
+    lines = {" ".join(found) for name in names if len(name) <= _MOST_LETTERS and (found := _parts(name))}
+    return "\n".join(sorted(lines)[:MOST_NAMES]).encode("utf-8", "surrogatepass")
+
+
+@lru_cache(100_000)
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part for word in WORD.findall(name) for part in parts(word))
+
+
+class NameParts:
+    """The names of one text, ready to be compared: [n] each."""
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text + b"\n"
+        letters = np.frombuffer(self._text, np.uint8)
+        ends = np.flatnonzero(letters == ord("\n"))
+        self._starts = np.concatenate((np.zeros(1, np.int64), ends[:-1] + 1))
+        self._ends = ends
+        self._bits = np.bitwise_or.reduceat(_BITS[letters], self._starts)
+        spaces = np.add.reduceat(letters == ord(" "), self._starts, dtype=np.int32)
+        self._sizes = (ends - self._starts).astype(np.int32) - spaces
+        self._spaces = spaces
+
+    def mistyped(self, word: str) -> list[tuple[str, int]]:
+        """Names one or two edits away from a word, as joined spellings with the number of edits.
+
+        Args:
+            word: Joined; shorter than `SHORTEST` it means nothing.
+        """
+        most = most_edits(word)
+        if len(word) < SHORTEST:
+            return []
+        # Each edit changes at most two letters of the set: one goes, another comes.
+        size = len(word.encode("utf-8", "replace"))
+        other: NDArray[np.uint32] = np.bitwise_xor(self._bits, np.uint32(_bits(word)))
+        near = (_count(other) <= 2 * most) & (np.abs(self._sizes - size) <= most)
+        found = []
+        for line in self._lines(near):
+            name = line.replace(" ", "")
+            if (edits := distance(word, name, most)) is not None:
+                found.append((name, edits))
+        return found
+
+    def aligned(self, words: Sequence[str]) -> list[Alike]:
+        """Names whose parts the words are, begin or shorten, in order, best first.
+
+        Args:
+            words: In lower case, two or more.
+        """
+        asked = np.uint32(_bits("".join(words)))
+        could = (
+            ((self._bits & asked) == asked) & (self._spaces + 1 >= len(words)) & (self._sizes >= len("".join(words)))
+        )
+        found = []
+        for line in self._lines(could):
+            worth = alignment(words, line.split(" "))
+            if worth:
+                found.append(Alike(line.replace(" ", ""), worth))
+        return found
+
+    def _lines(self, where: NDArray[np.bool_]) -> Iterator[str]:
+        for i in np.flatnonzero(where)[:_MOST_COMPARED].tolist():
+            yield self._text[self._starts[i] : self._ends[i]].decode("utf-8", "replace")
+
+
+def _bits(text: str) -> int:
+    letters = np.frombuffer(text.encode("utf-8", "replace"), np.uint8)
+    return int(np.bitwise_or.reduce(_BITS[letters]))
+
+
+def _count(bits: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """How many bits are set (Hacker's Delight, 5-1); numpy has it from 2.0 on only."""
+    bits = bits - ((bits >> 1) & np.uint32(0x55555555))
+    bits = (bits & np.uint32(0x33333333)) + ((bits >> 2) & np.uint32(0x33333333))
+    bits = (bits + (bits >> 4)) & np.uint32(0x0F0F0F0F)
+    counts: NDArray[np.uint8] = ((bits * np.uint32(0x01010101)) >> 24).astype(np.uint8)
+    return counts
+
+
+def most_edits(word: str) -> int:
+    """How many letters of a mistyped name may be wrong."""
+    return 2 if len(word) >= _TWO_EDITS else 1
+
+
+def distance(one: str, other: str, most: int) -> int | None:
+    """Insertions, deletions, replacements and swaps of neighbours that make one word another; None if more than `most`.
+
+    Source: the restricted distance of Damerau, CACM 7(3), 1964, by the recurrence of Wagner and Fischer.
+    """
+    if abs(len(one) - len(other)) > most:
+        return None
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for i, letter in enumerate(one, 1):
+        earlier, before, row = before, row, [i]
+        for j, opposite in enumerate(other, 1):
+            cost = min(before[j] + 1, row[-1] + 1, before[j - 1] + (letter != opposite))
+            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == opposite:
+                cost = min(cost, earlier[j - 2] + 1)
+            row.append(cost)
+        if min(row) > most:
+            return None
+    return row[-1] if row[-1] <= most else None
+
+
+def alignment(words: Sequence[str], name: Sequence[str]) -> float:
+    """How well words spell a name by its parts, in order and each by one part or two neighbours: in [0, 1].
+
+    Args:
+        words: Of the query.
+        name: The parts of the name.
+    """
+    # best[j]: the most that the words so far are worth in the first j parts; 0 for not at all.
+    best = [1e-9] * (len(name) + 1)
+    for word in words:
+        row = [0.0] * (len(name) + 1)
+        for j, part in enumerate(name, 1):
+            value = row[j - 1]
+            if best[j - 1] and (match := _match(word, part)):
+                value = max(value, best[j - 1] + match)
+            if j > 1 and best[j - 2] and word == name[j - 2] + part:
+                value = max(value, best[j - 2] + _EQUAL)
+            row[j] = value
+        best = row
+    if not best[-1]:
+        return 0.0
+    left_out = 1 - min(1.0, len(words) / len(name))
+    return round(best[-1] / len(words) * (1 - _LEFT_OUT * left_out), 6)
+
+
+def _match(word: str, part: str) -> float:
+    if word == part:
+        return _EQUAL
+    if word[0] != part[0] or len(word) < 2:
+        return 0.0
+    if part.startswith(word) or (len(part) > 2 and word.startswith(part) and len(word) <= len(part) + 3):
+        return _BEGINS
+    letters = iter(part)
+    return _SHORTENS if all(letter in letters for letter in word) else 0.0
+
+
+def best_mistyped(found: Iterable[tuple[str, int]]) -> list[Alike]:
+    """Those with the fewest edits, of what several segments have."""
+    edits = dict(found)
+    least = min(edits.values(), default=0)
+    return [Alike(name, 1.0) for name in sorted(edits) if edits[name] == least][:_MOST_ALIKE]
+
+
+def best_aligned(found: Iterable[Alike]) -> list[Alike]:
+    """The best, of what several segments have; equal names count once."""
+    worths = dict(found)
+    least = _LEAST_SHARE * max(worths.values(), default=0.0)
+    kept = sorted((name for name in worths if worths[name] >= least), key=lambda name: (-worths[name], name))
+    return [Alike(name, worths[name]) for name in kept[:_MOST_ALIKE]]
