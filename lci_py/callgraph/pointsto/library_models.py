@@ -55,7 +55,9 @@ KEEPERS = frozenset(
     log warn error debug info removeListener removeEventListener off clearTimeout signature getsource append add
     cast dict partial SimpleNamespace""".split()
 )
-METHODS = _PUTTERS | _SETTERS | _GETTERS | _PAIRED | _CALLERS | _OF_PARSERS
+#: Methods of containers that call nothing and return no element: `items.remove(x)` means no element of that name.
+_SILENT = frozenset("remove discard index count clear reverse indexOf lastIndexOf includes has delete".split())
+METHODS = _PUTTERS | _SETTERS | _GETTERS | _PAIRED | _CALLERS | _OF_PARSERS | _SILENT
 
 
 class Calls(Protocol):
