@@ -14,7 +14,7 @@ from tests.cli.fake import VALIDATOR
 FILES = {
     "a.py": "MAX_SIZE = 60\n\n\ndef old(x):\n    return 1\n\n\ndef old(x):\n    return 2\n\n\ndef fresh(x):\n    return 1\n",
     "b.py": "import sys\n\nif sys.platform == 'win32':\n    def f(): return 1\nelse:\n    def f(): return 2\n",
-    "README.md": "The default of `MAX_SIZE` is 60.\n\n`MAX_SIZE` (default: 61)\n",
+    "README.md": "`MAX_SIZE` defaults to 60.\n\n`MAX_SIZE` (default: 61)\n",
 }
 
 
