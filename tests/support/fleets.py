@@ -151,7 +151,7 @@ def cluster(workers: int) -> Iterator[str]:
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=None, host="127.0.0.1",
+        n_workers=workers, threads_per_worker=1, memory_limit=0, dashboard_address=":0", host="127.0.0.1",
         silence_logs=50,
     ) as found:  # fmt: skip
         yield found.scheduler_address

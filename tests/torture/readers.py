@@ -88,8 +88,9 @@ class Reader(threading.Thread):
             self._judge(ran.json(), mode, complete=mode == "symbolic")
 
     def _definition(self) -> None:
-        if ran := self._command("def", "stamp_*"):
-            self._judge(ran.json(), "def", complete=True)
+        # It says what the changed files define now, whatever the generation of the index.
+        if (ran := self._command("def", "stamp_*")) and not ran.json()["results"]:
+            self._report.violation("def: no definition")
 
     def _status(self) -> None:
         self._command("status")

@@ -255,7 +255,7 @@ def test_a_file_swapped_after_the_walk(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "b.py").write_text("def b(): pass\n")
     change, reason = SWAPS[swap]
 
-    def walk_then_swap(root: Path, options: WalkOptions, most: tuple[int, int] | None = None) -> Any:
+    def walk_then_swap(root: Path, options: WalkOptions, *_: Any) -> Any:
         walked = walk(root, options)
         change(tmp_path / "a.py")
         return walked

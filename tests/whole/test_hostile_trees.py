@@ -81,7 +81,7 @@ def test_a_folder_that_becomes_a_link_after_the_walk(
     (outside / "b").mkdir()
     shutil.copy(outside / "secret.py", outside / "b")
 
-    def walk_then_swap(path: Path, options: WalkOptions, most: tuple[int, int] | None = None) -> Any:
+    def walk_then_swap(path: Path, options: WalkOptions, *_: Any) -> Any:
         walked = walk(path, options)
         _replace_by_link(root / level, outside)
         return walked

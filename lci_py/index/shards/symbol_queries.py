@@ -368,19 +368,9 @@ def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
     """The same, all of them, with how similar they are as a number not above 0."""
     from difflib import SequenceMatcher
 
-    from lci_py.types.search import Filters
-
     wanted = joined(name)
     if not wanted:
         return []
-    matcher = SequenceMatcher(None, "", wanted, autojunk=False)
-    scored: dict[str, float] = {}
-    for near in index.mistyped(wanted):
-        matcher.set_seq1(near.spelling)
-        for row in index.named([near.spelling], Filters()):
-            scored[row["symbol"]] = matcher.ratio()
-    if scored:
-        return sorted((-score, found) for found, score in scored.items())
     slack = 1 + len(wanted) // 4
     least, most = len(wanted) - slack, len(wanted) + slack
     # Of a name with dots, the last part may count.
@@ -393,6 +383,8 @@ def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
         "LIMIT ?"
     )
     args = [least, most, wanted[0], wanted[-1], _MOST_ALIKE]
+    scored: dict[str, float] = {}
+    matcher = SequenceMatcher(None, "", wanted, autojunk=False)
     for segment in index.segments:
         for found, kind in segment.execute(sql.format(live=segment.live), args):
             _check(type(found) is type(kind) is str)

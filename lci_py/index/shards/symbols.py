@@ -304,9 +304,8 @@ class SymbolicIndex:
         """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
         in files that pass `there`; those in examples and documentation come after the others, those in tests last. What
         nothing has as it is written is read as a module path with a name behind it."""
-        name = _IN_FILE.sub(r"\1::", name, 1)
         asked = [_named(name)]
-        file, _, rest = name.partition("::")
+        file, _, rest = _IN_FILE.sub(r"\1::", name, 1).partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
             named, args = _named(rest)
             there_too = "(f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?)"

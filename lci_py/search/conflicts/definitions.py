@@ -297,7 +297,9 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
         if one.file != other.file or one.digest == other.digest:
             return None
         # Where both hold, the later one counts; a compiler warns unless an #undef, or a condition, is between them.
-        warns = one.build_tag == other.build_tag and "kept" not in one.traits and not _deliberate(one)
+        warns = (
+            rules.c_macros and one.build_tag == other.build_tag and "kept" not in one.traits and not _deliberate(one)
+        )
         return "duplicate" if warns else "variant"
     if both is None:
         return UNDECIDED

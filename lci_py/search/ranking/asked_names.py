@@ -73,7 +73,7 @@ def asked_names(
 
     Args:
         snapshot: What is searched.
-        query: Of a long one only places are read.
+        query: A short one.
         filters: That they pass.
         whole: Whether the query as a whole is the name of a definition, which then is what it means.
         strict: Whether no name is mistyped or shortened.
@@ -81,7 +81,7 @@ def asked_names(
     text = query.raw[:_MOST_TEXT]
     if found := list(_places(snapshot, text, filters)):
         return AskedNames(found)
-    if query.long or is_parameters(query):
+    if is_parameters(query):
         return AskedNames()
     if found := list(_calls(snapshot, text, filters)):
         return AskedNames(found, called=True)
@@ -141,6 +141,8 @@ def _files(snapshot: Snapshot, path: str) -> list[int]:
                 if one != other:
                     break
                 same += 1
+            if same < min(2, len(wanted), own.count("/") + 1):
+                continue  # another folder's file of this name
             if same > best:
                 best, files = same, []
             if same == best:
@@ -199,7 +201,7 @@ def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> list
 
 def _mistyped(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
     """The definitions that a lone word nearly names, if nothing is named so and no text has it."""
-    if query.long or len(query.words) != 1:
+    if len(query.words) != 1:
         return []
     typed = joined(query.words[0])
     symbols = snapshot.symbols

@@ -129,7 +129,8 @@ def spelled(
     Raises:
         IndexError_: A shard cannot be used.
     """
-    # A long question is about many things, and spells out none; but it may have the places of a stack trace in it.
+    if query.long:
+        return NOTHING  # it is about many things, and spells out none
     names, symbols = named(snapshot, query, filters, allowed)
     asked = asked_names(snapshot, query, filters, whole=bool(names), strict=strict)
     if asked.names:

@@ -207,6 +207,10 @@ CONFLICTS = {
     "c, a macro anew": (
         {"a.c": "#define F 10\n#undef F\n#define F 20\n"}, [("a.c", None, "variant"), ("a.c", None, "variant")],
     ),
+    "rust, a macro anew": (  # it hides the first from there on
+        {"a.rs": "macro_rules! F { () => { 1 }; }\nmacro_rules! F { () => { 2 }; }\n"},
+        [("a.rs", None, "variant"), ("a.rs", None, "variant")],
+    ),
     "lua, a stub that is returned": (
         {"a.lua": "if not ngx then\n  function M.F() end\n  return M\nend\nfunction M.F() return 1 end\n"},
         [("a.lua", "not (ngx)", "variant"), ("a.lua", "ngx", "variant")],

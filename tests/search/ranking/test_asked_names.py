@@ -91,10 +91,7 @@ def first(session: Engine, mode: str, query: str) -> str:
         ("pool.close idle", "net/pool.py:8"),
         ("net/client.py:6", "net/client.py:5"),
         ("/srv/app/net/pool.py:3 +0x1a5", "net/pool.py:2"),
-        (
-            'Traceback:\n  File "/srv/net/client.py", line 3, in close\n  File "/srv/net/pool.py", line 6, in acquire\nIndexError: pop',
-            "net/pool.py:5",
-        ),
+        ('File "/srv/net/pool.py", line 6, in acquire', "net/pool.py:5"),
         ("ConectionPool", "net/pool.py:1"),
         ("open_conection", "net/client.py:5"),
         ("opn conn", "net/client.py:5"),
