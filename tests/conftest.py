@@ -40,7 +40,7 @@ PROJECT = Path(__file__).resolve().parent.parent
 CORPUS = PROJECT / "fixtures" / "corpus"
 #: Folders and modules that `make quick` leaves out: what takes some seconds, and what starts many processes.
 SLOW = (
-    "whole/", "programs/", "cluster/", "cli/mcp_server/", "test_interrupts.py", "agents/test_json_entry.py",
+    "whole/", "programs/", "cluster/", "cli/mcp_server/", "test_interrupts.py", "agents/test_entry.py",
     "callgraph/test_relink.py", "callgraph/test_program.py", "cli/test_affected.py", "cli/test_cluster.py",
     "cli/test_conflicts.py", "cli/test_graph.py", "cli/test_output.py", "cli/test_process.py", "cli/test_terminal.py",
     "index/build/test_branches.py", "index/build/test_embedding.py", "index/build/test_worker_pool.py",

@@ -1,7 +1,7 @@
 """Install lci into the files of agents, take it out again, and say where it is.
 
-All changes are made in memory first, since several agents share a file, and then written file by file. A file that is
-not understood is left alone, and the others go on.
+What is written is an `Entry` of an MCP server or a `Block` of instructions. Another thing that an agent reads (hooks,
+a sub-agent) is a kind of `Part` in the table, and in `_content` a value with the same four methods.
 """
 
 from __future__ import annotations
@@ -9,22 +9,32 @@ from __future__ import annotations
 import difflib
 import io
 import os
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from lci_py.agents import json_entry, safe_files, text_block, toml_entry
-from lci_py.agents.known import AGENTS, BY_NAME, NAMES, Agent, File, files, place
-from lci_py.agents.safe_files import Resolved
-from lci_py.agents.text_block import PLAIN
-from lci_py.agents.understood import NotUnderstoodError
+from lci_py.agents.block import PLAIN, Block, find
+from lci_py.agents.instructions import TASKS, TEXT
+from lci_py.agents.safe_files import LeftAloneError, safe_file
+from lci_py.agents.table import AGENTS, BY_NAME, NAMES, Agent, Home, Part
 from lci_py.errors import UsageError, unknown_value
 from lci_py.types.record import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 ACTIONS = ("install", "uninstall", "print", "list")
 #: What --only takes; a skill belongs to the instructions.
 ONLY = ("mcp", "instructions")
 _HERE = ("installed", "outdated", "custom")
-_FORMS = {"json": json_entry, "toml": toml_entry}
+_NO_EXTRA = "`lci mcp` cannot start without the extra mcp: `pip install 'lci-py[mcp]'`"
+
+
+class _Content(Protocol):
+    """What lci writes into a file; the first three raise LeftAloneError for a file that it must not change."""
+
+    def state(self, text: str) -> str: ...
+    def add(self, text: str | None) -> str: ...
+    def remove(self, text: str) -> str | None: ...
+    def by_hand(self) -> str: ...
 
 
 class _Scope(NamedTuple):
@@ -34,30 +44,38 @@ class _Scope(NamedTuple):
     user: bool  # the user's own files instead
     only: str | None  # one of `ONLY`
 
-    def files(self, agent: Agent, peek: Callable[[str, str], str | None]) -> list[File]:
-        found = files(agent, None if self.user else self.root, peek)
-        return [file for file in found if self.only is None or (file.part == "mcp") is (self.only == "mcp")]
-
-    def shown(self, base: str, path: str) -> str:
-        return _tilde(os.path.join(base, path)) if self.user else path
+    def parts(self, agent: Agent) -> list[Part]:
+        parts = [part for part in agent.parts if (part.home is not None) is self.user]
+        return [part for part in parts if self.only is None or (part.kind == "mcp") is (self.only == "mcp")]
 
 
 @dataclass(slots=True)
 class _Row:
     """What became of one file of one agent."""
 
-    file: File
+    part: Part
+    base: str  # the folder that the path starts at, and that no link leads out of
     path: str
+    content: _Content
     state: str = "absent"
     change: str = "none"
     detail: str = ""
-    by_hand: str = ""
     ours: bool = False  # left alone, although something of lci is in it
 
-    def leave(self, error: NotUnderstoodError, *, by_hand: bool) -> None:
-        self.state, self.change, self.detail = "left_alone", "none", error.reason
-        self.by_hand = _shown(self.file) if by_hand else ""
-        self.ours = error.ours
+    def leave(self, error: LeftAloneError) -> None:
+        self.state, self.change, self.detail, self.ours = "left_alone", "none", error.reason, error.ours
+
+    def as_json(self, action: str) -> dict[str, str]:
+        help_wanted = self.state == "left_alone" and action in ("install", "print")
+        return {
+            "part": self.part.kind,
+            "path": _tilde(os.path.join(self.base, self.path)) if self.part.home else self.path,
+            "state": self.state,
+            "change": self.change,
+            "detail": self.detail,
+            "by_hand": self.content.by_hand() if help_wanted else "",
+            "command": self.part.add if help_wanted else "",
+        }
 
 
 def agents(
@@ -83,21 +101,20 @@ def agents(
     """
     scope = _Scope(root, user, only)
     _check(scope, action, names)
-    tree = _Tree()
+    files = _Files(scope, dry=action == "print")
     warnings: list[str] = []
-    chosen = _chosen(tree, scope, action, names)
+    chosen = _chosen(files, action, names)
     if not chosen and action in ("install", "print"):
         if user:
             raise UsageError("no agent is found in the home folder", hint=f"name one: {', '.join(NAMES[:-1])}")
         chosen = [BY_NAME[PLAIN]]
         warnings.append("no agent is found here: AGENTS.md is taken, which most of them read")
-    signs = {agent.name: _signs(tree, agent, scope) for agent in chosen}  # before there are more
-    act = {"uninstall": _uninstall, "list": _look}.get(action, _install)
-    rows = {agent.name: [row for file in scope.files(agent, tree.peek) for row in act(tree, file)] for agent in chosen}
-    everything = [row for found in rows.values() for row in found]
-    if action in ("install", "uninstall"):
-        tree.write(everything)
-    if action != "uninstall" and any(row.file.part == "mcp" and row.state in _HERE for row in everything):
+    signs = {agent.name: _signs(files, agent) for agent in chosen}  # before there are more
+    rows = {
+        agent.name: [row for part in scope.parts(agent) for row in _act(files, agent, part, action)] for agent in chosen
+    }
+    servers = (row for found in rows.values() for row in found if row.part.kind == "mcp")
+    if action != "uninstall" and any(row.state in _HERE for row in servers):
         warnings += _cannot_start()
     return {
         "action": action,
@@ -108,11 +125,11 @@ def agents(
                 "name": agent.name,
                 "title": agent.title,
                 "detected": signs[agent.name],
-                "files": [_as_json(row, scope) for row in rows[agent.name]],
+                "files": [row.as_json(action) for row in rows[agent.name]],
             }
             for agent in chosen
         ],
-        **({"diffs": tree.diffs(scope)} if action == "print" else {}),
+        **({"diffs": files.diffs()} if action == "print" else {}),
         "warnings": warnings,
     }
 
@@ -125,41 +142,37 @@ def _check(scope: _Scope, action: str, names: Iterable[str]) -> None:
     for name in names:
         if name not in BY_NAME:
             raise unknown_value("agent", name, NAMES)
-        if not scope.files(BY_NAME[name], lambda *_: None):
+        if not scope.parts(BY_NAME[name]):
             kind = "file" if scope.only is None else f"{scope.only} file"
             where = "of the user's" if scope.user else "in a project"
             raise UsageError(f"{name} has no {kind} {where}", hint="`lci agent list` shows what there is")
+    if scope.only == "mcp" and action == "install" and _lacks_extra():
+        raise UsageError(_NO_EXTRA, hint="then run this again")
     if not scope.user and os.path.realpath(scope.root) == os.path.realpath(os.path.expanduser("~")):
         raise UsageError(f"{scope.root} is the home folder, and no project", hint="go to a project, or give --user")
 
 
-def _chosen(tree: _Tree, scope: _Scope, action: str, names: Sequence[str]) -> list[Agent]:
-    if names:
-        return [agent for agent in AGENTS if agent.name in names]
-    known = [agent for agent in AGENTS if scope.files(agent, tree.peek)]
-    if action == "list":
-        return known
-    if action == "uninstall":
-        return [agent for agent in known if _is_installed(tree, agent, scope)]
-    return [agent for agent in known if _signs(tree, agent, scope)]
+def _chosen(files: _Files, action: str, names: Sequence[str]) -> list[Agent]:
+    candidates = [agent for agent in AGENTS if files.scope.parts(agent) and (not names or agent.name in names)]
+    if names or action == "list":
+        return candidates
+    return [agent for agent in candidates if (_is_installed if action == "uninstall" else _signs)(files, agent)]
 
 
-def _is_installed(tree: _Tree, agent: Agent, scope: _Scope) -> bool:
-    rows = [row for file in scope.files(agent, tree.peek) for row in _look(tree, file)]
+def _is_installed(files: _Files, agent: Agent) -> bool:
+    rows = [row for part in files.scope.parts(agent) for row in _rows(files, agent, part)]
     return any(row.state in _HERE or row.ours for row in rows)
 
 
-def _signs(tree: _Tree, agent: Agent, scope: _Scope) -> list[str]:
+def _signs(files: _Files, agent: Agent) -> list[str]:
     """Why the agent is taken to be in use: files of the project, and its folder in the user's home."""
-    found = []
-    if not scope.user:
-        found = [sign for sign in agent.signs if os.path.lexists(os.path.join(scope.root, sign))]
-    if agent.name == PLAIN:
-        text = tree.peek(scope.root, agent.signs[0]) if found else None
-        return [] if text is not None and _only_lci(text) else found
+    root, found = files.scope.root, []
+    if not files.scope.user:
+        found = [sign for sign in agent.signs if os.path.lexists(os.path.join(root, sign))]
+    if agent.name == PLAIN and found and _only_lci(files.peek(root, found[0]) or ""):
+        return []
     if agent.home is not None:
-        base, below = place(agent.home)
-        folder = os.path.join(base, below).rstrip("/")
+        folder = os.path.join(*_folder(agent.home)).rstrip("/")
         if os.path.isdir(folder) and folder != os.path.expanduser("~"):
             found.append(_tilde(folder))
     return found
@@ -168,101 +181,94 @@ def _signs(tree: _Tree, agent: Agent, scope: _Scope) -> list[str]:
 def _only_lci(text: str) -> bool:
     """Whether a file has nothing but lci's block: then it is no sign of an agent."""
     try:
-        block = text_block.find(text)
-    except NotUnderstoodError:
+        block = find(text)
+    except LeftAloneError:
         return False
     return block is not None and not (text[: block.start] + text[block.end :]).strip()
 
 
-# --- one file -----------------------------------------------------------------------------------------------------
+def _lacks_extra() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("mcp") is None
 
 
-def _look(tree: _Tree, file: File) -> list[_Row]:
-    """Where lci is for this agent: in the file that the agent reads, or in another one that it may read."""
+def _cannot_start() -> list[str]:
+    """What keeps agents from starting `lci mcp` on this machine."""
+    import shutil
+
+    found = [] if shutil.which("lci") else ["`lci` is not on the PATH, and agents start it by that name"]
+    return [*found, _NO_EXTRA] if _lacks_extra() else found
+
+
+def _content(agent: Agent, part: Part) -> _Content:
+    if part.kind == "mcp" and agent.entry is not None:
+        return agent.entry
+    return Block(agent.name, TASKS if part.kind == "skill" else TEXT, part.head)
+
+
+def _rows(files: _Files, agent: Agent, part: Part) -> list[_Row]:
+    """The files that lci may be in for this part; first the one that the agent reads, or that is to be made."""
+    base, folder = _folder(part.home) if part.home else (files.scope.root, "")
+
+    def read(path: str) -> str | None:
+        return files.peek(base, os.path.join(folder, path))
+
+    paths = list(part.paths)
+    chosen = next((path for path in paths if read(path) is not None), part.new or paths[0])
+    if part.leads_to_agents is not None:
+        paths.append("AGENTS.md")
+        if part.leads_to_agents(chosen, read):
+            chosen = "AGENTS.md"
     rows = []
-    for path in file.paths:
-        row = _Row(file, path)
+    for path in dict.fromkeys([chosen, *paths]):
+        row = _Row(part, base, os.path.join(folder, path), _content(agent, part))
         try:
-            row.state = _state(file, tree.text(file.base, path))
-        except NotUnderstoodError as error:
-            row.leave(error, by_hand=False)
+            text = files.text(base, row.path)
+            row.state = "absent" if text is None else row.content.state(text)
+        except LeftAloneError as error:
+            row.leave(error)
         rows.append(row)
-    here = next((row for row in rows if row.state in _HERE), None)
-    return [here or rows[0]]
+    return rows
 
 
-def _install(tree: _Tree, file: File) -> list[_Row]:
-    row = _look(tree, file)[0]
-    try:
-        text = tree.text(file.base, row.path)
-        if _state(file, text) in ("absent", "outdated"):
-            if file.server:
-                new = _form(file).add(text, file.server)
+def _act(files: _Files, agent: Agent, part: Part, action: str) -> Iterator[_Row]:
+    """Carry out the action, and say what became of each file that is concerned."""
+    rows = _rows(files, agent, part)
+    if action == "uninstall":
+        rows = [row for row in rows if row.state in _HERE or row.ours] or rows[:1]
+    else:
+        rows = [next((row for row in rows if row.state in _HERE), rows[0])]
+    for row in rows:
+        if action == "uninstall" and row.state in _HERE:
+            _change(files, row, remove=True)
+        elif action in ("install", "print") and row.state in ("absent", "outdated"):
+            if part.kind == "mcp" and _lacks_extra():
+                row.detail = _NO_EXTRA
             else:
-                new = text_block.add(text, file.agent, file.body, file.head)
-            tree.put(file.base, row.path, new)
-            row.state, row.change = "installed", "created" if text is None else "changed"
-    except NotUnderstoodError as error:
-        row.leave(error, by_hand=True)
-    return [row]
+                _change(files, row, remove=False)
+        yield row
 
 
-def _uninstall(tree: _Tree, file: File) -> list[_Row]:
-    rows = []
-    for path in file.paths:
-        row = _Row(file, path)
-        try:
-            text = tree.text(file.base, path)
-            row.state = _state(file, text)
-            if text is not None and row.state in _HERE:
-                if row.state == "custom":
-                    raise NotUnderstoodError("the entry of lci has been changed: remove it by hand", ours=True)
-                if file.server:
-                    new = _form(file).remove(text, file.server)
-                else:
-                    new = text_block.remove(text, file.agent, file.head)
-                tree.put(file.base, path, new)
-                row.state, row.change = "absent", "removed" if new is None else "changed"
-                rows.append(row)
-        except NotUnderstoodError as error:
-            row.leave(error, by_hand=False)
-            if path == file.paths[0] or error.ours:
-                rows.append(row)
-    return rows or [_Row(file, file.paths[0])]
+def _change(files: _Files, row: _Row, *, remove: bool) -> None:
+    try:
+        if remove and row.state == "custom":
+            raise LeftAloneError("the entry of lci has been changed: remove it by hand", ours=True)
+        text = files.text(row.base, row.path)
+        new = row.content.remove(text or "") if remove else row.content.add(text)
+        files.put(row.base, row.path, new)
+        row.state = "absent" if remove else "installed"
+        row.change = "created" if text is None else "removed" if new is None else "changed"
+    except LeftAloneError as error:
+        row.leave(error)
 
 
-def _form(file: File) -> Any:
-    return _FORMS[file.server.form if file.server else ""]
-
-
-def _state(file: File, text: str | None) -> str:
-    """absent, installed, outdated (another version wrote it) or custom (somebody has changed it)."""
-    if text is None:
-        return "absent"
-    if file.server:
-        return str(_form(file).state(text, file.server))
-    block = text_block.find(text)
-    if block is None or file.agent not in block.names:
-        return "absent"
-    return "installed" if block.body == file.body.strip() else "outdated"
-
-
-def _shown(file: File) -> str:
-    """What a person would write into the file by hand."""
-    if file.server:
-        return str(_form(file).shown(file.server))
-    return file.head + text_block.written([file.agent], file.body)
-
-
-def _as_json(row: _Row, scope: _Scope) -> dict[str, str]:
-    return {
-        "part": row.file.part,
-        "path": scope.shown(row.file.base, row.path),
-        "state": row.state,
-        "change": row.change,
-        "detail": row.detail,
-        "by_hand": row.by_hand,
-    }
+def _folder(home: Home) -> tuple[str, str]:
+    """The folder of the user's that a path starts at, and what comes between."""
+    named = os.environ.get(home.variable) if home.variable else None
+    if named and os.path.isabs(named):
+        return named, home.below
+    return os.path.expanduser("~"), os.path.join(home.folder, home.below)
 
 
 def _tilde(path: str) -> str:
@@ -270,84 +276,51 @@ def _tilde(path: str) -> str:
     return "~" + path[len(home) :] if path.startswith(home + "/") else path
 
 
-def _cannot_start() -> list[str]:
-    """What keeps agents from starting `lci mcp` on this machine."""
-    import shutil
-    from importlib.util import find_spec
+class _Files:
+    """The files of agents, as they are and as they are to be: agents share some, and `print` writes none."""
 
-    found = []
-    if shutil.which("lci") is None:
-        found.append("`lci` is not on the PATH, and agents start it by that name")
-    if find_spec("mcp") is None:
-        found.append("`lci mcp` cannot start without the extra mcp: `pip install 'lci-py[mcp]'`")
-    return found
-
-
-# --- all files ----------------------------------------------------------------------------------------------------
-
-
-class _Tree:
-    """The files, with the changes that are not written yet."""
-
-    def __init__(self) -> None:
-        self._places: dict[tuple[str, str], Resolved] = {}  # folder and path, as they are asked for
-        self._before: dict[str, str | None] = {}  # by the absolute path without links
-        self._after: dict[str, str | None] = {}
-        self._shown: dict[str, tuple[str, str]] = {}
+    def __init__(self, scope: _Scope, *, dry: bool) -> None:
+        self.scope = scope
+        self._dry = dry
+        self._changes: dict[str, tuple[str, str | None, str | None]] = {}  # path as asked for, before, after
 
     def text(self, base: str, path: str) -> str | None:
         """The text of a file, None if there is none.
 
         Raises:
-            NotUnderstoodError: It must not be touched.
+            LeftAloneError: It must not be touched.
         """
-        if (base, path) not in self._places:
-            self._places[base, path] = safe_files.resolve(base, path)
-        key = self._key(base, path)
-        if key not in self._before:
-            self._before[key] = self._after[key] = safe_files.read(self._places[base, path])
-            self._shown[key] = (base, path)
-        return self._after[key]
-
-    def _key(self, base: str, path: str) -> str:
-        place = self._places[base, path]
-        return os.path.join(place.base, place.path)
+        file = safe_file(base, path)
+        return self._changes[file.full][2] if file.full in self._changes else file.read()
 
     def peek(self, base: str, path: str) -> str | None:
         """The text of a file, None if there is none, "" if it must not be touched."""
         try:
             return self.text(base, path)
-        except NotUnderstoodError:
+        except LeftAloneError:
             return ""
 
-    def put(self, base: str, path: str, text: str | None) -> None:
-        """Change the text of a file that has been read; None removes it.
+    def put(self, base: str, path: str, new: str | None) -> None:
+        """Change the text of a file; None removes it.
 
         Raises:
-            NotUnderstoodError: It cannot be written.
+            LeftAloneError: It cannot be written.
         """
-        safe_files.check_writable(self._places[base, path])
-        self._after[self._key(base, path)] = text
+        file = safe_file(base, path)
+        old = self.text(base, path)
+        file.check_writable()
+        if self._dry:
+            asked, before, _ = self._changes.get(file.full, (path, old, None))
+            self._changes[file.full] = (asked, before, new)
+        elif new != old:
+            file.write(old, new)
 
-    def write(self, rows: Iterable[_Row]) -> None:
-        """Write what has changed. The rows of a file that cannot be written say so."""
-        for key, after in self._after.items():
-            if after == self._before[key]:
-                continue
-            try:
-                safe_files.write(self._places[self._shown[key]], self._before[key], after)
-            except NotUnderstoodError as error:
-                for row in rows:
-                    if row.change != "none" and self._key(row.file.base, row.path) == key:
-                        row.leave(error, by_hand=after is not None)
-
-    def diffs(self, scope: _Scope) -> list[dict[str, str]]:
+    def diffs(self) -> list[dict[str, str]]:
         """The changes as unified diffs."""
         found = []
-        for key, after in self._after.items():
-            if after != self._before[key]:
-                path = key if scope.user else self._shown[key][1]
-                found.append({"path": path, "diff": _diff(path, self._before[key], after)})
+        for full, (asked, before, after) in self._changes.items():
+            path = full if self.scope.user else asked
+            found.append({"path": path, "diff": _diff(path, before, after)})
         return found
 
 

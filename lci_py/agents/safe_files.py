@@ -7,169 +7,151 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from contextlib import ExitStack, suppress
+from typing import NamedTuple
 
-from lci_py.agents.understood import NotUnderstoodError
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import read_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAX_BYTES = 16_000_000
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-_WHY = {"too_large": "is too large", "special": "is no file", "symlink": "is a symbolic link that leads nowhere"}
+_WHY = {
+    "too_large": "is too large",
+    "special": "is no regular file",
+    "symlink": "is a symbolic link that leads nowhere",
+}
 
 
-class Resolved(NamedTuple):
+class LeftAloneError(Exception):
+    """A file that lci must not change: it does not know what the file means, or whose it is."""
+
+    def __init__(self, reason: str, *, ours: bool = False) -> None:
+        """
+        Args:
+            reason: What is wrong with the file, to follow its name and a colon.
+            ours: Whether there is something of lci in the file all the same.
+        """
+        super().__init__(reason)
+        self.reason = reason
+        self.ours = ours
+
+
+class SafeFile(NamedTuple):
     """Where a file is, or would be, once the links of its path are followed."""
 
     base: str  # without links
     path: str  # below it
-    linked: int  # how many of its first folders a link has led to: they are not lci's to remove
+    own: int  # how many of its last folders no link has led to: those may be lci's to remove
+
+    @property
+    def full(self) -> str:
+        return os.path.join(self.base, self.path)
+
+    def read(self) -> str | None:
+        """The text; None if there is no file.
+
+        Raises:
+            LeftAloneError: It is not UTF-8, too large, or cannot be read.
+        """
+        data = read_file(self.base, self.path)
+        if data == "vanished":
+            return None
+        if isinstance(data, str) or len(data) > _MAX_BYTES:
+            raise LeftAloneError(_WHY.get(data if isinstance(data, str) else "too_large", "cannot be read"))
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise LeftAloneError("is not UTF-8") from error
+        if "\0" in text:
+            raise LeftAloneError("is no text")
+        return text
+
+    def check_writable(self) -> None:
+        """
+        Raises:
+            LeftAloneError: The file, or the folder that it is to be made in, is read-only or no folder.
+        """
+        if os.path.exists(self.full) and not os.stat(self.full).st_mode & 0o222:
+            raise LeftAloneError("is read-only")
+        folder = os.path.dirname(self.full)
+        while not os.path.lexists(folder):
+            folder = os.path.dirname(folder)
+        if not os.path.isdir(folder):
+            raise LeftAloneError(f"{os.path.relpath(folder, self.base)} is no folder")
+        if not os.access(folder, os.W_OK):
+            raise LeftAloneError(f"its folder {folder} is read-only")
+
+    def write(self, before: str | None, after: str | None) -> None:
+        """Replace the text in one step; the mode of the file stays.
+
+        Args:
+            before: What `read` has returned.
+            after: The new text; None removes the file, and the folders above it that are empty then.
+        Raises:
+            LeftAloneError: It cannot be written, or another program has changed it since it was read.
+        """
+        *folders, name = self.path.split(os.sep)
+        try:
+            with ExitStack() as stack:
+                handles = [_opened(stack, self.base)]
+                for folder in folders:
+                    if after is not None:
+                        with suppress(FileExistsError):
+                            os.mkdir(folder, dir_fd=handles[-1])
+                    handles.append(_opened(stack, folder, handles[-1]))
+                try:
+                    if self.read() != before:
+                        raise LeftAloneError("another program has just changed it: run the command again")
+                    if after is not None:
+                        _replace(handles[-1], name, after)
+                    else:
+                        os.unlink(name, dir_fd=handles[-1])
+                finally:  # the folders that were made for it, too, if it could not be written
+                    _remove_empty(folders[::-1][: self.own], handles[-2::-1])
+        except OSError as error:
+            raise LeftAloneError(f"cannot be written ({error.strerror})") from error
 
 
-def resolve(base: str, path: str) -> Resolved:
+def safe_file(base: str, path: str) -> SafeFile:
     """Follow the links of a path that stay inside of `base`.
 
     Raises:
-        NotUnderstoodError: A link leads out of `base`, or something is in the way.
+        LeftAloneError: A link leads out of `base`, or into a folder that is never lci's to write into.
     """
-    top = at = os.path.realpath(base)
-    parts = path.split("/")
-    linked = 0
-    for i, part in enumerate(parts):
-        at = os.path.join(at, part)
+    top = os.path.realpath(base)
+    inside = os.path.relpath(os.path.realpath(os.path.join(top, path)), top)
+    parts = inside.split(os.sep)
+    if parts[0] == os.pardir:
+        raise LeftAloneError(f"leads out of {top} by a symbolic link")
+    if inside != path and not ALWAYS_SKIPPED.isdisjoint(parts):
+        raise LeftAloneError(f"leads to {inside} by a symbolic link")
+    asked = path.split("/")
+    own = next((i for i, (a, b) in enumerate(zip(parts[-2::-1], asked[-2::-1])) if a != b), len(parts) - 1)  # noqa: B905
+    return SafeFile(top, inside, own)
+
+
+def _opened(stack: ExitStack, folder: str, above: int | None = None) -> int:
+    handle = os.open(folder, _FOLDER if above is not None else _FOLDER & ~os.O_NOFOLLOW, dir_fd=above)
+    stack.callback(os.close, handle)
+    return handle
+
+
+def _remove_empty(folders: list[str], above: list[int]) -> None:
+    """Remove folders, each inside the next; `above` has the handle of what each is in."""
+    for folder, handle in zip(folders, above):  # noqa: B905  # `above` goes further up
         try:
-            info = os.lstat(at)
-            if stat.S_ISLNK(info.st_mode):
-                at = _target(top, at, "/".join(parts[: i + 1]))
-                linked = len(os.path.relpath(at, top).split(os.sep))
-                info = os.stat(at)
-        except FileNotFoundError:
-            return Resolved(top, os.path.relpath(os.path.join(at, *parts[i + 1 :]), top), linked)
-        except OSError as error:
-            raise NotUnderstoodError(f"cannot be read ({error.strerror})") from error
-        if i < len(parts) - 1 and not stat.S_ISDIR(info.st_mode):
-            raise NotUnderstoodError(f"{'/'.join(parts[: i + 1])} is no folder")
-    if not stat.S_ISREG(info.st_mode):
-        raise NotUnderstoodError("is a folder" if stat.S_ISDIR(info.st_mode) else "is no regular file")
-    return Resolved(top, os.path.relpath(at, top), linked)
+            os.rmdir(folder, dir_fd=handle)
+        except OSError:  # something is in it
+            return
 
 
-def _target(top: str, link: str, shown: str) -> str:
-    target = os.path.realpath(link)
-    inside = os.path.relpath(target, top).split(os.sep)
-    if inside[0] == os.pardir:
-        raise NotUnderstoodError(f"{shown} is a symbolic link that leads out of {top}")
-    if not ALWAYS_SKIPPED.isdisjoint(inside):
-        raise NotUnderstoodError(f"{shown} is a symbolic link to {'/'.join(inside)}")
-    return target
-
-
-def read(where: Resolved) -> str | None:
-    """The text of a file; None if there is no file.
-
-    Raises:
-        NotUnderstoodError: It is not UTF-8, too large, or cannot be read.
-    """
-    data = read_file(where.base, where.path)
-    if isinstance(data, str):
-        if data == "vanished":
-            return None
-        raise NotUnderstoodError(_WHY.get(data, "cannot be read"))
-    if len(data) > _MAX_BYTES:
-        raise NotUnderstoodError(_WHY["too_large"])
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise NotUnderstoodError("is not UTF-8") from error
-    if "\0" in text:
-        raise NotUnderstoodError("is no text")
-    return text
-
-
-def check_writable(where: Resolved) -> None:
-    """
-    Raises:
-        NotUnderstoodError: The file, or the folder that it is to be made in, is read-only.
-    """
-    at = os.path.join(where.base, where.path)
-    if os.path.exists(at) and not os.stat(at).st_mode & 0o222:
-        raise NotUnderstoodError("is read-only")
-    folder = os.path.dirname(at)
-    while not os.path.exists(folder):
-        folder = os.path.dirname(folder)
-    if not os.access(folder, os.W_OK):
-        raise NotUnderstoodError(f"its folder {folder} is read-only")
-
-
-def write(where: Resolved, before: str | None, after: str | None) -> None:
-    """Replace the text of a file in one step; its mode stays.
-
-    Args:
-        where: The file. Folders above it that are missing are made.
-        before: What `read` has returned.
-        after: The new text; None removes the file, and the folders above it that are empty then.
-    Raises:
-        NotUnderstoodError: It cannot be written, or another program has changed it since it was read.
-    """
-    *folders, name = where.path.split(os.sep)
-    try:
-        with _folders(where.base, folders, make=after is not None) as handles:
-            status = _status(handles[-1], name)
-            if read(where) != before:
-                raise NotUnderstoodError("another program has just changed it: run the command again")
-            if after is not None:
-                _replace(handles[-1], name, after, status)
-                return
-            os.unlink(name, dir_fd=handles[-1])
-            for i in range(len(folders) - 1, where.linked - 1, -1):
-                try:
-                    os.rmdir(folders[i], dir_fd=handles[i])
-                except OSError:  # something else is in it
-                    break
-    except OSError as error:
-        raise NotUnderstoodError(f"cannot be written ({error.strerror})") from error
-
-
-@contextmanager
-def _folders(base: str, folders: list[str], *, make: bool) -> Iterator[list[int]]:
-    """Open folders inside each other, the base first. Those that were made go again if an error comes up."""
-    handles = [os.open(base, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)]
-    made: list[tuple[int, str]] = []
-    try:
-        for folder in folders:
-            if make:
-                with suppress(FileExistsError):
-                    os.mkdir(folder, dir_fd=handles[-1])
-                    made.append((handles[-1], folder))
-            handles.append(os.open(folder, _FOLDER, dir_fd=handles[-1]))
-        yield handles
-    except BaseException:
-        for above, folder in reversed(made):
-            with suppress(OSError):
-                os.rmdir(folder, dir_fd=above)
-        raise
-    finally:
-        for handle in handles:
-            os.close(handle)
-
-
-def _status(folder: int, name: str) -> os.stat_result | None:
-    """The status of the file that is to be replaced, None if there is none."""
-    try:
-        info = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-    if not stat.S_ISREG(info.st_mode):
-        raise NotUnderstoodError("is no regular file")
-    return info
-
-
-def _replace(folder: int, name: str, text: str, was: os.stat_result | None) -> None:
+def _replace(folder: int, name: str, text: str) -> None:
+    was = None
+    with suppress(FileNotFoundError):
+        was = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if was is not None and not stat.S_ISREG(was.st_mode):
+        raise LeftAloneError("is no regular file")
     temporary = f".{name}.lci-{os.getpid()}"
     handle = os.open(temporary, _NEW, 0o666 if was is None else 0o600, dir_fd=folder)
     try:

@@ -708,7 +708,10 @@ WORKSPACE = Command(
     Positional("NAME", "The workspace, then repositories: folders, or for remove their names.", many=True),
 )
 AGENT_ACTIONS = ("install", "uninstall", "print", "list")
-AGENT_NAMES = ("claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "zed", "agents-md")
+AGENT_NAMES = (
+    "claude-code", "codex", "cursor", "vscode", "copilot-cli", "gemini-cli", "opencode", "zed", "windsurf", "cline",
+    "kiro", "agents-md",
+)  # fmt: skip
 AGENT_PARTS = ("mcp", "instructions")
 AGENT = Command(
     "agent",
@@ -738,7 +741,7 @@ AGENT = Command(
         ("lci agent print claude-code codex", "what would be written, as a diff"),
         ("lci agent install", "for all agents that are in use here"),
         ("lci agent install cursor --only mcp", "the MCP server of one agent"),
-        ("lci agent uninstall", "take everything out again, without a trace"),
+        ("lci agent uninstall", "take everything out again"),
     ),
     Positional(
         "NAME",

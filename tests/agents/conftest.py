@@ -12,7 +12,7 @@ import pytest
 from lci_py.cli.main import main
 from tests.cli.fake import VALIDATOR, Ran
 
-VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
+VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
 Agent = Callable[..., Ran]
 
 
@@ -36,6 +36,7 @@ def root(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 def agent(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Agent:
     """Run `lci agent …`; with --json, check the answer."""
     monkeypatch.setattr("lci_py.agents.install._cannot_start", list)
+    monkeypatch.setattr("lci_py.agents.install._lacks_extra", lambda: False)
 
     def run(*argv: str) -> Ran:
         capsys.readouterr()

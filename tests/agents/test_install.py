@@ -15,7 +15,7 @@ import pytest
 
 from lci_py.agents import safe_files
 from lci_py.agents.instructions import TASKS, TEXT
-from lci_py.agents.known import AGENTS, BY_NAME, CURSOR_HEAD, NAMES, SKILL_HEAD
+from lci_py.agents.table import AGENTS, BY_NAME, CURSOR_HEAD, KIRO_HEAD, NAMES, SKILL_HEAD
 from tests.agents.conftest import Agent, states, tree
 
 if sys.version_info >= (3, 11):
@@ -26,16 +26,20 @@ else:
 COMMAND = {"command": "lci", "args": ["mcp"]}
 STDIO = {"type": "stdio", **COMMAND}
 OPENCODE = {"type": "local", "command": ["lci", "mcp"], "enabled": True}
-SCHEMA = {"$schema": "https://opencode.ai/config.json"}
+COPILOT = {"type": "local", **COMMAND, "tools": ["*"]}
 #: Agent -> its file of MCP servers, and what is in it if lci makes it; its other files.
 PROJECT: dict[str, tuple[str, Any, list[str]]] = {
     "claude-code": (".mcp.json", {"mcpServers": {"lci": STDIO}}, ["CLAUDE.md", ".claude/skills/lci/SKILL.md"]),
     "codex": (".codex/config.toml", {"mcp_servers": {"lci": COMMAND}}, ["AGENTS.md"]),
     "cursor": (".cursor/mcp.json", {"mcpServers": {"lci": COMMAND}}, [".cursor/rules/lci.mdc"]),
     "vscode": (".vscode/mcp.json", {"servers": {"lci": STDIO}}, ["AGENTS.md"]),
+    "copilot-cli": (".github/mcp.json", {"mcpServers": {"lci": COPILOT}}, ["AGENTS.md"]),
     "gemini-cli": (".gemini/settings.json", {"mcpServers": {"lci": COMMAND}}, ["GEMINI.md"]),
-    "opencode": ("opencode.json", {**SCHEMA, "mcp": {"lci": OPENCODE}}, ["AGENTS.md"]),
+    "opencode": ("opencode.json", {"mcp": {"lci": OPENCODE}}, ["AGENTS.md"]),
     "zed": (".zed/settings.json", {"context_servers": {"lci": COMMAND}}, ["AGENTS.md"]),
+    "windsurf": ("", None, ["AGENTS.md"]),
+    "cline": ("", None, ["AGENTS.md"]),
+    "kiro": (".kiro/settings/mcp.json", {"mcpServers": {"lci": COMMAND}}, ["AGENTS.md"]),
     "agents-md": ("", None, ["AGENTS.md"]),
 }
 CODE = "Library/Application Support/Code" if sys.platform == "darwin" else ".config/Code"
@@ -44,9 +48,21 @@ USER: dict[str, tuple[str, Any, list[str]]] = {
     "codex": (".codex/config.toml", PROJECT["codex"][1], [".codex/AGENTS.md"]),
     "cursor": (".cursor/mcp.json", PROJECT["cursor"][1], []),
     "vscode": (f"{CODE}/User/mcp.json", PROJECT["vscode"][1], []),
+    "copilot-cli": (".copilot/mcp-config.json", PROJECT["copilot-cli"][1], [".copilot/copilot-instructions.md"]),
     "gemini-cli": (".gemini/settings.json", PROJECT["gemini-cli"][1], [".gemini/GEMINI.md"]),
     "opencode": (".config/opencode/opencode.json", PROJECT["opencode"][1], [".config/opencode/AGENTS.md"]),
     "zed": (".config/zed/settings.json", PROJECT["zed"][1], []),
+    "windsurf": (
+        ".codeium/windsurf/mcp_config.json",
+        {"mcpServers": {"lci": COMMAND}},
+        [".codeium/windsurf/memories/global_rules.md"],
+    ),
+    "cline": (
+        ".cline/data/settings/cline_mcp_settings.json",
+        {"mcpServers": {"lci": COMMAND}},
+        [".cline/rules/lci.md"],
+    ),
+    "kiro": (".kiro/settings/mcp.json", PROJECT["kiro"][1], [".kiro/steering/lci.md"]),
 }
 
 
@@ -66,6 +82,8 @@ def check(folder: Path, name: str, files: tuple[str, Any, list[str]]) -> None:
             assert text == f"{SKILL_HEAD}{block(name).replace(TEXT, TASKS)}\n"
         elif path.endswith(".mdc"):
             assert text == f"{CURSOR_HEAD}{block(name)}\n"
+        elif "steering" in path:
+            assert text == f"{KIRO_HEAD}{block(name)}\n"
         else:
             assert text == f"{block(name)}\n"
 
@@ -106,14 +124,14 @@ def test_the_users_own_files_and_back(agent: Agent, root: Path, home: Path, name
 
 
 def test_folders_that_variables_name(agent: Agent, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         (tmp_path / name).mkdir()
         monkeypatch.setenv(name, str(tmp_path / name))
     assert agent("install", "--user", *USER).code == 0
     found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     wanted = {
         "CLAUDE_CONFIG_DIR/.claude.json", "CLAUDE_CONFIG_DIR/CLAUDE.md", "CLAUDE_CONFIG_DIR/skills/lci/SKILL.md",
-        "CODEX_HOME/AGENTS.md", "CODEX_HOME/config.toml", "GEMINI_CLI_HOME/.gemini/GEMINI.md",
+        "CODEX_HOME/AGENTS.md", "CODEX_HOME/config.toml", "COPILOT_HOME/mcp-config.json", "GEMINI_CLI_HOME/.gemini/GEMINI.md",
         "GEMINI_CLI_HOME/.gemini/settings.json", "XDG_CONFIG_HOME/opencode/AGENTS.md",
         "XDG_CONFIG_HOME/opencode/opencode.json", "XDG_CONFIG_HOME/zed/settings.json", "home/.cursor/mcp.json",
     }  # fmt: skip
@@ -128,9 +146,11 @@ EXISTING = {
     ".mcp.json": '{\r\n\t"mcpServers": {\r\n\t\t"x": {"command": "y"}\r\n\t}\r\n}',
     "CLAUDE.md": "# Rules\n\nBe kind.",
     ".codex/config.toml": 'model = "m" # mine\n\n[mcp_servers.x]\ncommand = "y"\n',
-    "AGENTS.md": "",
-    ".cursor/mcp.json": "{}",
-    ".vscode/mcp.json": '\ufeff{\n  // servers\n  "servers": {\n  },\n  "inputs": [],\n}\n',
+    "AGENTS.md": "# All\n",
+    ".cursor/mcp.json": '{"mcpServers": {"x": 1}}',
+    ".vscode/mcp.json": '\ufeff{\n  // servers\n  "servers": {\n    // none\n  },\n  "inputs": [],\n}\n',
+    ".github/mcp.json": '{"mcpServers": {"x": 1,},}',
+    ".kiro/settings/mcp.json": '{"mcpServers": { /* none */\n}}',
     ".gemini/settings.json": '{ "theme": "dark" }',
     "GEMINI.md": "text \r\n\r\n",
     "opencode.jsonc": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
@@ -140,13 +160,15 @@ EXISTING = {
 
 def test_what_was_there_is_there_again_to_the_byte(agent: Agent, root: Path) -> None:
     for name, text in EXISTING.items():
-        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_bytes(text.encode())
         (root / name).chmod(0o640)
     before = tree(root)
     ran = agent("install", "--json")
     assert ran.code == 0
-    assert [found["name"] for found in ran.json["agents"]] == list(NAMES)
+    assert [found["name"] for found in ran.json["agents"]] == [
+        name for name in NAMES if name not in ("windsurf", "cline")
+    ]
     assert set(states(ran).values()) == {"installed"}
     written = tree(root)
     assert all(written[name] != before[name] and written[name][0] == "-rw-r-----" for name in EXISTING)
@@ -254,6 +276,29 @@ def test_claude_md_that_imports_agents_md_or_is_a_link_to_it(agent: Agent, root:
     assert tree(root) == before
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "imported"),
+    [
+        ("CLAUDE.md", "See @./AGENTS.md.\n", True),
+        ("CLAUDE.md", "- all rules: @AGENTS.md, please\n", True),
+        (".claude/CLAUDE.md", "@../AGENTS.md\n", True),
+        (".claude/CLAUDE.md", "@AGENTS.md\n", False),
+        ("CLAUDE.md", "```\n@AGENTS.md\n```\n", False),
+        ("CLAUDE.md", "~~~md\n```\n@AGENTS.md\n", False),
+        ("CLAUDE.md", "Write `@AGENTS.md` there\n", False),
+        ("CLAUDE.md", "```\nx\n```\n@AGENTS.md\n", True),
+        ("CLAUDE.md", "me@AGENTS.md, @AGENTS.mdx, @docs/AGENTS.md\n", False),
+    ],
+)
+def test_what_is_an_import_of_agents_md(agent: Agent, root: Path, path: str, text: str, imported: bool) -> None:
+    (root / "AGENTS.md").write_text("# All\n")
+    (root / path).parent.mkdir(exist_ok=True)
+    (root / path).write_text(text)
+    agent("install", "claude-code", "--only", "instructions")
+    assert ("lci:start" in (root / "AGENTS.md").read_text("utf-8")) is imported
+    assert ("lci:start" in (root / path).read_text("utf-8")) is not imported
+
+
 def test_a_folder_that_is_a_link_inside_the_project(agent: Agent, root: Path) -> None:
     (root / "shared").mkdir()
     (root / ".cursor").symlink_to("shared")
@@ -323,15 +368,15 @@ BROKEN: dict[str, tuple[Any, str]] = {
     "empty": (lambda path, _: path.touch(), "is empty"),
     "latin-1": (lambda path, _: path.write_bytes(b'{"a": "\xe9"}'), "is not UTF-8"),
     "binary": (lambda path, _: path.write_bytes(b"{}\0"), "is no text"),
-    "a folder": (lambda path, _: path.mkdir(), "is a folder"),
+    "a folder": (lambda path, _: path.mkdir(), "is no regular file"),
     "a pipe": (lambda path, _: os.mkfifo(path), "is no regular file"),
     "read-only": (lambda path, _: (path.write_text("{}"), path.chmod(0o444)), "is read-only"),
-    "a link out": (link_out, ".cursor/mcp.json is a symbolic link that leads out of "),
-    "a link to nowhere outside": (lambda path, outside: path.symlink_to(outside / "new"), ".cursor/mcp.json is a symbolic link that leads out of "),
-    "a folder that is a link out": (folder_link_out, ".cursor is a symbolic link that leads out of "),
+    "a link out": (link_out, "leads out of "),
+    "a link to nowhere outside": (lambda path, outside: path.symlink_to(outside / "new"), "leads out of "),
+    "a folder that is a link out": (folder_link_out, "leads out of "),
     "a folder that is a file": (lambda path, _: (path.parent.rmdir(), path.parent.touch()), ".cursor is no folder"),
-    "a link to itself": (lambda path, _: path.symlink_to(path), "cannot be read"),
-    "a link into .git": (lambda path, _: path.symlink_to("../.git/config"), ".cursor/mcp.json is a symbolic link to .git/config"),
+    "a link to itself": (lambda path, _: path.symlink_to(path), "is a symbolic link that leads nowhere"),
+    "a link into .git": (lambda path, _: path.symlink_to("../.git/config"), "leads to .git/config by a symbolic link"),
 }  # fmt: skip
 
 
@@ -390,7 +435,7 @@ def test_torn_marks_are_left_alone_even_without_a_name(agent: Agent, root: Path)
 def test_an_entry_that_was_changed_is_kept(agent: Agent, root: Path) -> None:
     agent("install", "gemini-cli")
     path = root / ".gemini" / "settings.json"
-    path.write_text(path.read_text().replace('["mcp"]', '["mcp", "--tools", "all"]'))
+    path.write_text(path.read_text().replace('"mcp"\n', '"mcp", "--tools", "all"\n'))
     before = tree(root)
     ran = agent("install", "gemini-cli", "--json")
     assert (ran.code, states(ran)[".gemini/settings.json"]) == (0, "custom")
@@ -423,14 +468,14 @@ def test_a_file_that_another_program_changes_meanwhile_is_left_alone(
     agent: Agent, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (root / ".mcp.json").write_text("{}")
-    write = safe_files.write
+    write = safe_files.SafeFile.write
 
-    def meanwhile(where: safe_files.Resolved, *texts: str | None) -> None:
-        if where.path == ".mcp.json":
+    def meanwhile(file: safe_files.SafeFile, *texts: str | None) -> None:
+        if file.path == ".mcp.json":
             (root / ".mcp.json").write_text('{"new": 1}')
-        write(where, *texts)
+        write(file, *texts)
 
-    monkeypatch.setattr(safe_files, "write", meanwhile)
+    monkeypatch.setattr(safe_files.SafeFile, "write", meanwhile)
     ran = agent("install", "claude-code", "--json")
     assert ran.code == 2 and "another program has just changed it" in ran.out
     assert (root / ".mcp.json").read_text() == '{"new": 1}'
@@ -514,13 +559,15 @@ codex  found: .codex, ~/.codex
 # vscode
 --- /dev/null
 +++ b/.vscode/mcp.json
-@@ -0,0 +1,9 @@
+@@ -0,0 +1,11 @@
 +{{
 +  "servers": {{
 +    "lci": {{
 +      "type": "stdio",
 +      "command": "lci",
-+      "args": ["mcp"]
++      "args": [
++        "mcp"
++      ]
 +    }}
 +  }}
 +}}
@@ -581,18 +628,28 @@ def test_quiet(agent: Agent) -> None:
     assert agent("install", "cursor", "-q").out == ""
 
 
-def test_what_keeps_the_server_from_starting_is_said(
-    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from lci_py.cli.main import main
-
+def test_what_keeps_the_server_from_starting_is_said(agent: Agent, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("HOME", str(root.parent / "home"))
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    main(["agent", "install", "cursor", "codex", "--json"])
-    warnings = json.loads(capsys.readouterr().out)["warnings"]
-    assert [text.partition(" ")[0] for text in warnings] == ["`lci`", "`lci"]
-    main(["agent", "install", "agents-md", "--json"])
-    assert "warnings" not in json.loads(capsys.readouterr().out)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
+    assert agent("install", "cursor", "--json").json["warnings"] == [
+        "`lci` is not on the PATH, and agents start it by that name"
+    ]
+    assert "warnings" not in agent("install", "agents-md", "--json").json
+
+
+def test_without_the_extra_no_entry_is_written(agent: Agent, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lci_py.agents.install._lacks_extra", lambda: True)
+    ran = agent("install", "cursor", "--json")
+    (server, rules) = ran.json["agents"][0]["files"]
+    assert (ran.code, server["state"], rules["state"]) == (0, "absent", "installed")
+    assert "pip install 'lci-py[mcp]'" in server["detail"] and not (root / ".cursor" / "mcp.json").exists()
+    assert "pip install 'lci-py[mcp]'" in agent("install", "cursor").out
+    ran = agent("install", "cursor", "--only", "mcp")
+    assert ran.code == 2 and "needs" not in ran.out and "pip install 'lci-py[mcp]'" in ran.err
+    assert agent("uninstall").code == 0
 
 
 def test_the_tables_of_the_command_line_are_those_of_the_program() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 
+from lci_py.agents.block import find, written
 from lci_py.agents.instructions import TASKS, TEXT
-from lci_py.agents.known import AGENTS, CURSOR_HEAD, NAMES, SKILL_HEAD
-from lci_py.agents.text_block import find, written
+from lci_py.agents.table import AGENTS, CURSOR_HEAD, NAMES, SKILL_HEAD
 from lci_py.cli.fast_parser import parse
 from lci_py.cli.options import COMMANDS
 from lci_py.search.query.text import read_symbolic
@@ -71,16 +71,12 @@ def test_the_page_has_every_agent_and_file() -> None:
     assert tuple(rows) == NAMES
     for agent in AGENTS:
         row = rows[agent.name]
-        for part in (agent.config, agent.rules, agent.skill):
-            assert all(
-                f"`{path}`" in row or path == "AGENTS.md"
-                for path in (part.paths if part else ())
-                if path != ".claude/CLAUDE.md"
-            )
-        if agent.server:
-            assert f"`{agent.server.parent}`" in row
+        for part in agent.parts:
+            if part.home is None:
+                assert all(f"`{path}`" in row or path in ("AGENTS.md", ".claude/CLAUDE.md") for path in part.paths)
+            elif part.home.variable:
+                assert f"`{part.home.variable}`" in PAGE
+            assert f"`{part.add}`" in PAGE or not part.add
+        if agent.entry:
+            assert f"`{agent.entry.parent}`" in row
         assert "](https://" in row
-        for home in {part.home for part in (agent.user_config, agent.user_rules, agent.user_skill) if part}:
-            assert home is not None
-            if home.variable:
-                assert f"`{home.variable}`" in PAGE

@@ -70,6 +70,8 @@ def _by_hand(one: Mapping[str, Any], indent: str) -> Iterator[str]:
         yield f"{indent}to do it by hand, write:\n"
         for line in visible(one["by_hand"]).split("\n"):
             yield f"{indent}  {line}".rstrip() + "\n"
+    if one["command"]:
+        yield f"{indent}or run: {one['command']}\n"
 
 
 def _preview(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:

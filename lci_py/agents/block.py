@@ -1,0 +1,135 @@
+"""The instructions in a file that agents read: a block between two marks, which name the agents it is there for.
+
+Several agents read AGENTS.md. The block is written once, and stays until the last agent that its mark names is
+uninstalled.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.agents.safe_files import LeftAloneError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_BEGIN, _END = "<!-- lci:start", "<!-- lci:end -->"
+_NOTE = "kept by `lci agent`, edits are lost"
+_MARKS = re.compile(
+    rf"^{_BEGIN}(?P<names>(?: [a-z-]+)*)(?::[^\n]*)? -->[ \t]*\r?\n(?P<body>(?:.*\n)??){_END}(?=[ \t]*\r?$)",
+    re.MULTILINE | re.DOTALL,
+)
+_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?---\s*")
+#: Whom a block is for that somebody has copied from the documentation.
+PLAIN = "agents-md"
+
+
+class Location(NamedTuple):
+    """Where the block is in its file, whom it is for, and what it says."""
+
+    start: int
+    end: int
+    names: tuple[str, ...]
+    body: str
+
+
+def written(names: Iterable[str], body: str) -> str:
+    """The block as lci writes it, without an end of its last line."""
+    return f"{_BEGIN}{''.join(f' {name}' for name in sorted(names))}: {_NOTE} -->\n{body.strip()}\n{_END}"
+
+
+def find(text: str) -> Location | None:
+    """The block of a text, None if there is none. A mark is a line; one within a line is talk about marks.
+
+    Raises:
+        LeftAloneError: The marks are incomplete, or there are several.
+    """
+    begins, ends = (len(re.findall(rf"^[ \t]*{mark}", text, re.MULTILINE)) for mark in (_BEGIN, _END))
+    if not begins and not ends:
+        return None
+    marks = _MARKS.search(text)
+    if (begins, ends) != (1, 1) or marks is None:
+        what = "there are several blocks of lci" if begins > 1 or ends > 1 else "the marks of lci are not a whole pair"
+        raise LeftAloneError(f"{what}: remove them by hand", ours=True)
+    names = tuple(marks["names"].split()) or (PLAIN,)
+    return Location(marks.start(), marks.end(), names, marks["body"].replace("\r\n", "\n").strip())
+
+
+class Block(NamedTuple):
+    """The block of one agent."""
+
+    agent: str
+    body: str
+    head: str = ""  # what a file of lci's own begins with; "" for a file that is others', too
+
+    def state(self, text: str) -> str:
+        """absent, installed, or outdated: another version wrote it.
+
+        Raises:
+            LeftAloneError: see `find`.
+        """
+        block = find(text)
+        if block is None or self.agent not in block.names:
+            return "absent"
+        return "installed" if block.body == self.body.strip() else "outdated"
+
+    def add(self, text: str | None) -> str:
+        """The text with the block: added at the end, or brought up to date where it is.
+
+        Raises:
+            LeftAloneError: The file is not lci's own.
+        """
+        block = None if text is None else find(text)
+        if text is not None and block is not None:
+            lines = written({*block.names, self.agent}, self.body).replace("\n", end_of_line(text))
+            return text[: block.start] + lines + text[block.end :]
+        if text is not None and self.head:
+            raise LeftAloneError("the file is there, and lci has not written it")
+        return self.head + append(text, written([self.agent], self.body))
+
+    def remove(self, text: str) -> str | None:
+        """The text without the block, if it is there for this agent alone, else without the agent's name.
+
+        Returns:
+            None if nothing but lci's is in the file.
+        """
+        block = find(text)
+        if block is None or self.agent not in block.names:
+            return text
+        others = [name for name in block.names if name != self.agent]
+        if others:
+            mark = written(others, block.body).partition("\n")[0]
+            return text[: block.start] + mark + text[text.index("-->", block.start) + 3 :]
+        rest = cut(text, block.start, block.end)
+        return None if self.head and rest and _FRONT_MATTER.fullmatch(rest) else rest
+
+    def by_hand(self) -> str:
+        """What a person would write into the file."""
+        return self.head + written([self.agent], self.body)
+
+
+def end_of_line(text: str) -> str:
+    """How the lines of a text end: as its first one does."""
+    return "\r\n" if re.match(r"[^\n]*\r\n", text) else "\n"
+
+
+def append(text: str | None, lines: str) -> str:
+    """The text with lines behind a blank line; the file ends in the end of a line if it did before."""
+    if not text:
+        return lines + "\n"
+    eol = end_of_line(text)
+    lines = lines.replace("\n", eol)
+    return f"{text}{eol}{lines}{eol}" if text.endswith("\n") else f"{text}{eol}{eol}{lines}"
+
+
+def cut(text: str, start: int, end: int) -> str | None:
+    """The text without the lines between two offsets and the blank line before them; None if nothing is left."""
+    before, after = text[:start], text[end:]
+    ended = re.match(r"\r?\n", after)
+    if ended:
+        after = after[ended.end() :]
+        before = re.sub(r"(\n|\A)\r?\n\Z", r"\1", before)
+    else:
+        before = re.sub(r"(\r?\n){2}\Z", "", before)
+    return before + after if (before + after).strip() else None
