@@ -36,9 +36,9 @@ EVERYWHERE = ("types", "errors", "interrupts", "processes")
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
         "main", "mcp_server", "batch", "commands object_parser",
-        "cluster", "search graph show outline path affected grep conflicts index agent typer_app", "answering", "output",
+        "cluster", "search graph show outline path affected grep conflicts index agent help", "answering", "output",
         "request",
-        "kept_engine streams", "terminal", "fast_parser", "options",
+        "kept_engine streams", "terminal", "command_line", "options",
     ),
     "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.cli.answering import Asked
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 
 def _request(call: Invocation, _shape: str) -> AffectedRequest:

@@ -8,7 +8,7 @@ from lci_py.cli.streams import screen, write_json, writing
 from lci_py.errors import EXIT_OK, EXIT_USAGE, UsageError
 
 if TYPE_CHECKING:
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 
 def run_agent(call: Invocation) -> int:

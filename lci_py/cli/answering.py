@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.app import Engine
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
     from lci_py.cli.output import Writer
 
 #: Formats of a tree that draw it. A diagram may be stored: its paths start at the root.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lci_py.app import Searches
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 #: Flags of each action alone.
 _OF = {

@@ -19,7 +19,7 @@ from lci_py.types.search import FAIL_ON, RELATIONS, Filters
 if TYPE_CHECKING:
     from lci_py.app import Engine
     from lci_py.cli.answering import Asked
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 #: Conflicts in JSON and SARIF if no --limit says otherwise: what GitHub shows of a log, and what a script can hold.
 _MOST = 5_000

@@ -14,7 +14,7 @@ from lci_py.types.grep import FileLines, GrepAnswer, GrepRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.answering import Asked
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 _TEXT = ("text", "files_with_matches", "count")
 

@@ -1,7 +1,6 @@
 """The entry point: parse the command line, run the command, and turn whatever happens into an exit code.
 
-The codes are those of `errors`, and 70 for an internal error. Click's own handling is not used: it turns crashes and
-broken pipes into exit 1, which here means that nothing was found.
+The codes are those of `errors`, and 70 for an internal error.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import gc
 import os
 import sys
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from lci_py import interrupts
 from lci_py.cli import streams
@@ -20,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from lci_py.cli.fast_parser import Invocation
-
-_PROGRAM = "lci"
+    from lci_py.cli.command_line import Invocation
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,10 +73,35 @@ def _failed(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
-    from lci_py.cli.fast_parser import parse
+    from lci_py.cli.command_line import parse
 
     call = parse(argv)
-    return _run_typer(argv) if call is None else execute(call)
+    return _about(argv) if call is None else execute(call)
+
+
+def _about(argv: list[str]) -> int:
+    """Answer a line that is about the program: its version, its help, or a completion."""
+    from lci_py.cli.command_line import COMPLETE_VARIABLE
+
+    if argv[:1] == ["--version"]:
+        from lci_py import __version__
+
+        with streams.writing():
+            sys.stdout.write(f"lci {__version__}\n")
+        return EXIT_OK
+    from lci_py.cli.help import run_typer
+
+    if os.environ.get(COMPLETE_VARIABLE):  # a shell that asks for completions passes no arguments
+        return run_typer(argv)
+    if not argv:  # a usage error: the help goes to stderr
+        from contextlib import redirect_stdout
+
+        with redirect_stdout(sys.stderr):
+            run_typer(["--help"])
+        return EXIT_USAGE
+    with streams.writing():  # which takes it that a reader has gone
+        return run_typer(["--help"] if argv[0].startswith("-") else [argv[0], "--help"])
+    return EXIT_OK
 
 
 def execute(call: Invocation) -> int:
@@ -127,83 +149,3 @@ def _warn_of_settings(call: Invocation) -> None:
 
     for warning in app.settings_warnings(call.text("root")):
         streams.warn(warning, quiet=False)
-
-
-def _run_typer(argv: list[str]) -> int:
-    """Run a line that the fast parser leaves to typer: help, completion, errors, and some unusual valid lines."""
-    import typer
-
-    from lci_py.cli.fast_parser import COMPLETE_VARIABLE
-
-    command = typer.main.get_command(_typer_app(argv))
-    if not argv and not os.environ.get(COMPLETE_VARIABLE):  # a shell that asks for completions passes no arguments
-        return _bare(command)
-    try:
-        with streams.writing():  # the help, the version; a command has a guard of its own
-            code = command.main(args=argv, prog_name=_PROGRAM, standalone_mode=False)
-    except typer.Abort:
-        return EXIT_INTERRUPTED
-    except SystemExit as exit_:
-        # Completion exits by itself. So does typer, with 1, when the reader of its help has gone.
-        if isinstance(exit_.__context__, BrokenPipeError):
-            raise BrokenPipeError from exit_
-        return exit_.code if isinstance(exit_.code, int) else EXIT_OK
-    except LciError:
-        raise
-    except Exception as error:
-        raise _as_usage_error(error, argv) or error from error
-    return code if isinstance(code, int) else EXIT_OK
-
-
-def _bare(command: Any) -> int:
-    """`lci` without arguments is a usage error: the help goes to stderr."""
-    from contextlib import redirect_stdout
-
-    with redirect_stdout(sys.stderr):
-        command.main(args=["--help"], prog_name=_PROGRAM, standalone_mode=False)
-    return EXIT_USAGE
-
-
-def _as_usage_error(error: Exception, argv: Sequence[str]) -> UsageError | None:
-    """Our error for a usage error of click, else None.
-
-    It is recognised by its attributes: newer versions of typer raise the classes of their own copy of click.
-    """
-    say = getattr(error, "format_message", None)
-    if say is None or getattr(error, "exit_code", None) != EXIT_USAGE:
-        return None
-    message = " ".join(str(say()).split()).rstrip(".")
-    message = message[:1].lower() + message[1:]
-    from lci_py.cli.options import COMMANDS
-
-    context = getattr(error, "ctx", None)
-    path = getattr(context, "command_path", _PROGRAM)
-    option, command = str(getattr(error, "option_name", "")), COMMANDS.get(path.rpartition(" ")[2])
-    for spellings, instead in command.refused if "no such option" in message and command else ():
-        if option in spellings.split():
-            return UsageError(f"`{path}` has no {option}", hint=instead)
-    if "no such option" in message and command and command.argument and option[:2] != "--":
-        import shlex
-
-        whole = next((arg for arg in argv if option and arg.startswith(option)), option)
-        return UsageError(message, hint=f"if it is no option, write -- before it: {path} -- {shlex.quote(whole)}")
-    return UsageError(message, hint=f"see `{path} --help`")
-
-
-def _typer_app(argv: Sequence[str]) -> Any:
-    from lci_py.cli.typer_app import build
-
-    def guarded(call: Invocation) -> int:
-        try:  # typer would handle an exception of the command
-            return execute(call)
-        except (Exception, KeyboardInterrupt) as error:
-            return _failed(error, argv)
-
-    return build(guarded)
-
-
-def __getattr__(name: str) -> Any:
-    # `app` is for typer's own tools (documentation, CliRunner); nobody else should wait for typer's import.
-    if name == "app":
-        return _typer_app(sys.argv[1:])
-    raise AttributeError(name)

@@ -1,4 +1,4 @@
-"""Read a command from a JSON object, as `fast_parser` reads one from a command line.
+"""Read a command from a JSON object, as `command_line` reads one from a command line.
 
 `{"command": "show", "targets": ["Session.close"], "context": 3}` is `lci show Session.close --context 3`. A key is the
 long name of a flag, with `-` or `_`, or the name of the command's argument; null stands for what is not given. Flags
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.cli.fast_parser import ARGUMENT, Invocation, Value, defaults
+from lci_py.cli.command_line import ARGUMENT, Invocation, Value, defaults
 from lci_py.cli.options import ANSWERING, COMMANDS, GENERAL, Command, Flag
 from lci_py.cli.request import plain_text
 from lci_py.errors import UnknownModeError, UsageError, unknown_value

@@ -15,7 +15,7 @@ from lci_py.errors import UsageError, unknown_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
     from lci_py.render.json.answer import Parts
     from lci_py.types.search import IndexInfo
 

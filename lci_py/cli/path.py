@@ -11,7 +11,7 @@ from lci_py.errors import UsageError
 from lci_py.types.chains import PathAnswer, PathRequest
 
 if TYPE_CHECKING:
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 
 def _request(call: Invocation, _shape: str) -> PathRequest:

@@ -7,7 +7,7 @@ import re
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cli.fast_parser import MORE, Invocation
+from lci_py.cli.command_line import MORE, Invocation
 from lci_py.cli.streams import progress, warn
 from lci_py.errors import BadPathError, LciError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest

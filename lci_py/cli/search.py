@@ -25,7 +25,7 @@ from lci_py.types.search import Answer, Filters, SearchRequest
 if TYPE_CHECKING:
     from lci_py.app import Engine
     from lci_py.cli.answering import Asked
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 #: Lines of code per result, where neither a flag nor the settings say: on a terminal, where ten results are then about
 #: one screen, and where a program pays for each.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.cli.answering import Asked
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
     from lci_py.types.search import IndexInfo
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
     from lci_py.render.text.progress import Progress
 
 #: A bug in this program: EX_SOFTWARE of sysexits.h.

@@ -15,7 +15,7 @@ from lci_py.errors import ConfigError, unknown_value
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 #: What begins a link in an editor, from the user's own environment: a repository must not choose where a click leads.
 _LINK_VARIABLE, _FILE_LINK = "LCI_HYPERLINK", "file://{path}"

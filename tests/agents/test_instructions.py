@@ -8,7 +8,7 @@ import shlex
 from lci_py.agents.block import find, written
 from lci_py.agents.instructions import TASKS, TEXT
 from lci_py.agents.table import AGENTS, CURSOR_HEAD, NAMES, SKILL_HEAD
-from lci_py.cli.fast_parser import parse
+from lci_py.cli.command_line import parse
 from lci_py.cli.options import COMMANDS
 from lci_py.search.query.text import read_symbolic
 from lci_py.types.search import MODES, Filters

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lci_py.cli.fast_parser import Invocation, defaults, parse
+from lci_py.cli.command_line import Invocation, defaults, parse
 from lci_py.cli.object_parser import invocation, text_invocation
 from lci_py.cli.options import ANSWERING, COMMANDS, GENERAL
 from lci_py.errors import UnknownModeError, UsageError

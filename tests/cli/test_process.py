@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.cli import streams
-from lci_py.cli.fast_parser import Invocation
+from lci_py.cli.command_line import Invocation
 from tests.cli.fake import FAKE, environment, process
 from tests.conftest import PROJECT
 from tests.support.waiting import PATIENCE

@@ -9,8 +9,7 @@ from collections.abc import Callable
 import pytest
 
 import lci_py
-from lci_py.cli import main
-from lci_py.cli.fast_parser import parse
+from lci_py.cli.command_line import parse
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import FILTER_KEYS
 from lci_py.errors import EXIT_INTERRUPTED, DamagedIndexError, NoIndexError
@@ -153,7 +152,7 @@ USAGE_ERRORS = [
     [
         (["search", "->x"], "write -- before it: lci search -- '->x'"),
         (["refs", "-x y"], "write -- before it: lci refs -- '-x y'"),
-        (["search", "--jason"], "see `lci search --help`"),
+        (["search", "--jason"], "did you mean --json?"),
         (["status", "-x"], "see `lci status --help`"),
     ],
 )
@@ -383,10 +382,3 @@ def test_version_and_no_arguments(run: Callable[..., Ran]) -> None:
     ran = run()
     assert (ran.code, ran.out) == (2, "")
     assert "Usage" in ran.err
-
-
-def test_typers_own_runner_works(app: FakeApp) -> None:
-    from typer.testing import CliRunner
-
-    result = CliRunner().invoke(main.app, ["search", "nothing"])
-    assert (result.exit_code, result.stdout) == (1, "0 results · dense\n")

@@ -17,7 +17,7 @@ from lci_py.errors import EXIT_OK, UsageError, unknown_refresh, unknown_value
 from lci_py.types.search import REFRESH
 
 if TYPE_CHECKING:
-    from lci_py.cli.fast_parser import Invocation
+    from lci_py.cli.command_line import Invocation
 
 
 def run_mcp(call: Invocation) -> int:

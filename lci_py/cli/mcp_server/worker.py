@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lci_py import interrupts
 from lci_py.cli.batch import printed, printed_error
-from lci_py.cli.fast_parser import Invocation, defaults
+from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import keep_open

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lci_py.cli.fast_parser import Invocation, defaults
+from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.mcp_server.tools import INSTRUCTIONS, MAX_TOKENS, Tool, command_object, tools
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS, TOOLS

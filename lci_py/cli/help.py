@@ -1,4 +1,4 @@
-"""The typer application, built from the table of options: help, completion, and usage errors."""
+"""Help and completion, by typer, from the table of options. No command runs here."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lci_py import __version__
-from lci_py.cli.fast_parser import ARGUMENT, MORE, Invocation, Value
+from lci_py.cli.command_line import ARGUMENT, MORE
 from lci_py.cli.options import COMMANDS, Command, Flag, Positional
-from lci_py.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
 _TYPES: dict[str, Any] = {
     "flag": bool,
@@ -69,31 +67,17 @@ def _argument(name: str, spec: Positional | None, *, required: bool) -> list[ins
     ]
 
 
-def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callable[..., None]:
+def _signature(command: Command) -> Callable[..., None]:
     """A function whose signature tells typer the command's argument and flags."""
 
-    def run(**values: Any) -> None:
-        found: dict[str, Value] = {}
-        if command.argument:
-            given = values.get(ARGUMENT)
-            found[ARGUMENT] = tuple(given or ()) if command.argument.many else given
-        if command.more:
-            found[MORE] = tuple(values.get(MORE) or ())
-        for flag in command.flags:
-            value = values.get(flag.name)
-            if flag.shape == "once":
-                value = _one(flag, value or ())
-            found[flag.name] = tuple(value or ()) if flag.shape == "list" else value
-        if needed and found["batch"] is None and not found[ARGUMENT] and found[ARGUMENT] != "":
-            raise UsageError(f"missing argument '{needed}'", hint=f"see `lci {command.name} --help`")
-        raise typer.Exit(execute(Invocation(command.name, found)))
+    def run(**_: object) -> None:
+        """Never called: `command_line` reads what runs."""
 
     # With --batch, the lines of the batch have the argument.
-    required = command.argument is not None and command.argument.required
     batch = any(flag.name == "batch" for flag in command.flags)
-    needed = command.argument.metavar if command.argument and required and batch else ""
+    required = command.argument is not None and command.argument.required and not batch
     positionals = [
-        *_argument(ARGUMENT, command.argument, required=required and not batch),
+        *_argument(ARGUMENT, command.argument, required=required),
         *_argument(MORE, command.more, required=False),
     ]
     parameters = [*positionals, *(_parameter(flag) for flag in command.flags)]
@@ -101,12 +85,6 @@ def _callback(command: Command, execute: Callable[[Invocation], int]) -> Callabl
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions allow it
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def _one(flag: Flag, given: Sequence[str]) -> str | None:
-    if len(given) > 1:
-        raise UsageError(f"{flag.spellings[0]} is given {len(given)} times", hint="give it once")
-    return given[0] if given else None
 
 
 def _epilog(command: Command) -> str:
@@ -118,8 +96,8 @@ def _epilog(command: Command) -> str:
     return "Examples:\n" + "\n".join(rows).replace("[", "\\[")
 
 
-def build(execute: Callable[[Invocation], int]) -> typer.Typer:
-    """The application; each command calls `execute` and exits with the code that it returns."""
+def application() -> typer.Typer:
+    """All commands as typer sees them."""
     app = typer.Typer(
         name="lci",
         help="Local code search: by meaning, by words, by structure, over the call graph.",
@@ -129,17 +107,23 @@ def build(execute: Callable[[Invocation], int]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
 
-    def version(value: bool) -> None:
-        if value:
-            typer.echo(f"lci {__version__}")
-            raise typer.Exit()
-
     @app.callback()
-    def root(
-        version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Show the version."),
-    ) -> None:
+    def root(version: bool = typer.Option(False, "--version", help="Show the version.")) -> None:
         pass
 
     for command in COMMANDS.values():
-        app.command(command.name, help=command.help, epilog=_epilog(command))(_callback(command, execute))
+        app.command(command.name, help=command.help, epilog=_epilog(command))(_signature(command))
     return app
+
+
+def run_typer(argv: list[str]) -> int:
+    """Print help, or what a shell asks to complete a line; the exit code."""
+    command: Any = typer.main.get_command(application())
+    try:
+        command.main(args=argv, prog_name="lci", standalone_mode=False)
+    except SystemExit as exit_:
+        # Completion exits by itself. So does typer, with 1, when the reader of its help has gone.
+        if isinstance(exit_.__context__, BrokenPipeError):
+            raise BrokenPipeError from exit_
+        return exit_.code if isinstance(exit_.code, int) else 0
+    return 0

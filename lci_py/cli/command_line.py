@@ -1,0 +1,196 @@
+"""Read a command line by the table of options, without typer: its import takes longer than a search.
+
+Typer prints what is asked of the command line itself: help and completion.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.cli.options import COMMANDS, Command, Flag
+from lci_py.errors import UsageError, unknown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Value = str | int | bool | tuple[str, ...] | None
+#: The key of a command's argument in `Invocation.values`.
+ARGUMENT = "argument"
+#: The key of what may follow it.
+MORE = "more"
+COMPLETE_VARIABLE = "_LCI_COMPLETE"
+_INT = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
+_HELP = ("-h", "--help")
+
+
+class Invocation(NamedTuple):
+    """A command, its argument, and the value of each of its flags."""
+
+    command: str
+    values: Mapping[str, Value]
+
+    def flag(self, name: str) -> bool:
+        return self.values.get(name) is True
+
+    def text(self, name: str) -> str | None:
+        value = self.values.get(name)
+        return value if isinstance(value, str) else None
+
+    def number(self, name: str) -> int | None:
+        value = self.values.get(name)
+        return value if isinstance(value, int) else None
+
+    @property
+    def starts_at_root(self) -> bool:
+        """Whether paths start at the root because --root is given; those of --workspace start at the current one."""
+        return self.text("root") is not None and self.text("workspace") is None
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.values.get(name)
+        return value if isinstance(value, tuple) else ()
+
+
+def defaults(command: Command) -> dict[str, Value]:
+    """The values of a command without argument and flags."""
+    values: dict[str, Value] = {}
+    if command.argument:
+        values[ARGUMENT] = () if command.argument.many else None
+    if command.more:
+        values[MORE] = ()
+    for flag in command.flags:
+        values[flag.name] = {"flag": False, "int": flag.default, "text": None, "once": None, "list": ()}[flag.shape]
+    return values
+
+
+def parse(argv: Sequence[str]) -> Invocation | None:
+    """The invocation; None if help, the version or a completion is asked for.
+
+    Raises:
+        UsageError: There is no such command or option, a value is missing or of the wrong type, or there are too few or
+            too many arguments.
+    """
+    if not argv or argv[0] in (*_HELP, "--version") or os.environ.get(COMPLETE_VARIABLE):
+        return None
+    command = COMMANDS.get(argv[0])
+    if command is None:
+        if argv[0].startswith("-"):
+            raise UsageError(f"no such option: {argv[0]}", hint="an option follows its command: see `lci --help`")
+        raise unknown_value("command", argv[0], tuple(COMMANDS))
+    line = _Line(command, list(argv[1:])[::-1])
+    return Invocation(command.name, line.values) if line.read() else None
+
+
+class _Line:
+    """The arguments of a command, while they are read."""
+
+    def __init__(self, command: Command, rest: list[str]) -> None:
+        """
+        Args:
+            command: The command.
+            rest: What follows it, the last first.
+        """
+        self.values = defaults(command)
+        self._command = command
+        self._rest = rest
+        self._flags = {spelling: flag for flag in command.flags for spelling in flag.spellings}
+
+    def read(self) -> bool:
+        """Read all of it into `values`; False if help is asked for."""
+        positionals: list[str] = []
+        while self._rest:
+            token = self._rest.pop()
+            if token == "--":
+                positionals += reversed(self._rest)
+                break
+            if len(token) < 2 or token[0] != "-":
+                positionals.append(token)
+            elif not self._option(token):
+                return False
+        self._arguments(positionals)
+        return True
+
+    def _arguments(self, given: list[str]) -> None:
+        argument, name = self._command.argument, self._command.name
+        if argument and argument.required and self.values.get("batch") is None and not given:
+            raise self._wrong(f"missing argument {argument.metavar!r}")
+        if argument and argument.many:
+            self.values[ARGUMENT] = tuple(given)
+            return
+        if self._command.more:
+            self.values[MORE], given = tuple(given[1:]), given[:1]
+        most = 1 if argument else 0
+        if len(given) > most:
+            takes = f"one {argument.metavar}" if argument else "no argument"
+            raise self._wrong(f"`lci {name}` takes {takes}, and {given[most]!r} is too much")
+        if given:
+            self.values[ARGUMENT] = given[0]
+
+    def _option(self, token: str) -> bool:
+        """Read one option, with its value from the rest if it needs one; False if help is asked for."""
+        if token.startswith("--"):
+            spelling, equals, attached = token.partition("=")
+            flag = self._flags.get(spelling)
+            if flag is None:
+                if token in _HELP:
+                    return False
+                raise self._no_such_option(spelling, token)
+            if flag.shape != "flag":
+                self._store(flag, attached if equals else self._value(spelling))
+            elif equals:
+                raise self._wrong(f"{spelling} takes no value")
+            else:
+                self.values[flag.name] = True
+            return True
+        # Short options can be joined: -qv, -n5, -qn5.
+        for i, letter in enumerate(token[1:], 2):
+            flag = self._flags.get(f"-{letter}")
+            if flag is None:
+                if letter == "h":
+                    return False
+                raise self._no_such_option(f"-{letter}", token)
+            if flag.shape != "flag":
+                self._store(flag, token[i:] or self._value(f"-{letter}"))
+                return True
+            self.values[flag.name] = True
+        return True
+
+    def _value(self, spelling: str) -> str:
+        if not self._rest:
+            raise self._wrong(f"{spelling} needs a value")
+        return self._rest.pop()
+
+    def _store(self, flag: Flag, text: str) -> None:
+        held = self.values[flag.name]
+        if flag.shape == "int":
+            if not _INT.fullmatch(text):
+                raise self._wrong(f"{flag.spellings[0]} must be a whole number of up to nine digits, not {text!r}")
+            self.values[flag.name] = int(text)
+        elif flag.shape == "list":
+            self.values[flag.name] = (*(held if isinstance(held, tuple) else ()), text)
+        elif flag.shape == "once" and held is not None:
+            raise UsageError(f"{flag.spellings[0]} is given twice", hint="give it once")
+        else:
+            self.values[flag.name] = text
+
+    def _no_such_option(self, spelling: str, token: str) -> UsageError:
+        path = f"lci {self._command.name}"
+        for spellings, instead in self._command.refused:
+            if spelling in spellings.split():
+                return UsageError(f"`{path}` has no {spelling}", hint=instead)
+        if not spelling.startswith("--") and self._command.argument:
+            import shlex
+
+            hint = f"if it is no option, write -- before it: {path} -- {shlex.quote(token)}"
+            return UsageError(f"no such option: {spelling}", hint=hint)
+        from difflib import get_close_matches
+
+        long = [known[2:] for known in (*self._flags, "--help") if known.startswith("--")]
+        near = get_close_matches(spelling[2:], long, 1)
+        if not near:
+            return self._wrong(f"no such option: {spelling}")
+        return UsageError(f"no such option: {spelling}", hint=f"did you mean --{near[0]}?")
+
+    def _wrong(self, what: str) -> UsageError:
+        return UsageError(what, hint=f"see `lci {self._command.name} --help`")
