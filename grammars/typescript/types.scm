@@ -71,3 +71,8 @@
   value: [(identifier) (new_expression) (call_expression) (member_expression)] @typed.value) @typed
 (export_statement "default" @typed.name declaration: (_ name: (_) @typed.value)) @typed
 (export_statement !source (export_clause (export_specifier name: (_) @typed.value alias: (_) @typed.name))) @typed
+
+; module.exports = a
+((assignment_expression left: (member_expression) @typed.name
+  right: [(identifier) (new_expression) (call_expression) (member_expression)] @typed.value) @typed
+  (#eq? @typed.name "module.exports"))

@@ -89,7 +89,7 @@ def ask(repository: Path, commit: str, tests: list[str], others: list[str], dept
         raise SystemExit(answer["error"]["message"])
     every = [path for path in git(repository, "ls-files").splitlines() if is_test(path) and is_code(path)]
     git(repository, "reset", "--quiet", "--hard")
-    return Asked(commit, tests, [path for path in answer["test_files"] if is_test(path)], len(every))
+    return Asked(commit, tests, [path for path in answer.get("test_files", ()) if is_test(path)], len(every))
 
 
 def report(name: str, asked: list[Asked]) -> None:

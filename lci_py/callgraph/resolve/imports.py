@@ -149,6 +149,12 @@ class ImportResolver:
             found = self._look.at(path)
             if found >= 0:
                 return (found,)
+        if own in language_rules.NPM_PACKAGES and module[:1] == ".":
+            path = "" if beside == "." else beside
+            entry = self._npm.entry_of(path)
+            if entry >= 0 and module.rstrip("/").rpartition("/")[2] in (".", ".."):
+                return (entry,)  # `require('..')` names a folder, and no file beside it
+            return self._relative(own, path, item.name) or ((entry,) if entry >= 0 else ())
         dots = len(module) - len(module.lstrip("."))
         if dots and not module.startswith(("./", "../")):  # Python's relative imports
             base = folder

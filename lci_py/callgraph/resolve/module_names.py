@@ -189,8 +189,10 @@ class ModuleNames:
                 return (value_of(declared, IMPORT),)
         if language in language_rules.MODULE_VALUES:
             values = self._module_value(targets, original, language_rules.MODULE_VALUES[language], depth)
-            if values:
+            if values and (original or language not in language_rules.NPM_PACKAGES):
                 return values
+            if values:  # the value, and what else the module sets on it: `module.exports.errors = errors`
+                return (*values, Value(MODULE, None, IMPORT, files=targets))
         if not targets:
             return self._unresolved(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)

@@ -34,10 +34,18 @@ class NpmPackages:
             key = "/".join((".", *parts[size:]))
         if manifest < 0:
             return -1
+        return self._of_package(manifest, key)
+
+    def entry_of(self, folder: str) -> int:
+        """The file that an import of a folder means: the entry point of its package, or its index; -1 if none."""
+        manifest = self._look.at(posixpath.join(folder, MANIFEST))
+        return self._of_package(manifest, ".") if manifest >= 0 else self._source(folder, "index")
+
+    def _of_package(self, manifest: int, key: str) -> int:
         folder = self._heads[manifest].folder
-        target = self._entry(manifest, key)
-        if target:
-            return self._source(folder, target)
+        targets = [target for one in (key, "main") if key in (one, ".") and (target := self._entry(manifest, one))]
+        if targets:
+            return next((found for target in targets if (found := self._source(folder, target)) >= 0), -1)
         if key == ".":
             return next((found for entry in _ENTRIES if (found := self._source(folder, entry)) >= 0), -1)
         return self._source(folder, key) if key[:1] == "." else -1

@@ -21,7 +21,7 @@ def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
     """The name of the package of a package.json, and its entry points as imports; nothing of other files.
 
     An entry point is the import of a file of the package under the name by which that is imported: ".", "./sub",
-    "./sub/*", or "#internal".
+    "./sub/*", or "#internal"; and "main", a second file for ".".
     """
     if posixpath.basename(path) != MANIFEST or len(source) > _READ:
         return "", ()
@@ -33,7 +33,10 @@ def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
     if not isinstance(name, str) or not name or len(name) > 200:
         return "", ()
     entries: dict[str, str] = {}
-    for key, target in (*_exports(found.get("exports")), *_exports(found.get("imports")), *_mains(found)):
+    mains = list(_mains(found))
+    given = (*_exports(found.get("exports")), *_exports(found.get("imports")), *((".", one) for one in mains))
+    # What `exports` names may be made by a build that has not run: then `main` says which source it is.
+    for key, target in (*given, *(("main", one) for one in mains if one != dict(reversed(given)).get("."))):
         if len(entries) < _MOST_ENTRIES and len(key) + len(target) <= 400:
             entries.setdefault(key, target)
     return name, tuple(Import(target, "", key, _line(source, target)) for key, target in entries.items())
@@ -62,11 +65,11 @@ def _chosen(given: object, depth: int) -> str:
     return next((target for key in order if (target := _chosen(given[key], depth - 1))), "")
 
 
-def _mains(found: dict[str, object]) -> Iterator[tuple[str, str]]:
+def _mains(found: dict[str, object]) -> Iterator[str]:
     for key in ("source", "module", "main", "types"):
         target = found.get(key)
         if isinstance(target, str) and target:
-            yield ".", target if target.startswith("./") else f"./{target}"
+            yield target if target.startswith("./") else f"./{target}"
 
 
 def _line(source: bytes, target: str) -> int:
