@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,17 +17,39 @@ EXIT_DEGRADED = 4
 EXIT_INTERRUPTED = 130
 
 
+class Indexing(NamedTuple):
+    """A hint to index, whose command names the workspace or the root that it is about."""
+
+    before: str = "run "
+    flags: str = ""  # of `lci index`
+    after: str = ""
+    root: str = ""  # to name where no workspace is
+
+    def hint(self, workspace: str) -> str:
+        what = f"--workspace {workspace}" if workspace else self.root
+        return f"{self.before}`{' '.join(filter(None, ('lci index', self.flags, what)))}`{self.after}"
+
+
 class LciError(Exception):
     """Base of every error that a user can see."""
 
     code = "error"
     exit_code = EXIT_USAGE
 
-    def __init__(self, message: str, *, hint: str = "", **details: Any) -> None:
+    def __init__(self, message: str, *, hint: str | Indexing = "", **details: Any) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self._hint = hint
+        self.workspace = ""  # the name of the one that was asked about
         self.details = details  # extra JSON fields, such as valid_modes
+
+    @property
+    def hint(self) -> str:
+        return self._hint if isinstance(self._hint, str) else self._hint.hint(self.workspace)
+
+    @hint.setter
+    def hint(self, hint: str | Indexing) -> None:
+        self._hint = hint
 
     def as_json(self) -> dict[str, Any]:
         """The `error` object of the JSON output."""
@@ -95,7 +117,7 @@ class UnknownTargetError(UsageError):
             what = f"did you mean {', '.join(some)} or {last}?" if some else f"did you mean {last}?"
         more = {}
         if index is not None and index.behind:
-            what = f"{what}{'; ' if what else ''}{index.behind}: run `lci index`"
+            what = f"{what}{'; ' if what else ''}{index.advice}"
             more = {"stale_files": index.stale_files, "unchecked_files": index.unchecked_files}
         super().__init__(message, hint=what, near=list(near), **more)
 
@@ -162,8 +184,8 @@ class NoIndexError(IndexError_):
             lost: It is the home folder, or one above it: hardly what anybody means.
         """
         more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
-        what = "go to a project, or name its folder with `--root PATH`" if lost else f"run `lci index {root}`"
-        super().__init__(f"no index at {root}", hint=f"{what}{more}")
+        lost_hint = f"go to a project, or name its folder with `--root PATH`{more}"
+        super().__init__(f"no index at {root}", hint=lost_hint if lost else Indexing(after=more, root=root))
 
 
 class IndexBehindError(IndexError_):
@@ -176,7 +198,7 @@ class IndexBehindError(IndexError_):
         super().__init__(
             f"{name!r} is defined at {place}, which has changed since it was indexed ({changed:,} files have): "
             "who calls it and what it calls is not known yet",
-            hint="run `lci index`",
+            hint=Indexing(),
             stale_files=changed,
         )
 
@@ -198,7 +220,7 @@ class TooLargeError(IndexError_):
             return
         super().__init__(
             f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index by the way",
-            hint=f"run `lci index {root}`",
+            hint=Indexing(root=root),
             most_files=files,
             most_bytes=size,
         )
@@ -215,7 +237,7 @@ class ShardVersionError(IndexError_):
         super().__init__(
             f"{path} is of {'a newer' if self.newer else 'an older' if older else 'another'} format "
             f"({_shown(found)}; this build reads {readable})",
-            hint="upgrade lci-py, or run `lci index --full` to replace it" if self.newer else "run `lci index`",
+            hint=Indexing("upgrade lci-py, or run ", "--full", " to replace it") if self.newer else Indexing(),
         )
 
 
@@ -228,7 +250,7 @@ class DamagedIndexError(IndexError_):
     code = "index_damaged"
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"the index is damaged: {what}", hint="run `lci index --full` to rebuild it")
+        super().__init__(f"the index is damaged: {what}", hint=Indexing(flags="--full", after=" to rebuild it"))
 
 
 class UntrustedIndexError(IndexError_):
@@ -239,7 +261,7 @@ class UntrustedIndexError(IndexError_):
     def __init__(self, index_dir: str) -> None:
         super().__init__(
             f"the index in {index_dir} is not trusted: it was not made by you on this machine",
-            hint="run `lci index` to rebuild it, or pass --trust-index if you mean it",
+            hint=Indexing(after=" to rebuild it, or pass --trust-index if you mean it"),
         )
 
 
@@ -260,7 +282,7 @@ class DensePendingError(ShardMissingError):
 
     def __init__(self, chunks: int) -> None:
         super().__init__(
-            f"{chunks:,} chunks are not embedded yet", hint="run `lci index` to embed them", pending=chunks
+            f"{chunks:,} chunks are not embedded yet", hint=Indexing(after=" to embed them"), pending=chunks
         )
 
 
@@ -271,7 +293,7 @@ class GraphPendingError(ShardMissingError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the call graph is not built yet", hint="`lci index` builds it, or waits for the run that does"
+            "the call graph is not built yet", hint=Indexing("", "", " builds it, or waits for the run that does")
         )
 
 
@@ -338,7 +360,7 @@ class InterruptedRun(LciError):
         """
         if kept:
             message = f"stopped: {kept:,} of {files:,} files are kept"
-            hint = "`lci index` goes on from there"
+            hint = Indexing("", "", " goes on from there")
             super().__init__(message, hint=hint, kept_files=kept, files=files)
         else:
             super().__init__("interrupted", hint="the index is as it was; run the command again")

@@ -38,7 +38,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "main", "mcp_server", "batch", "commands object_parser",
         "cluster", "search graph show outline path affected grep conflicts index agent help", "answering", "output",
         "request",
-        "kept_engine streams", "terminal", "command_line", "options",
+        "streams", "terminal", "command_line", "options kept_engine",
     ),
     "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (

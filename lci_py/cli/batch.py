@@ -15,7 +15,7 @@ from lci_py.cli.commands import runner
 from lci_py.cli.object_parser import invocation, text_invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.output import shape_of
-from lci_py.cli.request import from_root, keep_open, line_defaults, open_engine, to_request
+from lci_py.cli.request import from_root, kept_engine, line_defaults, open_engine, to_request
 from lci_py.cli.streams import EXIT_INTERNAL, InternalError, machine_stdout, warn, writing
 from lci_py.errors import (
     EXIT_DEGRADED,
@@ -62,10 +62,10 @@ def run_batch(call: Invocation) -> int:
 def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
     """What lines leave out, and the engine that answers them all; None if a fleet does."""
     if call.command == "cluster":
-        with cluster.keep_open(call):
-            yield call, None
+        with cluster.kept_searches(call) as searches:
+            yield call._replace(kept=searches), None
     else:
-        with keep_open(call), open_engine(call) as engine:
+        with kept_engine(call) as kept, open_engine(call := call._replace(kept=kept)) as engine:
             yield line_defaults(call, str(engine.root)), engine
 
 
@@ -165,7 +165,7 @@ def _read(base: Invocation, line: str | None) -> Invocation:
     if base.command == "cluster":
         return cluster.line_of_batch(base, line)
     call = text_invocation(line, base) if not line.startswith("{") else _read_object(base, line)
-    return Invocation(call.command, {**from_root(call.values), "json": True, "root": base.text("root")})
+    return call._replace(values={**from_root(call.values), "json": True, "root": base.text("root")})
 
 
 def _read_object(base: Invocation, line: str) -> Invocation:

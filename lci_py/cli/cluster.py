@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 import shlex
 import sys
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lci_py.cli.options import CLUSTER_ACTIONS
 from lci_py.cli.output import shape_of
@@ -17,8 +17,6 @@ from lci_py.cli.streams import progress, warn, write_json, writing
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lci_py.app import Searches
     from lci_py.cli.command_line import Invocation
 
@@ -145,13 +143,9 @@ def _search(call: Invocation) -> int:
     return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
 
 
-#: What answers searches for the time of a batch.
-_kept: Searches | None = None
-
-
 def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Searches]:
-    if _kept is not None:
-        return nullcontext(_kept)
+    if call.kept is not None:
+        return nullcontext(cast("Searches", call.kept))
     from lci_py import app
 
     timeout = call.number("timeout")
@@ -168,18 +162,12 @@ def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Searches]:
     )
 
 
-@contextmanager
-def keep_open(call: Invocation) -> Iterator[None]:
-    """Let the searches within this have one connection, for which the flags of a batch ask."""
-    global _kept
+def kept_searches(call: Invocation) -> AbstractContextManager[Searches]:
+    """One connection for all searches of a batch, for which its flags ask."""
     _check(call)
     if call.text("argument") != "search":
         raise UsageError("--batch is a flag of `lci cluster search`", hint="leave it out")
-    with _opened(call, 2) as _kept:
-        try:
-            yield
-        finally:
-            _kept = None
+    return _opened(call, 2)
 
 
 def line_of_batch(base: Invocation, line: str) -> Invocation:

@@ -17,6 +17,7 @@ from lci_py.errors import (
     EXIT_NO_RESULTS,
     EXIT_OK,
     InterruptedRun,
+    LciError,
     NoIndexError,
     TooLargeError,
     UsageError,
@@ -202,11 +203,11 @@ def run_workspace(call: Invocation) -> int:
     if action == "status":
         if len(names) != 1:
             raise UsageError("status is of one workspace", hint="lci workspace status NAME")
-        from lci_py.cli.request import advice_names_workspace
-
-        root = app.workspace_root(names[0])
-        with advice_names_workspace(names[0], root):
-            return run_status(Invocation("status", {**call.values, "root": root}))
+        try:
+            return run_status(Invocation("status", {**call.values, "root": app.workspace_root(names[0])}))
+        except LciError as error:
+            error.workspace = names[0]
+            raise
     found = app.workspaces(action, names, call.text("named"))
     return _list_workspaces(call, found)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, NoReturn
 
 from lci_py import interrupts
@@ -17,7 +16,6 @@ from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, InterruptedRun,
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
 
     from lci_py.cli.command_line import Invocation
 
@@ -106,16 +104,16 @@ def _about(argv: list[str]) -> int:
 
 def execute(call: Invocation) -> int:
     """Run one command."""
-    advice: AbstractContextManager[None] = nullcontext()
-    if call.values.get("workspace") is not None:
-        from lci_py.cli.request import advice_names_workspace
-
-        call = _in_workspace(call)
-        advice = advice_names_workspace(call.text("workspace") or "", call.text("root") or "")
+    workspace = call.text("workspace")
+    if workspace is not None:
+        call = _in_workspace(call, workspace)
     if call.command not in ("index", "stats") and not call.flag("quiet") and sys.stderr.isatty():
         _warn_of_settings(call)  # the two others show them in their output
-    with advice:
+    try:
         return _runner(call)(call)
+    except LciError as error:
+        error.workspace = error.workspace or workspace or ""
+        raise
 
 
 def _runner(call: Invocation) -> Callable[[Invocation], int]:
@@ -132,7 +130,7 @@ def _runner(call: Invocation) -> Callable[[Invocation], int]:
     return runner(call.command)
 
 
-def _in_workspace(call: Invocation) -> Invocation:
+def _in_workspace(call: Invocation, name: str) -> Invocation:
     """The command with the root of the workspace that it names."""
     if call.text("root") is not None or (call.command == "index" and call.texts("argument") and not call.flag("files")):
         raise UsageError("--workspace and a root cannot be used together", hint="either says what is searched")
@@ -141,7 +139,7 @@ def _in_workspace(call: Invocation) -> Invocation:
         raise UsageError("--workspace and --branches cannot be used together", hint=hint)
     from lci_py import app
 
-    return call._replace(values={**call.values, "root": app.workspace_root(call.text("workspace") or "")})
+    return call._replace(values={**call.values, "root": app.workspace_root(name)})
 
 
 def _warn_of_settings(call: Invocation) -> None:

@@ -57,7 +57,7 @@ def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
             keys[known](key, value, values)
     if command.argument and command.argument.required and not values[ARGUMENT]:
         raise UsageError(f"{argument_key(command)} is missing", hint=f"`lci {name} --help` says what it is")
-    return Invocation(name, values)
+    return base._replace(command=name, values=values)
 
 
 def text_invocation(text: str, base: Invocation) -> Invocation:
@@ -73,7 +73,7 @@ def text_invocation(text: str, base: Invocation) -> Invocation:
         import shlex
 
         try:
-            return Invocation(command.name, {**base.values, ARGUMENT: tuple(shlex.split(text))})
+            return base._replace(values={**base.values, ARGUMENT: tuple(shlex.split(text))})
         except ValueError as error:
             raise UsageError(f"cannot read the two names: {error}") from error
     return invocation({argument_key(command): text}, base)

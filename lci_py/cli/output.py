@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lci_py.cli.options import FORMATS
-from lci_py.cli.request import index_command, number, workspace_of
+from lci_py.cli.request import number, workspace_of
 from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, say, screen, writing
 from lci_py.errors import UsageError, unknown_value
 
@@ -123,10 +123,6 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
     """
     fields = fields_of(call)
     footer, note = not call.flag("quiet"), None
-    if shape not in MACHINE:
-        from lci_py.render.text import style
-
-        style.index_command = index_command(call)
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
     if max_tokens is not None and writer.cut is not None and shape != "paths":
         answer, note = _shortened(writer.cut(answer), max_tokens, lambda part, said: _written(
@@ -142,26 +138,26 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
         elif shape == "sarif":
             machine_stdout().write(import_module("lci_py.render.json.sarif").sarif(answer) + "\n")
         else:
-            _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, machine_stdout())
+            _write(shape, _noted(_with_repositories(call, writer.parts(answer)), note), fields, machine_stdout())
     if footer and (bare or shape == "paths"):
         info: IndexInfo = getattr(answer, "info", None) or getattr(answer, "index")  # noqa: B009  # whatever it is
-        if said := style.behind(info):
-            say(said)
+        if info.advice:
+            say(info.advice)
 
 
-def _placed(call: Invocation, parts: Parts) -> Parts:
+def _with_repositories(call: Invocation, parts: Parts) -> Parts:
     """Of a workspace or a fleet, the parts with the repository of every place; of a workspace, also what is missing."""
     if call.command == "cluster":
-        from lci_py.render.json.workspaces import named
+        from lci_py.render.json.workspaces import of_fleet
 
-        return named(parts)
+        return of_fleet(parts)
     root = workspace_of(call)
     if root is None:
         return parts
     from lci_py import app
-    from lci_py.render.json.workspaces import placed
+    from lci_py.render.json.workspaces import of_workspace
 
-    return placed(parts, root, app.missing_repositories(root))
+    return of_workspace(parts, root, app.missing_repositories(root))
 
 
 def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
@@ -186,7 +182,7 @@ def _written(
         writer.write(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
     elif shape != "paths":
-        _write(shape, _noted(_placed(call, writer.parts(answer)), note), fields, held)
+        _write(shape, _noted(_with_repositories(call, writer.parts(answer)), note), fields, held)
     return held.getvalue()
 
 

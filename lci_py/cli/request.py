@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lci_py.cli.command_line import MORE, Invocation
 from lci_py.cli.streams import progress, warn
-from lci_py.errors import BadPathError, LciError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
+from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
@@ -38,10 +38,6 @@ _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-#: What hands out engines for the time of a batch or a server.
-_kept: KeptEngine | None = None
-
-
 def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> AbstractContextManager[Engine]:
     """The engine that the flags of a query ask for.
 
@@ -50,14 +46,13 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> A
         snippet: The lines that it shows of a result, if neither a flag nor the settings say.
         whole: The command needs the call graph.
     """
-    if _kept is not None:
-        return _kept.engine(whole=whole)
+    if call.kept is not None:
+        return cast("KeptEngine", call.kept).engine(whole=whole)
     return _open_engine(call, snippet, whole, None, lambda: progress(call))
 
 
-@contextmanager
-def keep_open(call: Invocation, report: Report | None = None) -> Iterator[KeptEngine]:
-    """Let `open_engine` hand out one engine within this, which the flags of `call` ask for.
+def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
+    """What hands out one engine, which the flags of `call` ask for, to every command that has it as `kept`.
 
     Args:
         call: The command line of a batch, or of a server.
@@ -65,14 +60,8 @@ def keep_open(call: Invocation, report: Report | None = None) -> Iterator[KeptEn
     """
     from lci_py.cli.kept_engine import KeptEngine
 
-    global _kept
     shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
-    kept = KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown), remembering=report is not None)
-    with kept as _kept:
-        try:
-            yield _kept
-        finally:
-            _kept = None
+    return KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown), remembering=report is not None)
 
 
 def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | None, shown: Callable[[], Any]) -> Engine:
@@ -114,23 +103,6 @@ def workspace_of(call: Invocation) -> str | None:
 def _may_be_workspace(root: str) -> bool:
     """Whether a root lies where workspaces do, by its name: nothing more is imported for any other."""
     return os.path.basename(os.path.dirname(root.rstrip("/"))) == "workspaces"
-
-
-def index_command(call: Invocation) -> str:
-    """What brings the index of a command up to date."""
-    root = workspace_of(call)
-    return f"lci index --workspace {os.path.basename(root)}" if root else "lci index"
-
-
-@contextmanager
-def advice_names_workspace(name: str, root: str) -> Iterator[None]:
-    """Let the hint of an error say `--workspace NAME` where it says how to index the root of that workspace."""
-    try:
-        yield
-    except LciError as error:
-        for spelled, command in (("", ""), (" --full", " --full"), (f" {root}", "")):
-            error.hint = error.hint.replace(f"`lci index{spelled}`", f"`lci index{command} --workspace {name}`")
-        raise
 
 
 def required_name(call: Invocation) -> str:
@@ -195,7 +167,7 @@ def line_defaults(call: Invocation, root: str) -> Invocation:
         values.update(path_filters(call))
     for key in _PATH_KEYS:
         values[key] = tuple(map(FromRoot, values.get(key) or ()))
-    return Invocation(call.command, from_root(values))
+    return call._replace(values=from_root(values))
 
 
 def from_root(values: Mapping[str, Any]) -> dict[str, Any]:

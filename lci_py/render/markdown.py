@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text.style import behind, dropped, plural, visible, visible_line
+from lci_py.render.text.style import dropped, plural, visible, visible_line
 from lci_py.types.search import IndexInfo
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
     elif answer.get("has_more"):
         yield [f"_{shown:,} of {answer['total']:,}_"]
     counts = (answer.get("index", {}).get(key, 0) for key in ("stale_files", "unchecked_files"))
-    if said := behind(IndexInfo(0, "", None, None, *counts)):
-        yield [f"_{said}_"]
+    if said := IndexInfo(0, "", None, None, *counts).behind:
+        yield [f"_{said}: {answer['index']['hint']}_"]
 
 
 def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:

@@ -50,6 +50,7 @@ class IndexInfo:
     branch: str | None
     stale_files: int  # changed, deleted or new since the build
     unchecked_files: int = 0  # not looked at for lack of time
+    command: str = "lci index"  # what brings it up to date
 
     @property
     def behind(self) -> str:
@@ -59,6 +60,11 @@ class IndexInfo:
         if unchecked:
             said.append(f"{unchecked:,} file{'s' if unchecked > 1 else ''} not compared with the index")
         return ", ".join(said)
+
+    @property
+    def advice(self) -> str:
+        """The same with what to do about it; "" if it lacks nothing."""
+        return f"{self.behind}: run `{self.command}`" if self.behind else ""
 
 
 # --- search -----------------------------------------------------------------------------------------------------

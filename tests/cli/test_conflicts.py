@@ -151,14 +151,14 @@ def test_a_name_without_conflicts_is_told_from_one_that_nothing_has(run: Run, ap
         (["-r", "variant", "--fail-on", "overlap"], "add it to --relation variant"),
         (["-r", "variant", "--fail-on", "disagreement"], "leave out --relation"),
         (["-n", "0"], "--limit must be at least 1"),
-        (["-n", "x"], "integer"),
+        (["-n", "x"], "whole number"),
         ([" "], "name is empty"),
         (["--lang", ""], "--lang is empty"),
         (["--json", "--sarif"], "choose one output"),
         (["--paths", "--jsonl"], "choose one output"),
         (["--refresh", "later"], "auto, never, always"),
         (["--snippet", "1"], "--snippet"),
-        (["a", "b"], "extra argument"),
+        (["a", "b"], "is too much"),
     ],
 )
 def test_usage_errors(run: Run, app: FakeApp, argv: list[str], said: str) -> None:

@@ -71,7 +71,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def run(data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """`lci` in this process, in a folder."""
-    monkeypatch.setattr("lci_py.render.text.style.index_command", "lci index")  # which a command sets; put back then
 
     def go(*argv: str, cwd: Path | None = None) -> Ran:
         monkeypatch.chdir(cwd or data)

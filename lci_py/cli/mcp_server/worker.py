@@ -21,7 +21,7 @@ from lci_py.cli.batch import printed, printed_error
 from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
-from lci_py.cli.request import keep_open
+from lci_py.cli.request import kept_engine
 from lci_py.cli.streams import prepare_streams
 from lci_py.errors import BadPathError, LciError
 from lci_py.processes import silence
@@ -95,7 +95,7 @@ class _Desk:
             call = invocation(request["command"], Invocation("search", defaults(COMMANDS["search"])))
             if self._kept is not None:
                 self._kept.look_again()
-            return _answer(Invocation(call.command, {**call.values, **self._settings, "root": root}))
+            return _answer(call._replace(values={**call.values, **self._settings, "root": root}, kept=self._kept))
         except LciError as error:
             found, code = printed_error(error)
             return {"code": code, "json": found, "text": ""}
@@ -114,7 +114,7 @@ class _Desk:
         # A folder that is open in the client is in some repository, or is one; that of --root is taken as it is.
         root = {"flag": folder, "client": str(app.find_root(None))}.get(chosen)
         self._base = self._opening(root)
-        self._kept = self._open.enter_context(keep_open(self._base, self._report))
+        self._kept = self._open.enter_context(kept_engine(self._base, self._report))
         self._place = (folder, chosen)
 
     def _report(self, stage: str, done: int, total: int) -> None:
@@ -131,6 +131,6 @@ class _Desk:
 def _answer(call: Invocation) -> dict[str, Any]:
     said = io.StringIO()
     with redirect_stderr(said):
-        found, code = printed(Invocation(call.command, {**call.values, "json": True}))
+        found, code = printed(call._replace(values={**call.values, "json": True}))
         text = "" if found.startswith('{"error":') else printed(call)[0]
     return {"code": code, "json": found, "text": text + said.getvalue()}

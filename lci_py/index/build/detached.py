@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from lci_py import interrupts
-from lci_py.errors import IndexWriteError, LciError
+from lci_py.errors import Indexing, IndexWriteError, LciError
 from lci_py.index.store.background_run import note_failure
 from lci_py.index.store.manifest import MANIFEST
 from lci_py.processes import fork, silence
@@ -72,7 +72,7 @@ def _follow(receiver: int, index_dir: Path, report: Report) -> None:
                 return
             report(*message)
         if not data:
-            raise IndexWriteError("the process that builds the index has ended", hint="run `lci index`")
+            raise IndexWriteError("the process that builds the index has ended", hint=Indexing())
 
 
 def _raised(message: dict[str, Any]) -> LciError:

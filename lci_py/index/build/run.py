@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py import __version__
 from lci_py.embed.folder import ModelFolder
 from lci_py.embed.open import open_encoder
-from lci_py.errors import DamagedIndexError, IndexError_, IndexWriteError, ShardVersionError, TooLargeError
+from lci_py.errors import DamagedIndexError, IndexError_, Indexing, IndexWriteError, ShardVersionError, TooLargeError
 from lci_py.index.build.changes import PreviousGeneration, compare, settled_mtime, walk_settings
 from lci_py.index.build.context import BuildContext, BuildOptions, Progress, Run, Tree
 from lci_py.index.build.summary import counts_of, summary_of
@@ -156,7 +156,7 @@ def _look(run: Run, latest: Manifest | None) -> tuple[Tree, PreviousGeneration |
         run.model.recall(latest.model)
     previous = None if run.options.full else _previous(run, tree, latest)
     if previous is None and run.options.only_refresh:
-        raise IndexWriteError("the index has to be built anew", hint="run `lci index`")
+        raise IndexWriteError("the index has to be built anew", hint=Indexing())
     return tree, previous
 
 

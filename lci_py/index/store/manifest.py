@@ -17,6 +17,7 @@ from typing import Any
 from lci_py.errors import (
     DamagedIndexError,
     IndexError_,
+    Indexing,
     NoIndexError,
     ShardMissingError,
     ShardVersionError,
@@ -244,7 +245,7 @@ class OpenIndex:
         owner = self.manifest if segment is None else self.manifest.segments[segment]
         shard = owner.shards.get(role)
         if shard is None or not os.path.lexists(self.index_dir / shard.name):
-            raise ShardMissingError(f"the index has no {role} shard", hint="run `lci index --full`")
+            raise ShardMissingError(f"the index has no {role} shard", hint=Indexing(flags="--full"))
         verify(self.index_dir, shard, thoroughly=thoroughly)
         return self.index_dir / shard.name
 

@@ -106,7 +106,7 @@ def index_object(info: IndexInfo) -> dict[str, Any]:
     if info.unchecked_files:
         found["unchecked_files"] = info.unchecked_files
     if info.behind:
-        found["hint"] = "run `lci index`"
+        found["hint"] = f"run `{info.command}`"
     return found
 
 

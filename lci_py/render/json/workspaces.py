@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def placed(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> Parts:
+def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> Parts:
     """An answer with these keys.
 
     Args:
@@ -19,32 +19,28 @@ def placed(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> Parts:
         missing: The repositories that cannot be read.
     """
 
-    name = root.rpartition("/")[2]
-
     def tail() -> dict[str, Any]:
-        found = _named(parts.tail())
-        if "hint" in found.get("index", {}):
-            found["index"]["hint"] = f"run `lci index --workspace {name}`"
-        return {**found, "missing_repositories": list(missing)}
+        return {**_with_repositories(parts.tail()), "missing_repositories": list(missing)}
 
-    head = {**_named(parts.head), "workspace": name, "root": root}
-    return Parts(head, map(_named, parts.results), tail)
+    head = {**_with_repositories(parts.head), "workspace": root.rpartition("/")[2], "root": root}
+    return Parts(head, map(_with_repositories, parts.results), tail)
 
 
-def named(parts: Parts) -> Parts:
+def of_fleet(parts: Parts) -> Parts:
     """An answer with the repository of every place."""
-    return Parts(_named(parts.head), map(_named, parts.results), lambda: _named(parts.tail()))
+    results = map(_with_repositories, parts.results)
+    return Parts(_with_repositories(parts.head), results, lambda: _with_repositories(parts.tail()))
 
 
-def _named(value: Any) -> Any:
+def _with_repositories(value: Any) -> Any:
     """`value` with the repository in front of the file of every place."""
     if isinstance(value, dict):
         found: dict[str, Any] = {}
         for key, item in value.items():
             if key == "file" and isinstance(item, str):
                 found["repository"] = item.partition("/")[0]
-            found[key] = _named(item)
+            found[key] = _with_repositories(item)
         return found
     if isinstance(value, (list, tuple)):
-        return [_named(item) for item in value]
+        return [_with_repositories(item) for item in value]
     return value

@@ -98,10 +98,6 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
     return text
 
 
-#: What brings the index of the answer up to date.
-index_command = "lci index"
-
-
 class Signs(NamedTuple):
     """The non-ASCII characters of the output, or their ASCII replacements."""
 
@@ -249,14 +245,9 @@ def did_you_mean(name: str, near: Iterable[str]) -> str:
     return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
 
 
-def behind(info: IndexInfo) -> str:
-    """That the index of an answer lacks some of the present tree, and what to do; "" if it lacks nothing."""
-    return f"{info.behind}: run `{index_command}`" if info.behind else ""
-
-
 def footer_line(parts: Iterable[str], info: IndexInfo, layout: Layout) -> str:
     """The end of an answer, on one line if it fits: its parts, then what its index lacks."""
-    said = f" {layout.signs.dot} ".join(filter(None, (*parts, behind(info))))
+    said = f" {layout.signs.dot} ".join(filter(None, (*parts, info.advice)))
     lines = listed(said, layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from lci_py.source.repository.workspace import index_command
 from lci_py.source.text.digest import lines_digest
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined, located_parts, parts, stem
@@ -289,7 +290,8 @@ def index_info(snapshot: Snapshot) -> IndexInfo:
     manifest = snapshot.manifest
     swept = snapshot.freshness.sweep()
     stale = len(swept.stale) + snapshot.freshness.changed_since(snapshot.reader.paths)
-    return IndexInfo(manifest.generation, manifest.built_at, manifest.commit, manifest.branch, stale, swept.unchecked)
+    built = (manifest.generation, manifest.built_at, manifest.commit, manifest.branch)
+    return IndexInfo(*built, stale, swept.unchecked, index_command(snapshot.root))
 
 
 def answer(snapshot: Snapshot, request: SearchRequest, results: Sequence[Result], total: int) -> Answer:

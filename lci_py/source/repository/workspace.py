@@ -50,6 +50,11 @@ def is_workspace(root: Path | str) -> bool:
     return True
 
 
+def index_command(root: Path | str) -> str:
+    """What brings the index of a root up to date."""
+    return f"lci index --workspace {os.path.basename(root)}" if is_workspace(root) else "lci index"
+
+
 def _is_private(folder: str) -> bool:
     try:
         info = os.lstat(folder)
