@@ -23,7 +23,8 @@ from lci_py.callgraph import edges, lookups
 from lci_py.callgraph.pointsto import constraints
 from lci_py.callgraph.resolve import callees, values
 from lci_py.cli.main import main
-from lci_py.cli.options import COMMANDS, Command
+from lci_py.cli.options import COMMANDS
+from lci_py.cli.options.flags import Command
 from lci_py.index.shards import branches, symbols_writer
 from lci_py.index.shards.arrays import Arrays
 from lci_py.index.shards.bm25 import FIELDS
@@ -103,7 +104,7 @@ def usage(command: Command) -> str:
 def commands_page() -> str:
     head = """# Commands
 
-tests/test_docs.py writes this page from `lci_py/cli/options.py`, the table behind `lci --help`; do not edit it.
+tests/test_docs.py writes this page from `lci_py/cli/options/`, the tables behind `lci --help`; do not edit it.
 
 `lci --version` shows the version. `-h` or `--help` shows the help of `lci` or of a command. `lci --install-completion`
 adds completion to the shell.

@@ -1,7 +1,7 @@
 """The agents that lci writes for, as rows: where each looks for MCP servers and for instructions.
 
 The addresses of their documentation are in docs/agents.md. A new agent is a row here, a row there, and a name in
-`cli/options.py`.
+`cli/options/agents.py`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.cli.options import COMMANDS, Command, Flag
+from lci_py.cli.options import COMMANDS
+from lci_py.cli.options.flags import Command, Flag
 from lci_py.errors import UsageError, unknown_value
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lci_py.cli.command_line import ARGUMENT, MORE
-from lci_py.cli.options import COMMANDS, Command, Flag, Positional
+from lci_py.cli.options import COMMANDS
+from lci_py.cli.options.flags import Command, Flag, Positional
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py import interrupts
 from lci_py.cli.command_line import Invocation
-from lci_py.cli.options import HOOK, WORKSPACE_ACTIONS
+from lci_py.cli.options.manage import HOOK, WORKSPACE_ACTIONS
 from lci_py.cli.streams import paths_stdout, progress, say_interrupted, screen, write_json, writing
 from lci_py.errors import (
     EXIT_INDEX,

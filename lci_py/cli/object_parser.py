@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.command_line import ARGUMENT, Invocation, Value, defaults
-from lci_py.cli.options import ANSWERING, COMMANDS, GENERAL, Command, Flag
+from lci_py.cli.options import ANSWERING, COMMANDS
+from lci_py.cli.options.flags import GENERAL, Command, Flag
 from lci_py.cli.request import plain_text
 from lci_py.errors import UnknownModeError, UsageError, unknown_value
 

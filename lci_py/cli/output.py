@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from lci_py.cli.options import FORMATS
+from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import number, workspace_of
 from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, say, screen, writing
 from lci_py.errors import UsageError, unknown_value
@@ -73,8 +73,10 @@ def shape_of(call: Invocation, *others: str) -> str:
     """
     flags = [name for name in ("json", "jsonl", "paths", *others) if call.flag(name)]
     given = call.text("format")
-    if given is not None and given not in (known := FORMATS[call.command]):
-        raise unknown_value("format", given, known)
+    if given is not None:
+        formats = next(flag.choices or () for flag in COMMANDS[call.command].flags if flag.name == "format")
+        if given not in formats:
+            raise unknown_value("format", given, formats)
     shapes = list(dict.fromkeys([*flags, *([given] if given else [])]))
     if len(shapes) > 1:
         spelled = [f"--{name.replace('_', '-')}" for name in flags] + ([f"--format {given}"] if given else [])

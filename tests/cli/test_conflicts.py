@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.app import build_index
-from lci_py.cli.options import CONFLICTS
+from lci_py.cli.options.find import CONFLICTS
 from lci_py.types.conflicts import ConflictsRequest
 from lci_py.types.record import replace
 from lci_py.types.search import FAIL_ON, RELATIONS, Filters

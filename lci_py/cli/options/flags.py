@@ -1,0 +1,121 @@
+"""What the table of every command is made of: options, arguments, and the options that many commands share.
+
+Named tuples, because a dataclass takes half a millisecond to define.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from lci_py.types.search import KINDS, MODES, REFRESH
+
+Shape = Literal["flag", "int", "text", "once", "list"]  # of "text" the last counts, of "once" a second is an error
+RETRIEVAL, FILTERS, OUTPUT, GENERAL = "Retrieval", "Filters", "Output", "General"
+WHEN = ("auto", "always", "never")
+
+
+class Flag(NamedTuple):
+    """An option; `Invocation.values` has it under its first spelling, without the dashes."""
+
+    spellings: tuple[str, ...]
+    shape: Shape
+    help: str
+    panel: str
+    metavar: str | None = None
+    choices: tuple[str, ...] | None = ()  # for completion only; the command checks the value. None: languages
+    default: int | None = None
+
+    @property
+    def name(self) -> str:
+        return self.spellings[0].lstrip("-").replace("-", "_")
+
+
+class Positional(NamedTuple):
+    """The argument of a command; with `many`, any number of them."""
+
+    metavar: str
+    help: str
+    required: bool = False
+    many: bool = False
+    choices: tuple[str, ...] = ()  # for completion only
+
+
+class Command(NamedTuple):
+    name: str
+    help: str
+    argument: Positional | None
+    flags: tuple[Flag, ...]
+    examples: tuple[tuple[str, str], ...]  # (command line, what it does)
+    more: Positional | None = None  # what may follow the argument, any number of them
+    refused: tuple[tuple[str, str], ...] = ()  # flags of programs like it, separated by blanks, and what to write here
+
+
+MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
+MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
+ROOT_FLAG = Flag(("--root",), "once", "Default: the nearest parent with an index or a .git.", GENERAL, "PATH")
+WORKSPACE_FLAG = Flag(
+    ("--workspace",),
+    "once",
+    "The repositories of this workspace instead of one root; all for those of all workspaces.",
+    GENERAL,
+    "NAME",
+)
+JSON_FLAG = Flag(("--json",), "flag", "One JSON object on stdout, and nothing else there.", OUTPUT)
+QUIET_FLAG = Flag(("--quiet", "-q"), "flag", "No summary, progress or warnings.", GENERAL)
+VERBOSE_FLAG = Flag(("--verbose", "-v"), "flag", "More detail; the traceback of an internal error.", GENERAL)
+COLOR_FLAG = Flag(("--color",), "text", "auto (on a terminal, if left out), always or never.", GENERAL, "WHEN", WHEN)
+HYPERLINK_FLAG = Flag(
+    ("--hyperlink",),
+    "text",
+    "Places as links: auto (on a terminal known to show them, if left out), always or never.",
+    GENERAL,
+    "WHEN",
+    WHEN,
+)
+NO_PAGER_FLAG = Flag(("--no-pager",), "flag", "Print what is longer than the terminal without a pager.", GENERAL)
+SCREEN_FLAGS = (QUIET_FLAG, VERBOSE_FLAG, COLOR_FLAG, HYPERLINK_FLAG, NO_PAGER_FLAG)
+GENERAL_FLAGS = (ROOT_FLAG, WORKSPACE_FLAG, *SCREEN_FLAGS)
+TRUST_FLAG = Flag(("--trust-index",), "flag", "Read an index that was not made by you on this machine.", GENERAL)
+REFRESH_FLAG = Flag(
+    ("--refresh",),
+    "text",
+    "Refresh the index first: auto (if that is quick), never or always.",
+    RETRIEVAL,
+    "WHEN",
+    REFRESH,
+)
+MAX_TOKENS_FLAG = Flag(("--max-tokens",), "int", "Cut the output to a token budget, and say what was cut.", OUTPUT, "N")
+_FORMATS = ("text", "json", "jsonl", "markdown")
+FORMAT_FLAG = Flag(
+    ("--format",), "text", "text, json, jsonl or markdown; text if left out.", OUTPUT, "FORMAT", _FORMATS
+)
+FIELDS_FLAG = Flag(("--fields",), "text", "Only these keys of each result, as JSON: file,line,symbol.", OUTPUT, "KEY,…")
+OFFSET_FLAG = Flag(("--offset",), "int", "Results to skip before the first one shown.", RETRIEVAL, "N")
+PATHS_FLAG = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
+JSONL_FLAG = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
+BATCH_FLAG = Flag(
+    ("--batch",), "text", "One of these per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"
+)
+#: What every command with results has.
+ANSWER_FLAGS = (JSON_FLAG, JSONL_FLAG, FORMAT_FLAG, FIELDS_FLAG)
+FILTER_FLAGS = (
+    Flag(
+        ("--lang", "-l"),
+        "list",
+        "Only this language: its name, an alias or a suffix (python, c++, rs); repeatable.",
+        FILTERS,
+        "LANG",
+        choices=None,
+    ),
+    Flag(("--kind", "-k"), "list", "Only this kind: function, class, struct, …; repeatable.", FILTERS, "KIND", KINDS),
+    Flag(
+        ("--path", "-p"),
+        "list",
+        "Only paths that match, as in .gitignore; with a slash from the current folder; repeatable.",
+        FILTERS,
+        "GLOB",
+    ),
+    Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
+    Flag(("--repo",), "list", "Of a workspace, only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
+)
+NAME_FLAG = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")
