@@ -6,7 +6,7 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,8 +51,6 @@ _HOOK_WAIT = 600.0
 _GRAPH_WAIT = 600.0
 #: Files, and bytes of them, that a search indexes by itself: some 20 seconds.
 _MOST = (20_000, 300_000_000)
-#: Rules that are named when they leave nothing to index.
-_RULES = 3
 
 
 def find_root(root: str | None) -> Path:
@@ -194,6 +192,7 @@ def build_index(
     trust: bool | None = None,
     branches: Sequence[str] | None = None,
     ignore_files: bool | None = None,
+    allow: Sequence[str] | None = None,
     most: tuple[int, int] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
@@ -210,6 +209,7 @@ def build_index(
         trust: Take over an undamaged index that somebody else made; None for the setting.
         branches: Also index what differs on these; () for none, None for the setting, else those that the index has.
         ignore_files: Whether ignore files count; None for what the index was made with, else they do.
+        allow: Globs of files to index although ignore files name them; None for those that the index was made with.
         most: Index no more files, and no more bytes of them, than these.
         progress: Called with stage, done and total.
     Raises:
@@ -222,6 +222,7 @@ def build_index(
     # While they import what parses, this process imports what builds, and looks for files.
     early = _early_workers(settings) if full or not os.path.lexists(index_dir / "manifest.json") else nullcontext()
     with early as nursery:
+        from lci_py.index.build.left_out import why_left_out
         from lci_py.index.build.run import build
         from lci_py.index.store.background_run import note_failure
         from lci_py.index.store.exposure import exposures
@@ -230,7 +231,7 @@ def build_index(
         from lci_py.types.record import replace
 
         ensure_key()
-        walk_options = _walk_options(root, index_dir, settings, ignore_files, warnings)
+        walk_options = _walk_options(root, index_dir, settings, ignore_files, allow, warnings)
         options = replace(
             _build_options(settings, walk_options),
             full=full,
@@ -247,7 +248,7 @@ def build_index(
         summary = build(root, index_dir, options, progress)
     note_failure(index_dir, None)  # of a run in the background, which this one has made good
     _, exposed = exposures(index_dir)
-    why = _why_so_little(root, options.walk, summary)
+    why = why_left_out(root, options.walk, summary)
     return replace(summary, warnings=(*warnings, *summary.warnings, *why, *exposed))
 
 
@@ -257,64 +258,30 @@ def _early_workers(settings: Settings) -> AbstractContextManager[Nursery | None]
     return early_workers(settings.jobs or default_jobs()) or nullcontext()
 
 
-#: What to do about files that are left out for a reason.
-_REMEDIES = {
-    "ignored": "; `lci index --no-ignore` takes them in",
-    "hidden": "; `hidden = true` in .lci.toml takes them in",
-    "nested_repository": "; `lci index PATH` indexes one by itself",
-}
-
-
-def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
-    """Why an index has no files, or next to none, and what would take more in; () for any other index."""
-    reasons = built.skipped_by_reason
-    if built.files and (built.symbols_by_kind or reasons.get("ignored", 0) <= built.files):
-        return ()
-    if not reasons:
-        return ()  # an empty folder
-    parts = []
-    for reason, count in reasons.items():
-        by = _by_rules(root, walk_options) if reason == "ignored" else ""
-        parts.append(f"{count:,} {reason.replace('_', ' ')}{by}{_REMEDIES.get(reason, '')}")
-    few = "no files" if not built.files else "only 1 file" if built.files == 1 else f"only {built.files:,} files"
-    return (f"{few} to index: {'. '.join(parts)}",)
-
-
-def _by_rules(root: Path, walk_options: WalkOptions) -> str:
-    """The rules that leave most out, as part of a sentence."""
-    from collections import Counter
-
-    from lci_py.source.repository.ignored import TreeRules
-    from lci_py.source.repository.walk import walk
-
-    rules = TreeRules(root, walk_options)
-    skipped = (skip.path for skip in walk(root, walk_options).skipped if skip.reason == "ignored")
-    found = Counter(str(rule) for path in skipped if (rule := rules.rule(path)) is not None).most_common()
-    more = f" and {len(found) - _RULES:,} more" if len(found) > _RULES else ""
-    return f" by {', '.join(text for text, _ in found[:_RULES])}{more}" if found else ""
-
-
 def _walk_options(
     root: Path,
     index_dir: Path,
     settings: Settings,
     ignore_files: bool | None = None,
+    allow: Sequence[str] | None = None,
     warnings: list[str] | None = None,
 ) -> WalkOptions:
-    """The settings of the walk, with what an earlier run was told about ignore files.
+    """The settings of the walk, with what an earlier run was told about ignore files, which the manifest seals.
 
     Each repository of a workspace is walked by its own settings; what is wrong with them is added to `warnings`.
     """
     from lci_py.index.store.manifest import read_manifest
     from lci_py.types.record import replace
 
-    if ignore_files is None:
-        try:
+    found: dict[str, Any] = {}
+    if ignore_files is None or allow is None:
+        with suppress(IndexError_):  # there is none that counts
             found = read_manifest(index_dir, trust=settings.trust).settings
-        except IndexError_:  # there is none that counts
-            found = {}
+    if ignore_files is None:
         ignore_files = found.get("use_ignore_files") is not False
-    options = replace(settings.walk_options(), use_ignore_files=ignore_files)
+    if allow is None:
+        allow = found.get("allow") or ()
+    options = replace(settings.walk_options(), use_ignore_files=ignore_files, allow=tuple(allow))
     return replace(options, members=_members(root, options, warnings)) if is_workspace(root) else options
 
 
@@ -328,14 +295,25 @@ def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tu
     for name, folder in members(root).items():
         own = options
         try:
-            own = replace(config.load(Path(folder))[0].walk_options(), use_ignore_files=options.use_ignore_files)
+            own = config.load(Path(folder))[0].walk_options()
             GlobRules(own)
         except LciError as error:  # of one repository, which must not keep the others from being indexed
             own = options
             if warnings is not None:
                 warnings.append(f"{name} is indexed without its settings: {error.message}")
-        found.append(Member(name, folder, own))
+        allow = tuple(_of_member(options.allow, name))
+        found.append(Member(name, folder, replace(own, use_ignore_files=options.use_ignore_files, allow=allow)))
     return tuple(found)
+
+
+def _of_member(globs: Sequence[str], name: str) -> Iterator[str]:
+    """Of globs from the root of a workspace, those for one of its repositories, from there."""
+    for glob in globs:
+        first, _, rest = glob.removeprefix("/").partition("/")
+        if not rest or first == "**":
+            yield glob
+        elif first == name:
+            yield f"/{rest}"
 
 
 def _build_options(settings: Settings, walk_options: WalkOptions) -> BuildOptions:
@@ -403,13 +381,18 @@ def _listing(progress: Report | None) -> Callable[[int], None] | None:
 
 
 def dry_run(
-    path: str | None, *, ignore_files: bool | None = None, progress: Report | None = None
+    path: str | None,
+    *,
+    ignore_files: bool | None = None,
+    allow: Sequence[str] | None = None,
+    progress: Report | None = None,
 ) -> tuple[list[FileEntry], list[Skip], dict[str, IgnoreRule]]:
     """The files that would be indexed, and what is left out and why, as in a real run.
 
     Args:
         path: As in `build_index`.
         ignore_files: As in `build_index`.
+        allow: As in `build_index`.
         progress: As in `build_index`.
     Returns:
         The files, what is left out, and the rule for each path that an ignore file leaves out.
@@ -417,12 +400,12 @@ def dry_run(
     from lci_py.source.repository.content import content_reason
     from lci_py.source.repository.ignored import TreeRules
     from lci_py.source.repository.read import read_file
-    from lci_py.source.repository.walk import walk
+    from lci_py.source.repository.walk import NOT_ALLOWED, walk
     from lci_py.types.source import Skip
 
     root = find_root(path)
     settings, _ = config.load(root)
-    options = _walk_options(root, _index_dir(root, settings), settings, ignore_files)
+    options = _walk_options(root, _index_dir(root, settings), settings, ignore_files, allow)
     walked = walk(root, options, report=_listing(progress))
     files, skipped = [], list(walked.skipped)
     for done, entry in enumerate(walked.files):
@@ -435,7 +418,7 @@ def dry_run(
         else:
             files.append(entry)
     rules = TreeRules(root, options)
-    ignored = [skip.path for skip in skipped if skip.reason == "ignored"]
+    ignored = [skip.path for skip in skipped if skip.reason in ("ignored", NOT_ALLOWED)]
     by = {path: rule for path in ignored if (rule := rules.rule(path)) is not None}
     return files, sorted(skipped, key=lambda skip: (skip.path, skip.reason)), by
 

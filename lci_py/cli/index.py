@@ -68,6 +68,7 @@ def run_index(call: Invocation) -> int:
                 trust=call.flag("trust_index") or None,
                 branches=_branches(call),
                 ignore_files=_ignore_files(call),
+                allow=_allow(call),
                 progress=report,
             )
     _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color, width=to.width))
@@ -109,6 +110,12 @@ def _ignore_files(call: Invocation) -> bool | None:
     if call.flag("ignore") and call.flag("no_ignore"):
         raise UsageError("--ignore and --no-ignore cannot be used together", hint="they are opposites")
     return True if call.flag("ignore") else False if call.flag("no_ignore") else None
+
+
+def _allow(call: Invocation) -> tuple[str, ...] | None:
+    """The globs of --include, none for ""; None without the flag."""
+    globs = call.texts("include")
+    return tuple(glob for glob in globs if glob) if globs else None
 
 
 def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
@@ -156,7 +163,7 @@ def _run_dry(call: Invocation, where: str | None) -> int:
     from lci_py.render.text import index
 
     with progress(call) as bar:
-        files, skipped, rules = app.dry_run(where, ignore_files=_ignore_files(call), progress=bar)
+        files, skipped, rules = app.dry_run(where, ignore_files=_ignore_files(call), allow=_allow(call), progress=bar)
     verbose = call.flag("verbose")
     with writing():
         if call.flag("json"):

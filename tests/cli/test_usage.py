@@ -314,7 +314,10 @@ def test_refresh_and_trust_reach_the_session(run: Callable[..., Ran], app: FakeA
 def test_ignore_files(run: Callable[..., Ran], app: FakeApp) -> None:
     for flags, found in ((), None), (("--no-ignore",), False), (("--ignore",), True):
         assert run("index", "--dry-run", *flags).code == 0
-        assert app.options == {"ignore_files": found, "progress": None}
+        assert app.options == {"ignore_files": found, "allow": None, "progress": None}
+    for flags, globs in (("--include", "a*", "--include", "b/"), ("a*", "b/")), (("--include", ""), ()):
+        assert run("index", "--dry-run", *flags).code == 0
+        assert app.options["allow"] == globs
     assert run("index", "--ignore", "--no-ignore").code == 2
 
 

@@ -84,3 +84,32 @@ def test_a_dry_run_names_the_rule_of_each_file(lci: Lci, tmp_path: Path) -> None
     found = lci("index", "--dry-run", "--json", cwd=tmp_path).json()
     definition("dryRun").validate(found)
     assert found["skipped"][1]["rule"] == {"file": ".gitignore", "line": 1, "pattern": "*.log"}
+
+
+def test_settings_of_a_clone_bring_back_nothing_that_git_ignores_and_the_user_does(lci: Lci, tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text(".env\nout/\n")
+    (tmp_path / ".lci.toml").write_text('include = [".env", "/out/b.py"]\nhidden = true\n')
+    (tmp_path / ".ignore").write_text("!.env\n")
+    (tmp_path / "a.py").write_text(source(1))
+    (tmp_path / ".env").write_text("PASSWORD=hunter2\n")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "b.py").write_text("GENERATED_TWO = 2\n")
+
+    def places(*words: str) -> str:
+        return lci("search", *words, "-m", "bm25", "--paths", cwd=tmp_path).out
+
+    built = lci("index", "--json", cwd=tmp_path).json()
+    assert built["skipped_by_reason"] == {"not_allowed": 2}
+    assert "`lci index --include GLOB`" in " ".join(built["warnings"])
+    assert places("hunter2") == places("generated_two") == ""
+    assert "names it; `lci index --include GLOB`" in lci("search", "x", "--explain-file", ".env", cwd=tmp_path).out
+    # The user's own word counts, and is remembered by later runs and by the refresh before a search.
+    assert lci("index", "--include", "/out/b.py", cwd=tmp_path).code == 0
+    assert (places("hunter2"), places("generated_two")) == ("", "out/b.py:1\n")
+    (tmp_path / "out" / "b.py").write_text("GENERATED_THREE = 3\n")
+    assert places("generated_three") == "out/b.py:1\n"
+    status = lci("status", "--json", cwd=tmp_path).json()
+    definition("status").validate(status)
+    assert status["allow"] == ["/out/b.py"]
+    assert lci("index", "--include", "", cwd=tmp_path).code == 0
+    assert places("generated_three") == ""

@@ -25,6 +25,13 @@ INDEX = Command(
         Flag(("--yes", "-y"), "flag", "Index a large folder outside of git without asking.", "Build"),
         Flag(("--no-ignore",), "flag", "Index what ignore files leave out, too; later runs remember it.", "Build"),
         Flag(("--ignore",), "flag", "Obey ignore files again, after --no-ignore.", "Build"),
+        Flag(
+            ("--include",),
+            "list",
+            "Index what matches although an ignore file names it; later runs remember it, until ''; repeatable.",
+            "Build",
+            "GLOB",
+        ),
         Flag(("--jobs", "-j"), "int", "Worker processes; as many as there are CPUs if left out.", "Build", "N"),
         Flag(("--model",), "text", MODEL_HELP, "Build", "DIR"),
         Flag(

@@ -60,7 +60,7 @@ class PreviousGeneration:
 
 def walk_settings(options: WalkOptions) -> dict[str, Any]:
     """The settings of the manifest that decide which files are indexed."""
-    return {"max_file_bytes": options.max_file_bytes, "include": list(options.include),
+    return {"max_file_bytes": options.max_file_bytes, "include": list(options.include), "allow": list(options.allow),
             "exclude": list(options.exclude), "hidden": options.hidden,
             "use_ignore_files": options.use_ignore_files}  # fmt: skip
 

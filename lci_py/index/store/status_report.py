@@ -88,6 +88,7 @@ def status_report(
         "skipped_paths": skipped,
         "nested_repositories": list(skipped.get(NESTED, ())),
         "ignore_files": manifest.settings.get("use_ignore_files") is not False,
+        "allow": manifest.settings.get("allow") or [],
         "limited_by_reason": counts["limited_by_reason"],
         "limited": counts["limited"],
         "tracked_by_git": tracked,

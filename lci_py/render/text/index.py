@@ -187,6 +187,8 @@ def render_status(
     nested = get("nested_repositories") or ()
     file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), layout))
     file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", layout))
+    allowed = ", ".join(visible_line(glob) for glob in get("allow") or ())
+    file.write(_row("include", f"{allowed}, although ignored (--include)" if allowed else "", layout))
     lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
     problems = (*(get("problems") or ()), *lost, *(get("warnings") or ()))
     file.writelines(_warning(text, layout) for text in problems)

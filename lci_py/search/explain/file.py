@@ -30,6 +30,7 @@ _SEEN = -0.005
 _TOOK = {"same_file": "better places of the file"}
 #: Reason why a file or folder is left out -> how a sentence says it.
 _IS = {
+    "not_allowed": "ignored, although `include` in .lci.toml names it; `lci index --include GLOB` takes it in",
     "excluded": "excluded by `exclude` in .lci.toml",
     "hidden": "hidden, as its name begins with a dot",
     "too_large": "larger than max_file_bytes",

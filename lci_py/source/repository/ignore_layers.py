@@ -11,7 +11,8 @@ from typing import NamedTuple
 from lci_py.source.repository.git import common_dir, git_root, global_excludes
 from lci_py.source.repository.ignore_rules import IgnoreRules, parse_ignore_file
 
-# Strongest first, as in ripgrep: a kind of file beats a weaker kind whatever the depth of the two.
+# Strongest first, as in ripgrep: a kind of file beats a weaker kind whatever the depth of the two. But the first two
+# do not bring back what git ignores: they may have come with a clone, and would open what its user keeps from others.
 IGNORE_FILES = (".lciignore", ".ignore", ".gitignore")
 _GIT = 2  # the index of .gitignore
 _MAX_IGNORE_BYTES = 1 << 20
@@ -24,6 +25,32 @@ class Layer(NamedTuple):
     prefix: str
     cut: int
     source: str = ""  # the file's name for users: relative to the walk's root if it is in the tree
+    git: bool = True  # whether git reads it, too
+
+
+def ignoring(flat: Iterable[Layer], name: str, path: str, is_folder: bool) -> tuple[bool | None, Layer | None]:
+    """What the ignore files in force say of an entry.
+
+    Args:
+        flat: The files, the strongest first.
+        name: The last part of the path.
+        path: Relative to the root of the walk.
+        is_folder: Whether it is a folder.
+    Returns:
+        True if one leaves it out, with that file; False if it is brought back; None if none names it.
+    """
+    back: bool | None = None
+    for layer in flat:
+        if back is not None and not layer.git:
+            continue
+        verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
+        if verdict:
+            return True, layer
+        if verdict is not None:
+            back = False
+            if layer.git:
+                break
+    return back, None
 
 
 # Per kind of ignore file, deepest first; last, git's global excludes. Empty if ignore files are not used.
@@ -39,7 +66,8 @@ def outer_layers(root: Path) -> Layers:
         if folder == top or top in folder.parents:
             prefix = resolved.relative_to(folder).as_posix() + "/"
             for kind, name in enumerate(IGNORE_FILES):
-                found[kind] += _load(os.path.join(folder, name), prefix, source=_upwards(prefix) + name)
+                source = _upwards(prefix) + name
+                found[kind] += _load(os.path.join(folder, name), prefix, source=source, git=kind == _GIT)
     prefix = "" if top == resolved else resolved.relative_to(top).as_posix() + "/"
     found[_GIT] += _load_excludes(top, prefix)
     excludes = _load(global_excludes(root), prefix, follow=True, source="git's global excludes")
@@ -68,12 +96,19 @@ def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], h
         found[_GIT] = _load_excludes(Path(folder), "", cut)
     for kind, name in enumerate(IGNORE_FILES):
         if name in names:
-            found[kind][:0] = _load(name, "", cut, folder=handle, source=relative + name)
+            found[kind][:0] = _load(name, "", cut, folder=handle, source=relative + name, git=kind == _GIT)
     return tuple(map(tuple, found))
 
 
 def _load(
-    path: str, prefix: str, cut: int = 0, *, follow: bool = False, folder: int | None = None, source: str = ""
+    path: str,
+    prefix: str,
+    cut: int = 0,
+    *,
+    follow: bool = False,
+    folder: int | None = None,
+    source: str = "",
+    git: bool = True,
 ) -> list[Layer]:
     """The ignore file at `path`, if it has rules. A symlink, which may lead anywhere, is read only with `follow`."""
     # Its type is checked after opening: by then, a regular file may have been replaced by a link or a FIFO.
@@ -91,7 +126,7 @@ def _load(
         return []
     finally:
         os.close(handle)
-    return [Layer(rules, prefix, cut, source)] if rules else []
+    return [Layer(rules, prefix, cut, source, git)] if rules else []
 
 
 def _load_excludes(top: Path, prefix: str, cut: int = 0) -> list[Layer]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.ignore_layers import Layers, layers_inside, outer_layers
+from lci_py.source.repository.ignore_layers import Layers, ignoring, layers_inside, outer_layers
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.walk import NOTHING, GlobRules, Inherited, WalkOptions, nested_since
 
@@ -67,12 +67,14 @@ class TreeRules:
         if folder is None:
             return self.rule(outside)
         name = bare.rpartition("/")[2]
-        for layer in (layer for kind in folder.layers for layer in kind):
-            asked = (name, layer.prefix + bare[layer.cut :], path.endswith("/"))
-            verdict = layer.rules.match(*asked)
-            if verdict is not None:
-                return IgnoreRule(layer.source, *layer.rules.line(*asked)) if verdict else None
-        # With `include`, the walk also goes into folders that are left out.
+        flat = [layer for kind in folder.layers for layer in kind]
+        verdict, layer = ignoring(flat, name, bare, path.endswith("/"))
+        if layer is not None:
+            line = layer.rules.line(name, layer.prefix + bare[layer.cut :], path.endswith("/"))
+            return IgnoreRule(layer.source, *line)
+        if verdict is not None:
+            return None
+        # With `include` or `allow`, the walk also goes into folders that are left out.
         return self.rule(bare.rpartition("/")[0] + "/") if folder.inherited.reason and "/" in bare else None
 
     def _around(self, path: str) -> tuple[_Folder | None, str]:

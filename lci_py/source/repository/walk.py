@@ -15,6 +15,7 @@ from lci_py.source.repository.ignore_layers import (
     Layer,
     Layers,
     folders_towards,
+    ignoring,
     layers_inside,
     outer_layers,
 )
@@ -27,11 +28,14 @@ from lci_py.types.source import FileEntry, Skip
 
 #: A folder with a `.git` file: a linked worktree or a submodule.
 NESTED = "nested_repository"
+#: Named by `include`, but an ignore file leaves it out, and the user has not said that it may be read.
+NOT_ALLOWED = "not_allowed"
 #: Templates of the environment document settings, so they are listed although hidden.
 _SHOWN = frozenset(f".env.{word}" for word in ("example", "sample", "template", "dist", "default", "defaults"))
 #: Every reason for leaving something out: first those of `walk`, then those of `content_reason`.
 REASONS = (
     "ignored",  # by an ignore file
+    NOT_ALLOWED,
     "excluded",  # by `exclude` in the settings
     "hidden",  # a dot name
     "too_large",
@@ -56,7 +60,8 @@ class WalkOptions:
     """What to leave out besides ignored files. Globs are written as in .gitignore, relative to the root."""
 
     max_file_bytes: int = 2_000_000
-    include: tuple[str, ...] = ()  # brings ignored and hidden files back; it does not restrict the walk
+    include: tuple[str, ...] = ()  # brings hidden files back; it does not restrict the walk
+    allow: tuple[str, ...] = ()  # by the user, not by a file of the repository: brings ignored files back, too
     exclude: tuple[str, ...] = ()  # wins over everything
     hidden: bool = False
     use_ignore_files: bool = True
@@ -98,7 +103,8 @@ def walk(
 
     Ignore files are .lciignore, .ignore and .gitignore (in this order of strength; within one kind a deeper file
     beats a shallower one, a later line an earlier one), also those of the parents up to the git root, .git/info/exclude
-    and git's global excludes. Nothing below an ignored folder can be brought back, except by `include`. Unlike in
+    and git's global excludes. What git ignores, and what is below an ignored folder, is brought back by `allow` only:
+    all other rules may have come with a clone, and must not open what its user keeps from others. Unlike in
     ripgrep, .gitignore counts outside a git repository too: an unpacked archive is walked like the clone. As in
     ripgrep, `!.name` in an ignore file brings a hidden file back, and a repository inside the repository obeys its
     own .gitignore only. `.git` and `.lci` are left out without being counted, and symlinks are never followed. A folder
@@ -108,8 +114,8 @@ def walk(
 
     Args:
         root: An existing folder, or a symlink to one.
-        options: Limits and globs. An `include` glob without a folder in it (`*.gen.py`) can match anywhere, so
-            ignored folders are searched for it, and what is left out there is counted file by file.
+        options: Limits and globs. An `allow` glob without a folder in it (`*.gen.py`) can match anywhere, so ignored
+            folders are searched for it, and what is left out there is counted file by file.
         most: The files, and the bytes of them, at which to give up; so many folders are too many as well.
         report: Called after each folder, with the number of files so far.
     Raises:
@@ -187,8 +193,9 @@ def member_options(root: Path) -> WalkOptions:
 class Inherited(NamedTuple):
     """What the entries of a folder inherit from it."""
 
-    reason: str | None = None  # why the folder is left out, if it is walked for `include` only
-    included: bool = False  # whether an `include` glob matched it
+    reason: str | None = None  # why the folder is left out, if it is walked for `include` or `allow` only
+    included: bool = False  # whether one of these globs matched it
+    allowed: bool = False  # whether a glob of `allow` matched it
 
 
 NOTHING = Inherited()
@@ -203,8 +210,12 @@ class GlobRules:
             BadGlobError: If a glob of `options` is malformed.
         """
         self._exclude = IgnoreRules(options.exclude, strict=True)
-        self._include = IgnoreRules(options.include, strict=True)
-        self._holds_included = folders_towards(options.include)
+        self._include = IgnoreRules((*options.include, *options.allow), strict=True)
+        self._holds_included = folders_towards((*options.include, *options.allow))
+        self._allow = IgnoreRules(options.allow, strict=True)
+        self._holds_allowed = folders_towards(options.allow)
+        anchored = [glob for glob in options.include if "/" in glob.rstrip("/") and not glob.startswith("**/")]
+        self._names_folder = folders_towards(anchored)
         self._hidden = options.hidden
 
     def __bool__(self) -> bool:
@@ -224,13 +235,18 @@ class GlobRules:
         """Why an entry is left out, None if it is taken; and what its own entries inherit, if it is a folder."""
         if self._exclude and self._exclude.match(name, path, is_folder):
             return "excluded", outer
-        reason = outer.reason or _rule(name, path, is_folder, flat, self._hidden)
-        included = outer.included
+        rule = _rule(name, path, is_folder, flat, self._hidden)
+        reason = rule if rule == "ignored" else outer.reason or rule
+        included, allowed = outer.included, outer.allowed
         if self._include and (verdict := self._include.match(name, path, is_folder)) is not None:
             included = verdict
-        if reason and not included and not (is_folder and self._holds_included.match(name, path, True)):
-            return reason, outer
-        return None, Inherited(reason, included)
+        if self._allow and (verdict := self._allow.match(name, path, is_folder)) is not None:
+            allowed = verdict
+        matched, holds = (allowed, self._holds_allowed) if reason == "ignored" else (included, self._holds_included)
+        if reason and not matched and not (is_folder and holds.match(name, path, True)):
+            named = included or (is_folder and self._names_folder.match(name, path, True))
+            return NOT_ALLOWED if named and reason == "ignored" else reason, outer
+        return None, Inherited(reason, included, allowed)
 
 
 class _Folder(NamedTuple):
@@ -343,10 +359,9 @@ class _Walker:
 
 def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
     """Why an entry is left out: "ignored" by the ignore files in force, or "hidden" by its name; None if it is not."""
-    for layer in flat:
-        verdict = layer.rules.match(name, layer.prefix + path[layer.cut :], is_folder)
-        if verdict is not None:
-            return "ignored" if verdict else None
+    verdict = ignoring(flat, name, path, is_folder)[0] if flat else None
+    if verdict is not None:
+        return "ignored" if verdict else None
     return "hidden" if name[0] == "." and not hidden and name not in _SHOWN else None
 
 

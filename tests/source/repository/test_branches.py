@@ -302,6 +302,8 @@ def test_ids_of_both_kinds(tmp_path: Path) -> None:
         WalkOptions(hidden=True),
         WalkOptions(exclude=("sub/*.py",), include=("*.log", "build/keep/")),
         WalkOptions(include=("build/",), exclude=("*.log",)),
+        WalkOptions(exclude=("sub/*.py",), allow=("*.log", "build/keep/"), include=("one/.hidden",)),
+        WalkOptions(allow=("build/",), exclude=("*.log",)),
         WalkOptions(use_ignore_files=False),
     ],
 )

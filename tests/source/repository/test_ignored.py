@@ -18,10 +18,13 @@ def test_the_line_that_decides(tmp_path: Path) -> None:
     (tmp_path / ".git" / "info").mkdir(parents=True)
     (tmp_path / ".git" / "info" / "exclude").write_text("local.py\n")
     (tmp_path / ".gitignore").write_text("\ufeff# generated\n\nx.py\n*.tmp  \n[z-a\n!keep.tmp\nout/\n")
-    (tmp_path / "a" / ".ignore").write_text("!x.py\n")
+    (tmp_path / "a" / ".ignore").write_text("!x.py\n*.old\n")
+    (tmp_path / "a" / ".lciignore").write_text("!keep.old\n")
     (tmp_path / "a" / "b" / ".gitignore").write_text("y.py\n")
     assert rule(tmp_path, "x.py") == "`x.py` in .gitignore, line 3"
-    assert rule(tmp_path, "a/x.py") is None  # .ignore is stronger, and takes it back
+    assert rule(tmp_path, "a/x.py") == "`x.py` in .gitignore, line 3"  # .ignore does not bring it back
+    assert rule(tmp_path, "a/y.old") == "`*.old` in a/.ignore, line 2"
+    assert rule(tmp_path, "a/keep.old") is None  # .lciignore is stronger, and brings it back
     assert rule(tmp_path, "a/b/y.py") == "`y.py` in a/b/.gitignore, line 1"
     assert rule(tmp_path, "a/local.py") == "`local.py` in .git/info/exclude, line 1"
     assert rule(tmp_path, "a/z.py") is None
@@ -31,7 +34,7 @@ def test_the_line_that_decides(tmp_path: Path) -> None:
     assert rule(tmp_path, "gone/z.tmp") == "`*.tmp` in .gitignore, line 4"
     # What is in an ignored folder is left out by the folder's rule, also if the walk goes into it.
     assert rule(tmp_path, "a/out/b/c.py") == "`out/` in .gitignore, line 7"
-    assert rule(tmp_path, "a/out/b/c.py", include=("d.py",)) == "`out/` in .gitignore, line 7"
+    assert rule(tmp_path, "a/out/b/c.py", allow=("d.py",)) == "`out/` in .gitignore, line 7"
     assert rule(tmp_path, "x.py", use_ignore_files=False) is None
 
 

@@ -71,13 +71,13 @@ def test_ignore_files_can_be_switched_off(tmp_path: Path) -> None:
         ({".gitignore": "*.a\n", "d/.gitignore": "!keep.a\n"}, ["d/keep.a", "d/x.b"]),  # deeper beats shallower
         ({".gitignore": "d\n", "d/.gitignore": "!keep.a\n"}, []),  # not below an ignored folder
         ({".gitignore": "d/**\n!d/keep.a\n"}, ["d/keep.a"]),  # d/** matches the entries of d, not d
-        ({".gitignore": "*.a\n", ".ignore": "!keep.a\n"}, ["d/keep.a", "d/x.b"]),
+        ({".gitignore": "*.a\n", ".ignore": "!keep.a\n"}, ["d/x.b"]),  # what git ignores stays out
+        ({".ignore": "*.a\n", ".lciignore": "!keep.a\n"}, ["d/keep.a", "d/x.b"]),
+        ({".ignore": "!*.a\n", ".gitignore": "keep.a\n"}, ["d/x.a", "d/x.b"]),
         ({".ignore": "*.a\n", ".gitignore": "!keep.a\n"}, ["d/x.b"]),
         ({".ignore": "!keep.a\n", ".lciignore": "*.a\n"}, ["d/x.b"]),
-        (
-            {".ignore": "!keep.a\n", "d/.gitignore": "*.a\n"},
-            ["d/keep.a", "d/x.b"],
-        ),  # the stronger kind beats the deeper file
+        # the stronger kind beats the deeper file
+        ({".lciignore": "!keep.a\n", "d/.ignore": "*.a\n"}, ["d/keep.a", "d/x.b"]),
         ({".gitignore": "*.a\r\n!keep.a  \r\n"}, ["d/keep.a", "d/x.b"]),
         ({".gitignore": "\ufeff*.a\n"}, ["d/x.b"]),
         ({".gitignore": "d/[z-a]\nd/[\nd\\\n!\n/\n"}, ["d/keep.a", "d/x.a", "d/x.b"]),  # malformed lines are dropped
@@ -131,7 +131,8 @@ def test_a_folder_with_a_git_file_is_left_out_unless_it_is_included(tmp_path: Pa
     # An ignored folder is not looked into; a root may have the file itself; a link or a FIFO of the name is none.
     make(tmp_path, {".ignore": "lib\n"})
     assert skipped(tmp_path)["lib/"] == "ignored"
-    assert paths(tmp_path, include=("lib",), exclude=("src",)) == ["a", "lib/.gitignore", "lib/a.o", "lib/x.b"]
+    assert paths(tmp_path, include=("lib",)) == ["a"]
+    assert paths(tmp_path, allow=("lib",), exclude=("src",)) == ["a", "lib/.gitignore", "lib/a.o", "lib/x.b"]
     assert paths(tmp_path / "lib") == ["src/a", "x.b"]
     (tmp_path / "lib/.git").unlink()
     (tmp_path / "lib/.git").symlink_to(tmp_path / "a")
@@ -160,26 +161,38 @@ def test_hidden(tmp_path: Path) -> None:
     assert paths(tmp_path) == [".d/x", "a"]
 
 
-def test_exclude_wins_over_include_and_include_over_ignore_files(tmp_path: Path) -> None:
+def test_exclude_wins_over_what_the_user_allows_and_that_over_ignore_files(tmp_path: Path) -> None:
     make(tmp_path, {".gitignore": "gen/\n*.log\n", "gen/a.py": "", "gen/b.py": "", "gen/deep/c": "", "x.log": ""})
     make(tmp_path, {".ci/run": "", "src/m.py": ""})
-    assert paths(tmp_path, include=("gen/*.py", "/.ci"), exclude=("b.py",)) == [".ci/run", "gen/a.py", "src/m.py"]
-    assert skipped(tmp_path, include=("gen/*.py", "/.ci"), exclude=("b.py",)) == {
+    assert paths(tmp_path, allow=("gen/*.py", "/.ci"), exclude=("b.py",)) == [".ci/run", "gen/a.py", "src/m.py"]
+    assert skipped(tmp_path, allow=("gen/*.py", "/.ci"), exclude=("b.py",)) == {
         ".gitignore": "hidden", "gen/b.py": "excluded", "gen/deep/": "ignored", "x.log": "ignored",
     }  # fmt: skip
-    assert paths(tmp_path, include=("gen/",), exclude=("/gen/deep",)) == ["gen/a.py", "gen/b.py", "src/m.py"]
-    assert paths(tmp_path, include=("gen/", "!a.py")) == ["gen/b.py", "gen/deep/c", "src/m.py"]
+    assert paths(tmp_path, allow=("gen/",), exclude=("/gen/deep",)) == ["gen/a.py", "gen/b.py", "src/m.py"]
+    assert paths(tmp_path, allow=("gen/", "!a.py")) == ["gen/b.py", "gen/deep/c", "src/m.py"]
+
+
+def test_include_brings_back_what_is_hidden_and_nothing_that_an_ignore_file_names(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": ".env\ngen/\nkey\n", ".env": "", "gen/a.py": "", ".ci/run": "", ".ci/key": ""})
+    assert paths(tmp_path, include=("gen/a.py", ".ci", ".env")) == [".ci/run"]
+    assert skipped(tmp_path, include=("gen/a.py", ".ci", ".env")) == {
+        ".gitignore": "hidden", ".env": "not_allowed", "gen/": "not_allowed", ".ci/key": "not_allowed",
+    }  # fmt: skip
+    assert skipped(tmp_path, include=("*.py",))["gen/"] == "ignored"
+    assert paths(tmp_path, include=(".ci",), allow=("gen/a.py",)) == [".ci/run", "gen/a.py"]
+    make(tmp_path, {".ignore": "!.env\n!key\n", ".lciignore": "!gen\n"})
+    assert paths(tmp_path, include=("gen/a.py", ".ci", ".env")) == [".ci/run"]
 
 
 @pytest.mark.parametrize("glob", ["c", "gen/deep/c", "gen/**/c", "**/c", "/gen/**", "gen/*/c", "gen", "gen/deep/"])
-def test_include_reaches_into_ignored_folders(tmp_path: Path, glob: str) -> None:
+def test_what_the_user_allows_reaches_into_ignored_folders(tmp_path: Path, glob: str) -> None:
     make(tmp_path, {".gitignore": "gen/\n", "gen/deep/c": "", "gen/deep/.h": ""})
-    assert "gen/deep/c" in paths(tmp_path, include=(glob,))
-    assert "gen/deep/c" not in paths(tmp_path, include=("other/**", "gen/x/c"))
+    assert "gen/deep/c" in paths(tmp_path, allow=(glob,))
+    assert "gen/deep/c" not in paths(tmp_path, allow=("other/**", "gen/x/c"))
 
 
 def test_a_bad_glob_in_the_options_is_an_error(tmp_path: Path) -> None:
-    for options in (WalkOptions(include=("a[",)), WalkOptions(exclude=("[z-a]",))):
+    for options in (WalkOptions(include=("a[",)), WalkOptions(allow=("a[",)), WalkOptions(exclude=("[z-a]",))):
         with pytest.raises(BadGlobError, match="bad glob"):
             walk(tmp_path, options)
 

@@ -1,0 +1,60 @@
+"""What a run of the index says about files that it leaves out although somebody may want them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from lci_py.source.repository.ignored import TreeRules
+from lci_py.source.repository.walk import NESTED, NOT_ALLOWED, WalkOptions, walk
+from lci_py.types.index import BuildSummary
+
+#: Rules that are named when they leave nothing to index.
+_RULES = 3
+#: What to do about files that are left out for a reason.
+_REMEDIES = {
+    "ignored": "; `lci index --no-ignore` takes them in",
+    NOT_ALLOWED: "; `lci index --include GLOB` takes them in",
+    "hidden": "; `hidden = true` in .lci.toml takes them in",
+    NESTED: "; `lci index PATH` indexes one by itself",
+}
+
+
+def why_left_out(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
+    """Warnings about what is left out; () if there is nothing to say."""
+    return (*_kept_out(built), *_why_so_little(root, walk_options, built))
+
+
+def _kept_out(built: BuildSummary) -> tuple[str, ...]:
+    """What to say of files that a setting names and an ignore file leaves out."""
+    if not (count := built.skipped_by_reason.get(NOT_ALLOWED)):
+        return ()
+    what = "1 path stays out that" if count == 1 else f"{count:,} paths stay out that"
+    return (
+        f"{what} `include` in .lci.toml names and an ignore file leaves out: the settings may have come with a clone. "
+        "`lci index --include GLOB` takes in what you name",
+    )
+
+
+def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
+    """Why an index has no files, or next to none, and what would take more in; () for any other index."""
+    reasons = built.skipped_by_reason
+    if built.files and (built.symbols_by_kind or reasons.get("ignored", 0) <= built.files):
+        return ()
+    if not reasons:
+        return ()  # an empty folder
+    parts = []
+    for reason, count in reasons.items():
+        by = _by_rules(root, walk_options) if reason == "ignored" else ""
+        parts.append(f"{count:,} {reason.replace('_', ' ')}{by}{_REMEDIES.get(reason, '')}")
+    few = "no files" if not built.files else "only 1 file" if built.files == 1 else f"only {built.files:,} files"
+    return (f"{few} to index: {'. '.join(parts)}",)
+
+
+def _by_rules(root: Path, walk_options: WalkOptions) -> str:
+    """The rules that leave most out, as part of a sentence."""
+    rules = TreeRules(root, walk_options)
+    skipped = (skip.path for skip in walk(root, walk_options).skipped if skip.reason == "ignored")
+    found = Counter(str(rule) for path in skipped if (rule := rules.rule(path)) is not None).most_common()
+    more = f" and {len(found) - _RULES:,} more" if len(found) > _RULES else ""
+    return f" by {', '.join(text for text, _ in found[:_RULES])}{more}" if found else ""
