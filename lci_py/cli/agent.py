@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 def run_agent(call: Invocation) -> int:
     if call.flag("user") and call.text("root") is not None:
         raise UsageError("--user and --root cannot be used together", hint="--user is about the home folder")
-    from lci_py import app
+    from lci_py.app import upkeep
     from lci_py.render.text.agents import render_agents
 
     action = call.text("argument") or ""
-    found = app.agents(call.text("root"), action, call.texts("more"), user=call.flag("user"), only=call.text("only"))
+    found = upkeep.agents(call.text("root"), action, call.texts("more"), user=call.flag("user"), only=call.text("only"))
     with writing():
         if call.flag("json"):
             from lci_py.render.json.answer import plain_object

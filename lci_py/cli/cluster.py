@@ -17,7 +17,7 @@ from lci_py.cli.streams import progress, warn, write_json, writing
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
 
 if TYPE_CHECKING:
-    from lci_py.app import Searches
+    from lci_py.app.fleet import Searches
     from lci_py.cli.command_line import Invocation
 
 #: Flags of each action alone.
@@ -64,13 +64,13 @@ def _check(call: Invocation) -> None:
 
 
 def _index(call: Invocation) -> int:
-    from lci_py import app
+    from lci_py.app import fleet
 
     if call.texts("more"):
         raise UsageError("`lci cluster index` takes no QUERY", hint="repositories are named in the file of --repos")
     repositories = _repositories(call.text("repos"))
     with progress(call) as bar:
-        made = app.cluster_index(
+        made = fleet.index(
             call.text("store") or "",
             repositories,
             scheduler=call.text("scheduler"),
@@ -93,14 +93,14 @@ def _index(call: Invocation) -> int:
 
 
 def _clean(call: Invocation) -> int:
-    from lci_py import app
+    from lci_py.app import fleet
 
     if call.texts("more"):
         raise UsageError("`lci cluster clean` takes no QUERY", hint="it is about the store alone")
     hours = call.number("grace")
     if hours is not None and hours < 0:
         raise UsageError(f"--grace must be at least 0, not {hours}")
-    made = app.cluster_clean(call.text("store") or "", 24 if hours is None else hours)
+    made = fleet.clean(call.text("store") or "", 24 if hours is None else hours)
     with writing():
         if call.flag("json"):
             write_json(made)
@@ -146,14 +146,14 @@ def _search(call: Invocation) -> int:
 def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Searches]:
     if call.kept is not None:
         return nullcontext(cast("Searches", call.kept))
-    from lci_py import app
+    from lci_py.app import fleet
 
     timeout = call.number("timeout")
     if timeout is not None and timeout < 1:
         raise UsageError(f"--timeout must be at least 1, not {timeout}")
     if timeout is not None and call.text("scheduler") is None:
         raise UsageError("--timeout is for the workers of a scheduler", hint="leave it out, or name --scheduler")
-    return app.open_cluster(
+    return fleet.connect(
         call.text("store") or "",
         scheduler=call.text("scheduler"),
         timeout=timeout,

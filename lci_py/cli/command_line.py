@@ -16,7 +16,7 @@ from lci_py.errors import UsageError, unknown_value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lci_py.app import Searches
+    from lci_py.app.fleet import Searches
     from lci_py.cli.kept_engine import KeptEngine
 
 Value = str | int | bool | tuple[str, ...] | None

@@ -189,7 +189,9 @@ def run_status(call: Invocation) -> int:
     except NoIndexError:
         if root is None or not app.is_of_workspace(root):
             raise
-        return _list_workspaces(call, app.workspaces("list", [os.path.basename(root)]))  # the first search indexes it
+        from lci_py.app.workspaces import workspaces
+
+        return _list_workspaces(call, workspaces("list", [os.path.basename(root)]))  # the first search indexes it
     verbose = call.flag("verbose")
     _print(
         call,
@@ -200,7 +202,7 @@ def run_status(call: Invocation) -> int:
 
 
 def run_workspace(call: Invocation) -> int:
-    from lci_py import app
+    from lci_py.app import workspaces
 
     action, names = call.text("argument") or "", call.texts("more")
     if action not in WORKSPACE_ACTIONS:
@@ -211,11 +213,11 @@ def run_workspace(call: Invocation) -> int:
         if len(names) != 1:
             raise UsageError("status is of one workspace", hint="lci workspace status NAME")
         try:
-            return run_status(Invocation("status", {**call.values, "root": app.workspace_root(names[0])}))
+            return run_status(Invocation("status", {**call.values, "root": workspaces.workspace_root(names[0])}))
         except LciError as error:
             error.workspace = names[0]
             raise
-    found = app.workspaces(action, names, call.text("named"))
+    found = workspaces.workspaces(action, names, call.text("named"))
     return _list_workspaces(call, found)
 
 
@@ -227,19 +229,19 @@ def _list_workspaces(call: Invocation, found: dict[str, Any]) -> int:
 
 
 def run_stats(call: Invocation) -> int:
-    from lci_py import app
+    from lci_py.app import upkeep
     from lci_py.render.text.stats import render_stats
 
-    found = app.stats(call.text("root"), since=call.text("since"))
+    found = upkeep.stats(call.text("root"), since=call.text("since"))
     _print(call, found, lambda to: render_stats(found, file=to.file, color=to.color, width=to.width))
     return EXIT_OK if found["all"]["searches"] else EXIT_NO_RESULTS
 
 
 def run_clean(call: Invocation) -> int:
-    from lci_py import app
+    from lci_py.app import upkeep
     from lci_py.render.text.index import render_cleaned
 
-    cleaned = app.clean(call.text("root"), cache_only=call.flag("cache"))
+    cleaned = upkeep.clean(call.text("root"), cache_only=call.flag("cache"))
     _print(call, cleaned, lambda to: render_cleaned(cleaned, file=to.file))
     return EXIT_OK
 
@@ -248,15 +250,15 @@ def run_hook(call: Invocation) -> int:
     action, actions = call.text("argument") or "", HOOK.argument.choices if HOOK.argument else ()
     if action not in actions:
         raise unknown_value("action", action, actions)
-    from lci_py import app
+    from lci_py.app import upkeep
 
     if action == "run":
         _detach()
-        app.run_hook(call.text("root"))
+        upkeep.run_hook(call.text("root"))
         return EXIT_OK
     from lci_py.render.text.index import render_hooks
 
-    found = app.hooks(call.text("root"), action, force=call.flag("force"))
+    found = upkeep.hooks(call.text("root"), action, force=call.flag("force"))
     _print(call, found, lambda to: render_hooks(found, file=to.file, color=to.color, width=to.width))
     wanted = ("absent", "skipped") if action == "uninstall" else ("installed",)
     return EXIT_OK if all(hook["state"] in wanted for hook in found["hooks"]) else EXIT_NO_RESULTS

@@ -137,9 +137,9 @@ def _in_workspace(call: Invocation, name: str) -> Invocation:
     if call.text("branches") is not None:
         hint = "--branches is about the git of one repository; name it with --root"
         raise UsageError("--workspace and --branches cannot be used together", hint=hint)
-    from lci_py import app
+    from lci_py.app.workspaces import workspace_root
 
-    return call._replace(values={**call.values, "root": app.workspace_root(name)})
+    return call._replace(values={**call.values, "root": workspace_root(name)})
 
 
 def _warn_of_settings(call: Invocation) -> None:

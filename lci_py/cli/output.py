@@ -156,10 +156,10 @@ def _with_repositories(call: Invocation, parts: Parts) -> Parts:
     root = workspace_of(call)
     if root is None:
         return parts
-    from lci_py import app
+    from lci_py.app.workspaces import missing_repositories
     from lci_py.render.json.workspaces import of_workspace
 
-    return of_workspace(parts, root, app.missing_repositories(root))
+    return of_workspace(parts, root, missing_repositories(root))
 
 
 def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:

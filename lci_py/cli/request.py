@@ -74,7 +74,9 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
     root, model = call.text("root"), call.text("model")
     more: dict[str, Any] = {} if kept is None else {"kept": kept}
     if call.command not in ("search", "def") and (place := workspace_of(call)):
-        for one in app.missing_repositories(place):  # answers of those two say so themselves
+        from lci_py.app.workspaces import missing_repositories
+
+        for one in missing_repositories(place):  # answers of those two say so themselves
             warn(f"without {one['repository']}: {one['message']}", quiet=call.flag("quiet"))
     return app.open_engine(
         root,

@@ -69,6 +69,7 @@ class FakeApp(ModuleType):
 
     def __init__(self) -> None:
         super().__init__("lci_py.app")
+        self.upkeep = self
         self.hits: tuple[Result, ...] = (HIT,)
         self.degraded: tuple[Degradation, ...] = ()
         self.found: tuple[Conflict, ...] = (CONFLICT,)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
+from lci_py.app import upkeep
 from lci_py.cli.main import main
 from lci_py.index.store.search_log import SEARCH_LOG
 from lci_py.render.text.stats import render_stats
@@ -115,7 +116,7 @@ def test_the_table_fits_on_a_terminal(root: Path, monkeypatch: pytest.MonkeyPatc
     with app.open_engine(str(root), refresh="never") as session:
         for mode in ("dense", "bm25", "symbolic", "multiview"):
             session.search(SearchRequest("zzzqqq " * 30, mode, trace=True))
-    found = app.stats(str(root))
+    found = upkeep.stats(str(root))
     for width in (60, 80):
         text = io.StringIO()
         render_stats({**found, "log": "off"}, file=text, width=width)

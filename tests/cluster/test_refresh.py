@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py import app
+from lci_py.app.workspaces import workspace_root
 from lci_py.cluster import part as parts_of
 from lci_py.cluster.cleaned import clean
 from lci_py.cluster.fleet import Fleet, Part, read_fleet, write_fleet
@@ -166,7 +167,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engin
     shutil.copytree(root / "a", root / "fork")
     (root / "fork" / "retry.py").write_text("def another(): ...\n")
     add("w", [str(root / name) for name in ("a", "c", "fork")], None)
-    where = app.workspace_root("w")
+    where = workspace_root("w")
     app.build_index(where, jobs=1)
     with app.open_engine(where, refresh="never") as engine:
         yield engine

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
+from lci_py.app import upkeep
 from lci_py.errors import IndexWriteError
 from lci_py.types.search import Filters
 
@@ -42,7 +43,7 @@ def test_the_index_is_in_the_cache_folder_of_the_user(root: Path, tmp_path: Path
     assert folder.parent == tmp_path / "home" / "lci" and folder.name.startswith("read-only-")
     built = app.build_index(str(root), jobs=1)
     assert any(f"the index is in {folder}, or where LCI_INDEX_DIR says" in warning for warning in built.warnings)
-    assert app.clean(str(root))["index_dir"] == str(folder)
+    assert upkeep.clean(str(root))["index_dir"] == str(folder)
 
 
 def test_without_a_home_it_is_in_a_temporary_folder(

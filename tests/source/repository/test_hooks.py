@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
+from lci_py.app import upkeep
 from lci_py.errors import HookError
 from lci_py.index.store import background_run
 from lci_py.index.store.lock import writer
@@ -369,11 +370,11 @@ def test_a_run_that_fails_is_told_of_later(root: Path, lci: Callable[..., Ran]) 
     (root / ".lci.toml").unlink()
     with pytest.raises(HookError):
         background_run.hook_run(root / ".lci", lambda: (_ for _ in ()).throw(HookError("it \x1b went wrong")))
-    found = app.hooks(str(root), "status")
+    found = upkeep.hooks(str(root), "status")
     assert "went wrong" in found["warnings"][0]
     assert "\x1b" not in lci("hook", "status", cwd=root).out
     assert lci("hook", "run", cwd=root).code == 0
-    assert app.hooks(str(root), "status")["warnings"] == []
+    assert upkeep.hooks(str(root), "status")["warnings"] == []
 
 
 # --- pre-commit ---------------------------------------------------------------------------------------------------

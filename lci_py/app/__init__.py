@@ -1,4 +1,5 @@
-"""The use cases of the commands. Only this module connects configuration, index and search."""
+"""The use cases of the commands: find the root, build its index, open it for searching. Only this part of the program
+connects configuration, index and search."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,15 +20,12 @@ from lci_py.errors import (
     NoIndexError,
     ShardVersionError,
     UntrustedIndexError,
-    UsageError,
 )
 from lci_py.source.repository.workspace import is_workspace
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from lci_py.cluster.searches import Searches as Searches
-    from lci_py.cluster.workers import Workers
     from lci_py.config import Settings
     from lci_py.index.build.context import BuildOptions
     from lci_py.processes import Nursery
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.source.repository.ignored import IgnoreRule
     from lci_py.source.repository.walk import Member, WalkOptions, WalkResult
-    from lci_py.source.repository.workspace_changes import Workspace
     from lci_py.types.index import BuildSummary
     from lci_py.types.search import Mode
     from lci_py.types.source import FileEntry, Skip
@@ -46,7 +43,7 @@ if TYPE_CHECKING:
 #: Seconds that a search with --refresh always waits for another writer.
 _ALWAYS_WAIT = 10.0
 #: Seconds that a git hook in the background waits for other writers.
-_HOOK_WAIT = 600.0
+HOOK_WAIT = 600.0
 #: Seconds that a command which asks the call graph waits for the process that builds it.
 _GRAPH_WAIT = 600.0
 #: Files, and bytes of them, that a search indexes by itself: some 20 seconds.
@@ -64,51 +61,6 @@ def find_root(root: str | None) -> Path:
     return Path(root).resolve()
 
 
-def workspace_root(name: str) -> str:
-    """The root of a workspace; `all` is the one of the repositories of all workspaces.
-
-    Raises:
-        UsageError: There is none of that name.
-    """
-    from lci_py.source.repository.workspace_changes import workspace
-
-    return str(workspace(name).root)
-
-
-def workspaces(action: str, names: Sequence[str] = (), called: str | None = None) -> dict[str, Any]:
-    """Add repositories to a workspace, take them out, or list all workspaces, as one JSON-able object.
-
-    Args:
-        action: add, remove or list.
-        names: The workspace, then repositories; to list, workspaces, none for all.
-        called: The name of the one repository that is added.
-    Raises:
-        BadPathError, UsageError: see `workspace_changes`.
-    """
-    from lci_py.source.repository import workspace_changes as changes
-
-    if action == "list":
-        listed = [changes.workspace(name) for name in names] if names else changes.workspaces()
-        return {"workspaces": [{**_workspace(one), "indexed": config.has_index(one.root)} for one in listed]}
-    if not names:
-        raise UsageError("no workspace is named", hint=f"lci workspace {action} NAME PATH…")
-    if action == "add":
-        found, touched = changes.add(names[0], names[1:], called)
-    else:
-        found, touched = changes.remove(names[0], names[1:])
-    done = [{"repository": name, "path": path} for name, path in touched.items()]
-    return {**_workspace(found), "added" if action == "add" else "removed": done}
-
-
-def _workspace(found: Workspace) -> dict[str, Any]:
-    from lci_py.source.repository.workspace import member_problem
-
-    repositories = [
-        {"repository": name, "path": path, "problem": member_problem(path)} for name, path in found.repositories.items()
-    ]
-    return {"workspace": found.name, "root": str(found.root), "repositories": repositories}
-
-
 def is_of_workspace(root: str | None) -> bool:
     """Whether a root that a command names is a workspace."""
     return root is not None and is_workspace(root)
@@ -119,16 +71,6 @@ def path_in_repository(root: str, full: str) -> str | None:
     from lci_py.source.repository.workspace import inside
 
     return inside(root, full) if is_workspace(root) else None
-
-
-def missing_repositories(root: str) -> list[dict[str, str]]:
-    """The repositories of a workspace that cannot be read, and why."""
-    from lci_py.source.repository.workspace import WHY, missing
-
-    return [
-        {"repository": name, "path": path, "reason": why, "message": f"{path}: {WHY[why]}"}
-        for name, (path, why) in missing(root).items()
-    ]
 
 
 def default_mode(root: str | None) -> Mode:
@@ -155,7 +97,8 @@ def language_words() -> list[str]:
     return sorted({*language_names(), *language_aliases()})
 
 
-def _index_dir(root: Path, settings: Settings) -> Path:
+def index_dir_of(root: Path, settings: Settings) -> Path:
+    """The index folder of a root: the setting, .lci, or one in the user's folder where the root cannot be written."""
     if settings.index_dir is not None:
         return settings.index_dir
     folder = root / config.INDEX_FOLDER
@@ -168,13 +111,13 @@ def _index_dir(root: Path, settings: Settings) -> Path:
     return index_elsewhere(root, folder, trust=settings.trust)
 
 
-def _own_index_dir(root: Path, settings: Settings) -> Path:
+def own_index_dir(root: Path, settings: Settings) -> Path:
     """The index folder, for writing.
 
     Raises:
         IndexWriteError: It is a link and not named by a setting: it may have come with a clone, and lead anywhere.
     """
-    index_dir = _index_dir(root, settings)
+    index_dir = index_dir_of(root, settings)
     if settings.index_dir is None and index_dir.is_symlink():
         raise IndexWriteError(f"{index_dir} is a symbolic link", hint="remove it, or name its target in LCI_INDEX_DIR")
     return index_dir
@@ -218,7 +161,7 @@ def build_index(
     """
     root = find_root(path)
     settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust, "branches": branches})
-    index_dir = _own_index_dir(root, settings)
+    index_dir = own_index_dir(root, settings)
     # While they import what parses, this process imports what builds, and looks for files.
     early = _early_workers(settings) if full or not os.path.lexists(index_dir / "manifest.json") else nullcontext()
     with early as nursery:
@@ -359,7 +302,7 @@ def is_unasked(path: str | None) -> bool:
     root = find_root(path)
     if is_workspace(root) or config.in_work_tree(root):
         return False
-    return not os.path.lexists(_index_dir(root, config.load(root)[0]) / "manifest.json")
+    return not os.path.lexists(index_dir_of(root, config.load(root)[0]) / "manifest.json")
 
 
 def count_files(path: str | None, most: tuple[int, int] | None, progress: Report | None) -> tuple[int, int]:
@@ -372,7 +315,7 @@ def count_files(path: str | None, most: tuple[int, int] | None, progress: Report
 
     root = find_root(path)
     settings, _ = config.load(root)
-    found = walk(root, _walk_options(root, _index_dir(root, settings), settings), most, _listing(progress)).files
+    found = walk(root, _walk_options(root, index_dir_of(root, settings), settings), most, _listing(progress)).files
     return len(found), sum(entry.size for entry in found)
 
 
@@ -405,7 +348,7 @@ def dry_run(
 
     root = find_root(path)
     settings, _ = config.load(root)
-    options = _walk_options(root, _index_dir(root, settings), settings, ignore_files, allow)
+    options = _walk_options(root, index_dir_of(root, settings), settings, ignore_files, allow)
     walked = walk(root, options, report=_listing(progress))
     files, skipped = [], list(walked.skipped)
     for done, entry in enumerate(walked.files):
@@ -494,7 +437,7 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
         if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
             raise
         _index_first(where, settings, model, opening)
-        index_dir = _index_dir(where, settings)
+        index_dir = index_dir_of(where, settings)
         folder = os.path.relpath(index_dir, where) if index_dir.is_relative_to(where) else str(index_dir)
         clean = f"lci clean --workspace {where.name}" if is_workspace(where) else "lci clean"
         opening.say(f"made an index of {where} in {folder}: `{clean}` removes it, `auto_index = false` makes none")
@@ -545,7 +488,7 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
     whole = opening.whole or settings.refresh == "always" or not CAN_DETACH
 
     def work(report: Callable[[str, int, int], None] | None) -> None:
-        build_index(str(where), model=model, most=most, wait=_HOOK_WAIT, progress=report)
+        build_index(str(where), model=model, most=most, wait=HOOK_WAIT, progress=report)
 
     with opening.progress() as report:
         if whole:
@@ -553,7 +496,7 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
             work(report)
         else:
             silent = report or (lambda _stage, _done, _total: None)
-            until_searchable(_own_index_dir(where, settings), work, silent, preload)
+            until_searchable(own_index_dir(where, settings), work, silent, preload)
 
 
 def preload() -> None:
@@ -566,7 +509,7 @@ def preload() -> None:
 def _snapshot(root: Path, settings: Settings) -> Snapshot:
     from lci_py.search.snapshot import Snapshot
 
-    index_dir = _index_dir(root, settings)
+    index_dir = index_dir_of(root, settings)
 
     def listed() -> WalkResult:
         from lci_py.index.build.run import walk_around
@@ -609,7 +552,7 @@ def _refresh(root: Path, settings: Settings, *, slow: bool) -> None:
     from lci_py.types.record import replace
 
     always = settings.refresh == "always"
-    options = _build_options(settings, _walk_options(root, _index_dir(root, settings), settings))
+    options = _build_options(settings, _walk_options(root, index_dir_of(root, settings), settings))
     if not always:
         from lci_py.search.worktree.freshness import QUICK_BYTES, QUICK_FILES
 
@@ -618,7 +561,7 @@ def _refresh(root: Path, settings: Settings, *, slow: bool) -> None:
     else:
         options = replace(options, wait=_ALWAYS_WAIT)
     try:
-        build(root, _own_index_dir(root, settings), options)
+        build(root, own_index_dir(root, settings), options)
     except LciError:
         if always:
             raise
@@ -679,196 +622,3 @@ def _repositories(snapshot: Snapshot, stale: tuple[str, ...]) -> dict[str, Any]:
             }
         )
     return {"workspace": snapshot.root.name, "repositories": found}
-
-
-def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
-    """Delete the index around `root`, or only its cache; returns what was deleted, as one JSON-able object.
-
-    Raises:
-        IndexWriteError: The folder is not lci's, cannot be written, or another process is writing.
-    """
-    from lci_py.index.store.clean import clean as clean_folder
-
-    where = find_root(root)
-    settings, _ = config.load(where)
-    index_dir = _own_index_dir(where, settings)
-    cleaned = clean_folder(index_dir.resolve(), cache_only=cache_only, wait=wait)
-    return {
-        "root": str(where),
-        "index_dir": str(index_dir),
-        "freed_bytes": cleaned.freed_bytes,
-        "kept": list(cleaned.kept),
-    }
-
-
-def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
-    """Statistics of the searches around `root`, as one JSON-able object.
-
-    Raises:
-        UsageError: `since` is neither a time span nor a date.
-    """
-    from lci_py.index.store.search_stats import search_stats
-
-    where = find_root(root)
-    settings, warnings = config.load(where)
-    found = {"root": str(where), "index_dir": str(folder := _index_dir(where, settings)), "log": settings.log}
-    return {**found, **search_stats(folder, since), "warnings": warnings}
-
-
-def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
-    """Install, remove or show the git hooks around `root`; returns their state, as one JSON-able object.
-
-    Raises:
-        HookError: There is no git or no work tree, the hooks are shared, or a file cannot be written.
-    """
-    from lci_py.index.store.background_run import last_failure
-    from lci_py.source.repository.hooks import hooks as change
-
-    where = find_root(root)
-    settings, _ = config.load(where)
-    index_dir = _index_dir(where, settings)
-    found = change(where, action, force=force)
-    warnings = []
-    if action != "uninstall":
-        if not os.path.lexists(index_dir / "manifest.json"):
-            warnings.append("there is no index yet, and the hooks make none: run `lci index`")
-        if failure := last_failure(index_dir):
-            warnings.append(f"the last run in the background failed: {failure}")
-    return {**found, "hooks": [hook._asdict() for hook in found["hooks"]], "warnings": warnings}
-
-
-def run_hook(root: str | None) -> None:
-    """Refresh the index if there is one, unless another hook is already waiting to do so."""
-    from lci_py.index.store.background_run import hook_run
-
-    where = find_root(root)
-    settings, _ = config.load(where)
-    index_dir = _own_index_dir(where, settings)
-    if os.path.lexists(index_dir / "manifest.json"):
-        from lci_py.index.store.commit import refuse_foreign
-
-        refuse_foreign(index_dir)
-        hook_run(index_dir, lambda: build_index(root, wait=_HOOK_WAIT))
-
-
-def agents(
-    root: str | None, action: str, names: Sequence[str] = (), *, user: bool = False, only: str | None = None
-) -> dict[str, Any]:
-    """Write lci into the files of coding agents, take it out, or show where it is; returns one JSON-able object.
-
-    Raises:
-        UsageError: The action, an agent or a part does not exist, or there is nothing to do it in.
-    """
-    from lci_py.agents.install import agents as change
-
-    return change(str(find_root(root)), action, names, user=user, only=only)
-
-
-def cluster_index(
-    store: str,
-    repositories: Sequence[tuple[str, str, str]],
-    *,
-    scheduler: str | None = None,
-    workers: int = 2,
-    tls: tuple[str, str, str] | None = None,
-    progress: Callable[[str, int, int], None] | None = None,
-) -> dict[str, Any]:
-    """Make a fleet of exactly these repositories, or bring it up to date; returns one JSON-able object.
-
-    Args:
-        store: The URL of its store.
-        repositories: Name, source and commit ("" for none) of each, as the list of repositories has them.
-        scheduler: The address of a scheduler of Dask; None to do the work here.
-        workers: How many processes work here.
-        tls: Files of Dask's TLS: CA, certificate and key.
-        progress: As for `build_index`.
-    Raises:
-        UsageError: A repository or the store cannot be used, or dask is not installed.
-        IndexError_: The fleet cannot be read or written, or the scheduler does not answer.
-    """
-    from datetime import datetime, timezone
-
-    from lci_py import __version__
-    from lci_py.cluster.indexing import Repository, index_fleet
-    from lci_py.index.store.manifest import BUILT_AT, FORMAT
-
-    began = time.perf_counter()
-    now = datetime.now(timezone.utc).strftime(BUILT_AT)
-    with _fleet_workers(scheduler, tls, workers) as who:
-        fleet, fresh, published, warnings = index_fleet(
-            who,
-            store,
-            [Repository(*one) for one in repositories],
-            now,
-            f"lci-py {__version__}, index format {FORMAT}",
-            progress or (lambda _stage, _done, _total: None),
-        )
-    return {
-        "store": store,
-        "generation": fleet.generation,
-        "changed": published,
-        "repositories": sorted({part.name for part in fleet.parts}),
-        "indexed": fresh,
-        "warnings": warnings,
-        **{kind: sum(part.counts[kind] for part in fleet.parts) for kind in ("files", "symbols", "chunks")},
-        "seconds": time.perf_counter() - began,
-    }
-
-
-def cluster_clean(store: str, hours: float) -> dict[str, Any]:
-    """Remove what the fleet of a store does not name; returns one JSON-able object.
-
-    Args:
-        store: The URL of the store.
-        hours: What was written in the last hours stays: a run that has not published yet may need it.
-    Raises:
-        UsageError: The store cannot be used.
-        IndexError_: The fleet cannot be read, or an object not be removed.
-    """
-    from lci_py.cluster.cleaned import clean
-    from lci_py.cluster.objects import Objects
-
-    return {"store": store, **clean(Objects(store), hours * 3600)._asdict()}
-
-
-@contextmanager
-def open_cluster(
-    store: str,
-    *,
-    scheduler: str | None = None,
-    timeout: float | None = None,
-    tls: tuple[str, str, str] | None = None,
-    snippet: int = 2,
-) -> Iterator[Searches]:
-    """A connection for searches of a fleet.
-
-    Args:
-        store: The URL of its store.
-        scheduler: As for `cluster_index`.
-        timeout: Seconds to wait for the workers in each step.
-        tls: As for `cluster_index`.
-        snippet: Lines of code per result, where a request does not say.
-    Raises:
-        UsageError: The store cannot be used.
-        IndexError_: The fleet cannot be read, or no worker answers.
-    """
-    from lci_py.cluster.fleet import read_fleet
-    from lci_py.cluster.objects import Objects
-    from lci_py.cluster.searches import Searches
-
-    fleet = read_fleet(Objects(store))  # before anybody connects for it
-    with _fleet_workers(scheduler, tls) as who:
-        yield Searches(who, store, fleet, timeout=timeout, snippet=snippet)
-
-
-def _fleet_workers(
-    scheduler: str | None, tls: tuple[str, str, str] | None, processes: int = 1
-) -> AbstractContextManager[Workers]:
-    """Those of a scheduler, or this process with some processes of its own."""
-    if scheduler is None:
-        from lci_py.cluster.workers import here
-
-        return here(processes)
-    from lci_py.cluster.dask_workers import Tls, connected
-
-    return connected(scheduler, None if tls is None else Tls(*tls))

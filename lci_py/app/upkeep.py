@@ -1,0 +1,93 @@
+"""The use cases beside building and searching: remove an index, its log, git hooks, the files of coding agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from lci_py import config
+from lci_py.app import HOOK_WAIT, build_index, find_root, index_dir_of, own_index_dir
+
+
+def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
+    """Delete the index around `root`, or only its cache; returns what was deleted, as one JSON-able object.
+
+    Raises:
+        IndexWriteError: The folder is not lci's, cannot be written, or another process is writing.
+    """
+    from lci_py.index.store.clean import clean as clean_folder
+
+    where = find_root(root)
+    settings, _ = config.load(where)
+    index_dir = own_index_dir(where, settings)
+    cleaned = clean_folder(index_dir.resolve(), cache_only=cache_only, wait=wait)
+    return {
+        "root": str(where),
+        "index_dir": str(index_dir),
+        "freed_bytes": cleaned.freed_bytes,
+        "kept": list(cleaned.kept),
+    }
+
+
+def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
+    """Statistics of the searches around `root`, as one JSON-able object.
+
+    Raises:
+        UsageError: `since` is neither a time span nor a date.
+    """
+    from lci_py.index.store.search_stats import search_stats
+
+    where = find_root(root)
+    settings, warnings = config.load(where)
+    found = {"root": str(where), "index_dir": str(folder := index_dir_of(where, settings)), "log": settings.log}
+    return {**found, **search_stats(folder, since), "warnings": warnings}
+
+
+def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
+    """Install, remove or show the git hooks around `root`; returns their state, as one JSON-able object.
+
+    Raises:
+        HookError: There is no git or no work tree, the hooks are shared, or a file cannot be written.
+    """
+    from lci_py.index.store.background_run import last_failure
+    from lci_py.source.repository.hooks import hooks as change
+
+    where = find_root(root)
+    settings, _ = config.load(where)
+    index_dir = index_dir_of(where, settings)
+    found = change(where, action, force=force)
+    warnings = []
+    if action != "uninstall":
+        if not os.path.lexists(index_dir / "manifest.json"):
+            warnings.append("there is no index yet, and the hooks make none: run `lci index`")
+        if failure := last_failure(index_dir):
+            warnings.append(f"the last run in the background failed: {failure}")
+    return {**found, "hooks": [hook._asdict() for hook in found["hooks"]], "warnings": warnings}
+
+
+def run_hook(root: str | None) -> None:
+    """Refresh the index if there is one, unless another hook is already waiting to do so."""
+    from lci_py.index.store.background_run import hook_run
+
+    where = find_root(root)
+    settings, _ = config.load(where)
+    index_dir = own_index_dir(where, settings)
+    if os.path.lexists(index_dir / "manifest.json"):
+        from lci_py.index.store.commit import refuse_foreign
+
+        refuse_foreign(index_dir)
+        hook_run(index_dir, lambda: build_index(root, wait=HOOK_WAIT))
+
+
+def agents(
+    root: str | None, action: str, names: Sequence[str] = (), *, user: bool = False, only: str | None = None
+) -> dict[str, Any]:
+    """Write lci into the files of coding agents, take it out, or show where it is; returns one JSON-able object.
+
+    Raises:
+        UsageError: The action, an agent or a part does not exist, or there is nothing to do it in.
+    """
+    from lci_py.agents.install import agents as change
+
+    return change(str(find_root(root)), action, names, user=user, only=only)
