@@ -14,7 +14,7 @@ from lci_py.cli.streams import say_unknown, warn
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
 from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
 from lci_py.types.record import replace
-from lci_py.types.search import FAIL_ON, RELATIONS, Filters
+from lci_py.types.search import FAIL_ON, GRAVE, RELATIONS, Filters
 
 if TYPE_CHECKING:
     from lci_py.app import Engine
@@ -44,10 +44,11 @@ def _request(call: Invocation, shape: str) -> ConflictsRequest:
         offset=number(call.values, "offset") or 0,
         name=name,
         all=call.flag("all"),
+        branches=call.flag("branches"),
         since=plain_text(since.strip()) if since else "",
     )
-    _fail_on(call, request.relations)  # a wrong word is wrong before the index is opened
-    return request
+    words = _fail_on(call, request.relations)  # a wrong word is wrong before the index is opened
+    return replace(request, also=tuple(word for word in words if word in RELATIONS))
 
 
 def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
@@ -78,7 +79,8 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
     """Whether the check fails, whatever --limit leaves out."""
     if answer.conflicts and not {"disagreement", "any"}.isdisjoint(words):
         return True
-    return any(count and (relation in words or "any" in words) for relation, count in answer.by_relation.items())
+    failing = {*words, *(GRAVE if "any" in words else ())}
+    return any(count and relation in failing for relation, count in answer.by_relation.items())
 
 
 def _near(engine: Engine, name: str) -> tuple[str, ...] | None:

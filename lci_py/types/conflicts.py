@@ -20,7 +20,7 @@ class Conflict:
     definitions: tuple[DefinitionSite, ...]  # by file and line, those of this tree before those of other branches
     missing_on: tuple[str, ...] = ()  # branches without a definition of it
     same_text: bool = False  # whether all of its definitions have the same text
-    members: int = 0  # conflicts of its members that are not listed, because they follow from this one
+    witness: str = ""  # of an overlap: where both hold, `with A and B set`; "" if that cannot be put into words
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,9 @@ class ConflictsRequest:
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all
     limit: int | None = None  # None: all
     name: str = ""  # as `lci def` takes it; "": of any name
-    all: bool = False  # whether to list those of one text, and members of a listed type
+    all: bool = False  # whether to list what is no mistake, too, and what is vendored or generated
+    branches: bool = False  # whether to list what other branches have; a name has that anyway
+    also: tuple[str, ...] = ()  # of RELATIONS: listed besides those that always are
     offset: int = 0  # results left out before the first one shown
     since: str = ""  # a revision: only what the work tree adds to it
 
@@ -46,8 +48,8 @@ class ConflictsAnswer:
     by_relation: dict[str, int]  # relation -> number of results
     index: IndexInfo
     offset: int = 0  # results left out before the first one shown
-    same_text: int = 0  # conflicts that are not listed, because all definitions have the same text
-    members: int = 0  # conflicts that are not listed, because they are of a member of a listed type
+    #: What --all lists besides: relation -> number, and "foreign" -> number in vendored and generated files.
+    left_out: dict[str, int] = field(default_factory=dict)
     undecided: int = 0  # names of which nothing is listed, because their conditions cannot be compared
     #: The revision that was asked for, and its commit, None in a workspace: only what is new is listed.
     since: tuple[str, str | None] | None = None

@@ -73,7 +73,9 @@ class IndexInfo:
 #: wins; one replaces the other where that is not available; their build conditions exclude each other; they are on
 #: different branches.
 RELATIONS = ("overlap", "duplicate", "fallback", "variant", "branch")
-#: Values of `--fail-on`: a relation, a disagreement between sources, or any of these.
+#: Those that are mistakes, as far as lci can tell: they are always listed.
+GRAVE = RELATIONS[:2]
+#: Values of `--fail-on`: a relation, a disagreement between sources, or any of what is always listed.
 FAIL_ON = (*RELATIONS, "disagreement", "any")
 #: Kinds of disagreements between sources, and recommendations for resolving them.
 CONFLICT_TYPES = ("direct-contradiction", "numeric-mismatch", "temporal-mismatch", "scope-mismatch")

@@ -13,7 +13,7 @@ from lci_py.app import build_index
 from lci_py.cli.options.find import CONFLICTS
 from lci_py.types.conflicts import ConflictsRequest
 from lci_py.types.record import replace
-from lci_py.types.search import FAIL_ON, RELATIONS, Filters
+from lci_py.types.search import FAIL_ON, GRAVE, RELATIONS, Filters
 from tests.cli.fake import CONFLICT, DISAGREEMENT, HIT, SITES, VALIDATOR, FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
 from tests.conftest import PROJECT, Ran as Done
 from tests.support.envelopes import full_name
@@ -40,10 +40,10 @@ def test_for_a_person(run: Run, app: FakeApp) -> None:
 
 
 def test_who_asks_for_a_name_gets_all_of_it(run: Run, app: FakeApp) -> None:
-    app.found = (replace(CONFLICT, definitions=tuple(replace(SITES[0], line=i) for i in range(1, 21))),)
-    assert run("conflicts").out.count("src/a.py") == 8
+    app.found = (replace(CONFLICT, definitions=tuple(replace(SITES[0], file=f"{i}.py") for i in range(1, 21))),)
+    assert run("conflicts").out.count(".py:") == 8
     assert "… and 12 more: lci conflicts a.f\n" in run("conflicts").out
-    assert run("conflicts", "a.f").out.count("src/a.py") == 20
+    assert run("conflicts", "a.f").out.count(".py:") == 20
 
 
 def test_every_flag_reaches_the_request(run: Run, app: FakeApp) -> None:
@@ -109,7 +109,8 @@ def test_what_fails_is_listed_all_the_same(run: Run, fail_on: str | None, code: 
 def test_each_word_fails_on_what_it_names(run: Run, app: FakeApp, word: str) -> None:
     for relation in RELATIONS:
         app.found = (replace(CONFLICT, relation=relation),)
-        assert run("conflicts", "--fail-on", word).code == (word in (relation, "any"))
+        assert run("conflicts", "--fail-on", word).code == (word == relation or (word == "any" and relation in GRAVE))
+        assert app.calls[-1].also == ((word,) if word in RELATIONS else ())
     app.found, app.disagreements = (), (DISAGREEMENT,)
     assert run("conflicts", "--fail-on", word).code == (word in ("disagreement", "any"))
     app.disagreements = ()
@@ -199,7 +200,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
-    done = lci("conflicts", "--json", "--root", str(root))
+    done = lci("conflicts", "--all", "--json", "--root", str(root))
     assert done.code == 0
     VALIDATOR.validate(done.json())
     assert {full_name(found): found["relation"] for found in done.json()["results"]} == {
@@ -210,8 +211,10 @@ def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
     by_name = {full_name(found): found for found in done.json()["results"]}
     assert list(by_name) == ["wait_readable", "Session.close", "store.lockFile"]  # gravest first
     assert [site["line"] for site in by_name["Session.close"]["definitions"] if site.get("active")] == [18]
-    assert done.out == lci("conflicts", "--json", "--root", str(root)).out
-    log = json.loads(lci("conflicts", "--sarif", "--root", str(root)).out)
+    short = lci("conflicts", "--json", "--root", str(root)).json()
+    VALIDATOR.validate(short)
+    assert ([full_name(found) for found in short["results"]], short["left_out"]) == (list(by_name)[:2], {"variant": 1})
+    log = json.loads(lci("conflicts", "--all", "--sarif", "--root", str(root)).out)
     assert [result["ruleId"] for result in log["runs"][0]["results"]][:3] == ["overlap", "duplicate", "variant"]
 
 
@@ -233,7 +236,7 @@ def test_a_repository(lci: Callable[..., Done], root: Path) -> None:
     ],
 )
 def test_filters(lci: Callable[..., Done], root: Path, args: list[str], names: list[str]) -> None:
-    done = lci("conflicts", *args, "--json", "--root", str(root))
+    done = lci("conflicts", "--all", *args, "--json", "--root", str(root))
     assert [full_name(found) for found in done.json()["results"]] == names
     assert done.code == (0 if names else 1)
 
@@ -264,7 +267,7 @@ def test_disagreements(lci: Callable[..., Done], root: Path, args: list[str], fo
 
 
 def test_the_list_is_what_a_search_says(lci: Callable[..., Done], root: Path) -> None:
-    listed = lci("conflicts", "--json", "--root", str(root)).json()["results"]
+    listed = lci("conflicts", "--all", "--json", "--root", str(root)).json()["results"]
     for found in listed:
         searched = lci("search", found["symbol"], "-m", "symbolic", "--conflicts", "--json", "--root", str(root)).json()
         VALIDATOR.validate(searched)

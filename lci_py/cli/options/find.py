@@ -268,7 +268,7 @@ GREP = Command(
 )
 CONFLICTS = Command(
     "conflicts",
-    "List the symbols that have several definitions, and the values on which sources disagree.",
+    "List what is defined twice by mistake, and the values on which sources disagree.",
     Positional("NAME", "Only of this name: a name, a qualified name or a glob; FILE:: before it."),
     (
         Flag(
@@ -287,9 +287,10 @@ CONFLICTS = Command(
         Flag(
             ("--all", "-a"),
             "flag",
-            "List also what has the same text in every place, and the members of a listed type.",
+            "List also fallbacks and variants, and what lies in vendored or generated files.",
             RETRIEVAL,
         ),
+        Flag(("--branches",), "flag", "List also what the other indexed branches define differently.", RETRIEVAL),
         Flag(
             ("--diff",),
             "text",
@@ -300,7 +301,7 @@ CONFLICTS = Command(
         Flag(
             ("--fail-on",),
             "list",
-            "Exit 1 if there is such a conflict, else 0: a relation, disagreement or any; with commas or repeated.",
+            "Exit 1 if there is such a conflict, else 0: a relation, disagreement or any that is listed without flags.",
             OUTPUT,
             "WHAT",
             FAIL_ON,
@@ -313,8 +314,9 @@ CONFLICTS = Command(
         *GENERAL_FLAGS,
     ),
     (
-        ("lci conflicts", "all of the repository, gravest first"),
-        ("lci conflicts 'Socket*' --lang c", "of some names"),
+        ("lci conflicts", "mistakes of the repository, gravest first"),
+        ("lci conflicts --all", "variants and fallbacks, too"),
+        ("lci conflicts 'Socket*' --lang c", "everything of some names"),
         ("lci conflicts --relation overlap,duplicate", "only what can clash in one build"),
         ("lci conflicts --fail-on overlap,duplicate -q", "in a script: exit 1 if there is one"),
         ("lci conflicts --diff HEAD --fail-on any", "exit 1 if what is not committed yet adds one"),

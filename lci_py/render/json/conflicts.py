@@ -33,8 +33,8 @@ def _conflict(found: Conflict) -> dict[str, Any]:
     obj["definitions"] = [site_object(site) for site in found.definitions]
     if found.same_text:
         obj["same_text"] = True
-    if found.members:
-        obj["members"] = found.members
+    if found.witness:
+        obj["witness"] = found.witness
     if found.missing_on:
         obj["missing_on"] = list(found.missing_on)
     return obj
@@ -54,8 +54,7 @@ def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
     tail: dict[str, Any] = {}
     if answer.conflicts:
         tail["conflicts"] = rounded(answer.conflicts)
-    counts = (("same_text", answer.same_text), ("members", answer.members), ("undecided", answer.undecided))
-    left_out = {name: count for name, count in counts if count}
+    left_out = {**answer.left_out, **({"undecided": answer.undecided} if answer.undecided else {})}
     return tail | {
         "total": answer.total,
         "has_more": answer.total > answer.offset + len(answer.results),

@@ -27,6 +27,6 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "path": ("calls", "places", "ambiguous"),
     "affected": (*_PLACE, "distance", "reason"),
     "conflicts": (
-        *_NAMES, "language", "relation", "conflict", "definitions", "missing_on", "same_text", "members",
+        *_NAMES, "language", "relation", "conflict", "definitions", "missing_on", "same_text", "witness",
     ),
 }  # fmt: skip

@@ -17,10 +17,10 @@ from lci_py.render.text.style import (
     wrapped,
 )
 from lci_py.render.token_budget import chosen
-from lci_py.types.search import RELATIONS
+from lci_py.types.search import GRAVE, RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from lci_py.types.conflicts import Conflict, ConflictsAnswer
     from lci_py.types.search import DefinitionSite
@@ -30,7 +30,7 @@ _MEANING = {
     "overlap": "both can hold at once",
     "duplicate": "twice in one scope, under one condition: an error, or the first one is lost",
     "fallback": "one stands in where the other cannot be had",
-    "variant": "their conditions exclude each other",
+    "variant": "a build, a platform or a flag takes one of them",
     "branch": "branches define it differently",
 }
 #: How many definitions of a symbol are shown; `lci conflicts NAME` shows all.
@@ -50,7 +50,6 @@ _CUT_TAG = 6
 _PROSE = 110
 #: Lines of a condition at most.
 _TAG_LINES = 4
-_ALARMING = ("overlap", "duplicate")
 
 
 class Context(NamedTuple):
@@ -64,7 +63,7 @@ class Context(NamedTuple):
 class _Row(NamedTuple):
     """One definition, as the texts of its columns."""
 
-    place: tuple[str, int]
+    place: tuple[str, str]  # file and lines
     tag: str  # the condition, in brackets
     relation: str
     notes: str
@@ -103,13 +102,24 @@ def site_lines(
     """
     if not sites:
         return
-    rows = [_row(site, layout.signs, context) for site in chosen(sites, context.own, most)]
+    groups = [[site] for site in sites] if context.own else list(_by_file(sites).values())
+    shown = chosen([group[0] for group in groups], context.own, most)
+    rows = [_row(group, layout.signs, context) for group in groups if group[0] in shown]
     columns = _Columns(rows, layout, indent)
     for row in rows:
         yield from columns.lines(row)
-    if len(rows) < len(sites):
-        rest = f"{layout.signs.ellipsis} and {len(sites) - len(rows):,} more: {more}"
+    if len(rows) < len(groups):
+        left = sum(len(group) for group in groups if group[0] not in shown)
+        rest = f"{layout.signs.ellipsis} and {left:,} more: {more}"
         yield indent + layout.style(rest, "dim")
+
+
+def _by_file(sites: Iterable[DefinitionSite]) -> dict[tuple[object, ...], list[DefinitionSite]]:
+    """The definitions that differ in nothing but their lines, together."""
+    found: dict[tuple[object, ...], list[DefinitionSite]] = {}
+    for site in sites:
+        found.setdefault((site.file, site.branch, site.build_tag, site.relation, site.inferred), []).append(site)
+    return found
 
 
 def elsewhere(site: DefinitionSite, branch: str | None) -> bool:
@@ -154,7 +164,7 @@ def render(
     footer: bool = True,
     whole: bool = False,
 ) -> None:
-    """Write the answer of `lci conflicts`: symbols by relation, gravest first, then disagreements between sources.
+    """Write the answer of `lci conflicts`: mistakes, then disagreements between sources, then the other relations.
 
     Args:
         answer: What to show.
@@ -165,22 +175,27 @@ def render(
         whole: Whether to list all definitions of a symbol, however many it has.
     """
     layout = layout_for(file, color, width)
-    for relation in RELATIONS:
-        found = [conflict for conflict in answer.results if conflict.relation == relation]
-        if found:
-            alarming = relation in _ALARMING
-            head = f"{layout.signs.warn} " if alarming else ""
-            text = shorten(f"{head}{relation}: {_MEANING[relation]}", width, layout.signs.ellipsis)
-            file.write(layout.style(text, "warn" if alarming else "bold") + "\n")
-        for conflict in found:
-            file.writelines(line + "\n" for line in _conflict_lines(conflict, layout, answer.index.branch, whole))
-        if found:
-            file.write("\n")
+    _relations(GRAVE, answer, layout, file, whole)
     for disagreement in answer.conflicts:
         file.writelines(line + "\n" for line in disagreement_lines(disagreement, layout))
         file.write("\n")
+    _relations(RELATIONS[len(GRAVE) :], answer, layout, file, whole)
     if footer:
         file.write(footer_line(_summary(answer), answer.index, layout) + "\n")
+
+
+def _relations(relations: Sequence[str], answer: ConflictsAnswer, layout: Layout, file: IO[str], whole: bool) -> None:
+    for relation in relations:
+        found = [conflict for conflict in answer.results if conflict.relation == relation]
+        if found:
+            alarming = relation in GRAVE
+            head = f"{layout.signs.warn} " if alarming else ""
+            text = shorten(f"{head}{relation}: {_MEANING[relation]}", layout.width, layout.signs.ellipsis)
+            file.write(layout.style(text, "warn" if alarming else "bold") + "\n")
+        for alike in _in_one_place(found, whole):
+            file.writelines(line + "\n" for line in _conflict_lines(alike, layout, answer.index.branch, whole))
+        if found:
+            file.write("\n")
 
 
 def render_paths(answer: ConflictsAnswer, *, file: IO[str]) -> None:
@@ -240,7 +255,7 @@ class _Columns:
             tag = shorten(tag, room, self.signs.ellipsis) if room >= _CUT_TAG else ""
         cells = [
             (tag, self.tag, ("kind",)),
-            (row.relation, self.relation, ("warn",) if row.relation in _ALARMING else ("dim",)),
+            (row.relation, self.relation, ("warn",) if row.relation in GRAVE else ("dim",)),
             (row.notes, 0, ("bold",) if row.active else ("dim",)),
         ]
         inner = gap = ""
@@ -249,7 +264,7 @@ class _Columns:
                 inner += gap + style(text, *names)
                 gap = ""
             gap += " " * (max(0, size - width_of(text)) + 2) if size or text else ""
-        place = f"{self.indent}{style(row.place[0], 'path')}:{style(str(row.place[1]), 'line')}"
+        place = f"{self.indent}{style(row.place[0], 'path')}:{style(row.place[1], 'line')}"
         if self.long:
             yield place
             below = self.indent + _INDENT
@@ -273,14 +288,17 @@ class _Columns:
             yield place + inner
 
 
-def _row(site: DefinitionSite, signs: Signs, context: Context) -> _Row:
+def _row(group: Sequence[DefinitionSite], signs: Signs, context: Context) -> _Row:
+    site = group[0]
+    active = next((one for one in group if one.active), None)
+    here = "" if len(group) == 1 or active is None else f"line {active.line} is "
     other = elsewhere(site, context.branch)
     notes = [visible_line(site.relation)] if context.relation and site.relation != context.relation else []
     notes += [f"on {visible_line(site.branch or '')}"] if other else []
-    notes += [f"{signs.here} active here"] if site.active else []
+    notes += [f"{signs.here} {here}active here"] if active else []
     notes += ["this row"] if context.own == (site.file, site.line) and not other else []
     return _Row(
-        (visible_line(site.file), site.line),
+        (visible_line(site.file), ", ".join(str(one.line) for one in group)),
         " ".join(
             f"[{text}]"
             for text in (
@@ -291,7 +309,7 @@ def _row(site: DefinitionSite, signs: Signs, context: Context) -> _Row:
         ),
         "" if context.relation else visible_line(site.relation),
         ", ".join(notes),
-        site.active,
+        active is not None,
     )
 
 
@@ -310,12 +328,22 @@ def _shortest_first(tag: str, signs: Signs) -> str:
     return f"{' && '.join(shortest)} && {signs.ellipsis} {len(clauses) - len(shortest)} more"
 
 
-def _conflict_lines(conflict: Conflict, layout: Layout, branch: str | None, whole: bool) -> Iterator[str]:
+def _in_one_place(found: Sequence[Conflict], whole: bool) -> list[list[Conflict]]:
+    """The conflicts that lie in the same files under the same conditions, together: one reason makes them all."""
+    groups: dict[object, list[Conflict]] = {}
+    for one in found:
+        places = frozenset((site.file, site.branch, site.build_tag, site.relation) for site in one.definitions)
+        spread = len({site.file for site in one.definitions}) > 1 and not (whole or one.missing_on)
+        groups.setdefault((places, one.same_text) if spread else id(one), []).append(one)
+    return list(groups.values())
+
+
+def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | None, whole: bool) -> Iterator[str]:
+    conflict, *others = alike
     style = layout.style
     name = shorten(visible_line(conflict.qualified_name or conflict.symbol), layout.width, layout.signs.ellipsis)
     kind, language = visible_line(conflict.kind), visible_line(conflict.language)
     notes = [language, *(["same text"] if conflict.same_text else [])]
-    notes += [f"and {plural(conflict.members, 'member')}"] if conflict.members else []
     yield f"  {style(kind, 'kind')} {style(name, 'bold')}  {style(', '.join(notes), 'dim')}"
     yield from site_lines(
         conflict.definitions,
@@ -325,6 +353,18 @@ def _conflict_lines(conflict: Conflict, layout: Layout, branch: str | None, whol
         more=listing_of(conflict.qualified_name),
         most=None if whole else _MOST,
     )
+    if conflict.witness:
+        yield from (
+            _INDENT + style(line, "dim")
+            for line in _wrapped(f"both hold {visible_line(conflict.witness)}", layout.width)
+        )
+    if others:
+        names = ", ".join(visible_line(one.qualified_name or one.symbol) for one in others[:_MOST])
+        rest = f", {layout.signs.ellipsis}" if len(others) > _MOST else ""
+        text = shorten(
+            f"so have {plural(len(others), 'more name')}: {names}{rest}", layout.width, layout.signs.ellipsis
+        )
+        yield _INDENT + style(text, "dim")
     if conflict.missing_on:
         names = ", ".join(visible_line(name) for name in conflict.missing_on)
         yield _INDENT + style(f"none on {names}", "dim")
@@ -354,10 +394,12 @@ def _summary(answer: ConflictsAnswer) -> list[str]:
     if answer.total:
         head += ": " + ", ".join(f"{number:,} {relation}" for relation, number in by_number if number)
     parts = [head] if answer.total or not answer.conflicts else []
-    hidden = [f"{answer.same_text:,} of one text"] if answer.same_text else []
-    hidden += [f"{plural(answer.members, 'member')} of a listed type"] if answer.members else []
+    hidden = [
+        f"{number:,} in vendored or generated files" if sort == "foreign" else plural(number, sort)
+        for sort, number in answer.left_out.items()
+    ]
     if hidden:
-        parts.append(f"left out: {', '.join(hidden)} (--all)")
+        parts.append(f"{', '.join(hidden)}: --all")
     if answer.undecided:
         parts.append(f"{plural(answer.undecided, 'name')} not decided: a condition is cut, or too much to compare")
     if answer.conflicts:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import index_info
 from lci_py.search.conflicts.branches import of_branches
 from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over, undecided
+from lci_py.search.conflicts.logic import witness
 from lci_py.search.conflicts.logic.machine import this_machine
 from lci_py.search.conflicts.sites import MAX_SITES, macros, sites_of
 from lci_py.search.conflicts.values import all_of
+from lci_py.source.extract.roles import has_mark, is_generated_name
+from lci_py.source.text.patterns import lazily
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
-from lci_py.types.record import replace
-from lci_py.types.search import RELATIONS, TYPE_KINDS
+from lci_py.types.search import GRAVE, RELATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from lci_py.search.conflicts.definitions import Site
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import DefinitionSite
 
-_MILD = frozenset({"variant", "fallback"})
+_VENDORED = lazily(
+    r"(?:^|/)(?:vendor\w*|_vendor|third[-_]?party|3rd[-_]?party|node_modules|bower_components|external|externals|extern"
+    r"|deps|site-packages|contrib/[^/]+/src)/",
+    re.IGNORECASE,
+)
+_HEAD_LINES = 20
 
 
 def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
@@ -38,19 +47,16 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     elif request.filters:
         chosen = snapshot.symbols.select_ids(request.filters)
     left: list[str] = []
-    found = of_branches(snapshot, request, chosen, list(_of_tree(snapshot, chosen, left)))
+    found = list(_of_tree(snapshot, chosen, left))
+    if request.branches or request.name or "branch" in (*request.relations, *request.also):
+        found = of_branches(snapshot, request, chosen, found)
     added = None
     if request.since:
         from lci_py.search.conflicts.since import since
 
         added = since(snapshot, request.since)
         found = [one for one in found if added.adds(one)]
-    if request.relations:
-        found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
-    found.sort(key=_order)
-    same_text = members = 0
-    if not (request.all or request.name):
-        found, same_text, members = _telling(found)
+    found, left_out = _listed(snapshot, request, found)
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
         results=tuple(found[request.offset :][: request.limit]),
@@ -62,52 +68,43 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(snapshot),
         offset=request.offset,
-        same_text=same_text,
-        members=members,
+        left_out=left_out,
         undecided=len(left),
         since=(request.since, added.commit) if added else None,
         uncompared=added.uncompared if added else None,
     )
 
 
-def _telling(found: Sequence[Conflict]) -> tuple[list[Conflict], int, int]:
-    """The conflicts that tell something of their own, and how many are left out: those whose definitions have one text,
-    and those of members of a listed type, which say the same as the type does. A grave one is never left out."""
-    telling = [one for one in found if not _is_same(one)]
-    types = {(one.language, one.qualified_name): one for one in telling if one.kind in TYPE_KINDS | {"type", "module"}}
-    members: Counter[tuple[str, str]] = Counter()
-    kept: list[Conflict] = []
-    for one in telling:
-        around = _around(one, types)
-        if around is None:
-            kept.append(one)
+def _listed(
+    snapshot: Snapshot, request: ConflictsRequest, found: list[Conflict]
+) -> tuple[list[Conflict], dict[str, int]]:
+    """The conflicts to list, in their order, and how many of which sort are left out: what is no mistake, unless it is
+    asked for, and what somebody else's program or a generator wrote."""
+    if request.relations:
+        found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
+    if request.all or request.name:
+        return sorted(found, key=_order), {}
+    asked = {*GRAVE, *request.also, *request.relations, *(("branch",) if request.branches else ())}
+    left_out: Counter[str] = Counter()
+    kept = []
+    for one in found:
+        if one.relation not in asked and not any(site.relation in request.relations for site in one.definitions):
+            left_out[one.relation] += 1
+        elif one.relation in GRAVE and any(_is_foreign(snapshot, file) for file in {s.file for s in one.definitions}):
+            left_out["foreign"] += 1
         else:
-            members[around.language, around.qualified_name] += 1
-    listed = [
-        replace(one, members=members[one.language, one.qualified_name])
-        if types.get((one.language, one.qualified_name)) is one else one
-        for one in kept
-    ]  # fmt: skip
-    return listed, len(found) - len(telling), sum(members.values())
+            kept.append(one)
+    order = (*RELATIONS, "foreign")
+    return sorted(kept, key=_order), {name: left_out[name] for name in order if left_out[name]}
 
 
-def _is_same(one: Conflict) -> bool:
-    return one.same_text and one.relation in _MILD and all(site.relation != "branch" for site in one.definitions)
-
-
-def _around(one: Conflict, types: Mapping[tuple[str, str], Conflict]) -> Conflict | None:
-    """The outermost listed type of which a conflict is a part: its definitions lie in the type's, and nothing
-    more tells them apart."""
-    owner, _, rest = one.qualified_name.partition(".")
-    while rest:
-        around = types.get((one.language, owner))
-        if around is not None and around is not one and one.relation == around.relation and not one.missing_on:
-            places = {(site.file, site.build_tag) for site in around.definitions}
-            if all((site.file, site.build_tag) in places for site in one.definitions):
-                return around
-        part, _, rest = rest.partition(".")
-        owner = f"{owner}.{part}"
-    return None
+def _is_foreign(snapshot: Snapshot, file: str) -> bool:
+    """Whether a file is vendored, or says that a program wrote it."""
+    return (
+        bool(_VENDORED.search(file))
+        or is_generated_name(file)
+        or has_mark(b"\n".join(snapshot.reader.some(file, 1, _HEAD_LINES)))
+    )
 
 
 def _order(one: Conflict) -> tuple[int, str, int, str]:
@@ -138,9 +135,18 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]
                     told.add(found)
                     name = (asked.name, asked.qualified_name, asked.kind, asked.language)
                     texts = {text.get((one.file, one.line), "") for one in found}
-                    yield Conflict(*name, _gravest(found), found, same_text=len(texts) == 1 and "" not in texts)
+                    same_text = len(texts) == 1 and "" not in texts
+                    yield Conflict(*name, _gravest(found), found, same_text=same_text, witness=_witness(sites, found))
             if not told and undecided(sites, defines):
                 left.append(sites[0].qualified_name)
+
+
+def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:
+    """Where two of some definitions that overlap are both there, in words; "" if none do."""
+    places = {(one.file, one.line) for one in found if one.relation == "overlap"}
+    clashing = [site for site in sites if (site.file, site.line) in places]
+    pairs = ((a, b) for a, b in combinations(clashing, 2) if a.condition != b.condition)
+    return next(filter(None, (witness(a.condition, b.condition, a.language) for a, b in pairs)), "")
 
 
 def _gravest(definitions: tuple[DefinitionSite, ...]) -> str:

@@ -37,6 +37,7 @@ _Value = tuple[str, str, str]
 class Since(NamedTuple):
     """What is new since a commit."""
 
+    branch: str | None  # that is checked out
     commit: str | None  # None in a workspace, where each repository has its own
     files: frozenset[str]  # that differ
     definitions: frozenset[tuple[str, int]]  # file and line of the new ones
@@ -45,7 +46,9 @@ class Since(NamedTuple):
 
     def adds(self, conflict: Conflict) -> bool:
         """Whether a conflict was not there before."""
-        return any((site.file, site.line) in self.definitions for site in conflict.definitions)
+        # What another branch lacks is new to every branch that adds anything.
+        here = [site for site in conflict.definitions if site.branch == self.branch]
+        return len(conflict.definitions) > 1 and any((site.file, site.line) in self.definitions for site in here)
 
     def is_new(self, row: StatedValue) -> bool:
         """Whether a place did not state its value before."""
@@ -87,7 +90,7 @@ class _Before:
 
     def since(self, snapshot: Snapshot, commit: str | None, uncompared: tuple[str, ...] | None) -> Since:
         new = frozenset(_new(snapshot, sorted(self.files), self.definitions))
-        return Since(commit, frozenset(self.files), new, frozenset(self.values), uncompared)
+        return Since(snapshot.manifest.branch, commit, frozenset(self.files), new, frozenset(self.values), uncompared)
 
 
 def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: _Before) -> str:

@@ -11,11 +11,13 @@ from lci_py.source.text.patterns import lazily
 
 # `src/jvmMain/kotlin/…`, `src/main/scala-2.13/…`, `src/debug/java/…`, `src/main/java9/…`
 _SOURCES = lazily(r"(?:^|/)src/(?P<set>[\w+.-]+)/(?P<folder>(?:kotlin|java|scala|jdk)(?:[-_]?\d[\w.]*[+-]?)?)/")
-# sbt's `core/jvm/src/main/scala/…`
-_SBT = lazily(r"(?:^|/)\.?(?P<set>(?:shared|jvm|js|native)(?:-(?:jvm|js|native))?)/src/(?:main|test)/")
+# sbt's `core/jvm/src/main/scala/…`, and `jvm/core/src/main/scala/…`
+_SBT = lazily(
+    r"(?:^|/)\.?(?P<set>(?:shared|jvm|js|native)(?:-(?:jvm|js|native))?)/(?P<module>(?:[\w.-]+/){0,2}?)src/(?:main|test)/"
+)
 # ktor's and kotlinx' `core/jvm/src/…`. The names are listed: a module of an app may be in a folder of any name.
 _FLAT = lazily(
-    r"(?:^|/)(?P<set>common|concurrent|desktop|posix|web|nix|darwin|windows|jvmAndPosix"
+    r"(?:^|/)(?P<set>common(?:[A-Z]\w*)?|concurrent|desktop|posix|web|nix|darwin|windows|jvmAndPosix"
     r"|(?:non)?(?:[Jj]vm|[Jj]s|[Nn]ative|[Ww]asm|[Aa]pple)\w*"
     r"|(?:ios|macos|tvos|watchos|linux|mingw|android)(?:Native|Arm|X|Simulator)?\w{0,12})/(?P<kind>src|test)/(?!main/|test/)"
 )
@@ -40,8 +42,9 @@ def _source_set(path: str, language: str) -> _SourceSet:
     match = _SBT.search(path) if language == "scala" else _FLAT.search(path) if language == "kotlin" else None
     inner = _SOURCES.search(path)
     if match is not None:
-        root = path[: match.start()].strip("/")
-        folders.append(_of_set(match["set"]) if match.groupdict().get("kind") != "test" else None)
+        words = match.groupdict()
+        root = f"{path[: match.start()].strip('/')}/{words.get('module') or ''}".strip("/")
+        folders.append(_of_set(match["set"]) if words.get("kind") != "test" else None)
     elif inner is not None:
         root = path[: inner.start("set")].rstrip("/")
         folders.append(_of_set(inner["set"]))

@@ -82,18 +82,17 @@ WIDE = f"""\
 
 ⚠ duplicate: twice in one scope, under one condition: an error, or the first one is lost
   method Session.close  python
-    a.py:3
-    a.py:9  ← active here
-
-branch: branches define it differently
-  function seal  c
-    seal.c:3  on release-2
-    none on main
+    a.py:3, 9  ← line 9 is active here
 
 ⚠ numeric-mismatch: TIMEOUT is 30 in src/config.py:12 and 60 in README.md:40, which describes it.
     src/config.py:12
     README.md:40
     → prefer-authoritative
+
+branch: branches define it differently
+  function seal  c
+    seal.c:3  on release-2
+    none on main
 
 3 conflicts: 1 overlap, 1 duplicate, 1 branch · 1 disagreement between sources
 """
@@ -109,13 +108,7 @@ NARROW = """\
 
 ⚠ duplicate: twice in one scope, under one …
   method Session.close  python
-    a.py:3
-    a.py:9  ← active here
-
-branch: branches define it differently
-  function seal  c
-    seal.c:3  on release-2
-    none on main
+    a.py:3, 9  ← line 9 is active here
 
 ⚠ numeric-mismatch: TIMEOUT is 30 in
     src/config.py:12 and 60 in README.md:40,
@@ -123,6 +116,11 @@ branch: branches define it differently
     src/config.py:12
     README.md:40
     → prefer-authoritative
+
+branch: branches define it differently
+  function seal  c
+    seal.c:3  on release-2
+    none on main
 
 """
 ALL = answer(GONE, OPEN, TWICE, conflicts=(TIMEOUT,))
@@ -162,6 +160,22 @@ def test_many_definitions_are_summed_up() -> None:
     assert whole.count("os/f") == 20 and "more" not in whole
 
 
+def test_what_has_one_reason_is_told_once() -> None:
+    """Names in the same files under the same conditions are one entry, save where all definitions are asked for."""
+    many = tuple(replace(MANY, qualified_name=f"io.f{i}") for i in range(12))
+    text = shown(answer(*many))
+    assert text.count("os/f1.c") == 1
+    assert "    so have 11 more names: io.f1, io.f2, io.f3, io.f4, io.f5, io.f6, io.f7, io.f8, …\n" in text
+    assert shown(answer(*many), whole=True).count("os/f1.c") == 12
+    alone = tuple(replace(TWICE, qualified_name=f"f{i}") for i in range(3))
+    assert shown(answer(*alone)).count("a.py:3, 9") == 3  # in one file, each name is a mistake of its own
+
+
+def test_an_overlap_says_where_both_hold() -> None:
+    text = shown(answer(replace(OPEN, witness="on linux, with A set")))
+    assert "    both hold on linux, with A set\n" in text
+
+
 def test_a_name_in_a_command_line_is_quoted() -> None:
     found = replace(MANY, qualified_name="Box::operator()")
     assert "12 more: lci conflicts 'Box::operator()'\n" in shown(answer(found))
@@ -178,6 +192,8 @@ def test_the_last_line_counts() -> None:
     cut = answer(TWICE, total=1234, by_relation={"variant": 1000, "duplicate": 234})
     assert last(cut) == "1 of 1,234 conflicts: 1,000 variant, 234 duplicate"
     stale = answer(TWICE, index=replace(INDEX, stale_files=2))
+    rest = answer(left_out={"fallback": 1, "variant": 1234, "foreign": 3})
+    assert last(rest) == "no conflicts · 1 fallback, 1,234 variants, 3 in vendored or generated files: --all"
     assert last(stale).endswith(" · 2 files changed since: run `lci index`")
     assert shown(answer(), footer=False) == ""
 
@@ -304,4 +320,4 @@ def test_a_note_without_room_beside_its_place_stands_below_it() -> None:
     path = "activesupport/lib/active_support/core_ext/time/calculations.rb"
     sites = (Site(path, 336, "main", None, "duplicate"), Site(path, 354, "main", None, "duplicate", active=True))
     lines = shown(answer(replace(TWICE, definitions=sites)), width=80).splitlines()
-    assert lines[3:5] == [f"    {path}:354", "        ← active here"]
+    assert lines[2:4] == [f"    {path}:336, 354", "        ← line 354 is active here"]

@@ -198,7 +198,7 @@ def test_conflicts_and_stale_rows_are_flagged() -> None:
     assert text.splitlines()[1] == "9-11 function crypto.encrypt  dense  ⚠ stale  ⚠ conflict"
     assert shown(flagged, width=80).startswith("src/aes.go:9  function crypto.encrypt  ⚠ stale  ⚠ conflict  ")
     assert (
-        "    2 definitions, variant: their conditions exclude each other\n"
+        "    2 definitions, variant: a build, a platform or a flag takes one of them\n"
         "      a.go:1             variant\n"
         "      abc.go:22  [fips]  variant\n"
     ) in text

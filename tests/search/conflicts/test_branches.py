@@ -152,7 +152,8 @@ CONFLICTS = {
     ("request_", "names"),
     [
         (ConflictsRequest(name="*"), ["twice", "one", "gone", "new"]),
-        (ConflictsRequest(all=True), ["twice", "one", "gone", "new"]),
+        (ConflictsRequest(branches=True), ["twice", "one", "gone", "new"]),
+        (ConflictsRequest(relations=("branch",)), ["twice", "one", "gone", "new"]),
         (ConflictsRequest(name="*", relations=("branch",)), ["twice", "one", "gone", "new"]),
         (ConflictsRequest(name="*", relations=("duplicate",)), ["twice"]),
         (ConflictsRequest(name="n*"), ["new"]),

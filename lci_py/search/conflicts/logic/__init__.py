@@ -12,7 +12,7 @@ from importlib import import_module
 from itertools import product
 from typing import TYPE_CHECKING
 
-from lci_py.search.conflicts.logic.atoms import ON, Dialect, off, read
+from lci_py.search.conflicts.logic.atoms import ON, Dialect, in_words, off, read
 from lci_py.search.conflicts.logic.machine import Machine
 from lci_py.search.conflicts.logic.solve import (
     TRUE,
@@ -21,6 +21,7 @@ from lci_py.search.conflicts.logic.solve import (
     OutOfBudgetError,
     Problem,
     evaluate,
+    model,
     opposite,
     satisfiable,
     variables,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.conflicts.logic.values import Allowed
 
-__all__ = ["Machine", "alternatives", "holds", "implies", "never", "together"]
+__all__ = ["Machine", "alternatives", "holds", "implies", "never", "together", "witness"]
 
 _PLAIN = Dialect()
 #: Switches of one condition times those of the other.
@@ -80,6 +81,21 @@ def alternatives(one: str | None, other: str | None, language: str) -> bool | No
     implies the other. None if that is not decided.
     """
     return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
+
+
+def witness(one: str | None, other: str | None, language: str) -> str:
+    """Where two conditions hold together, in words: `with A and B set`, `on windows, without C`; "" if that is not
+    decided, or no value of theirs has a name."""
+    dialect = _dialect(language)
+    mine, theirs = _read(one or "", language).affirmed, _read(other or "", language).affirmed
+    names = mine.variables | theirs.variables
+    facts = _facts(names & _fact_names(language), language)
+    usual = [fact for fact in dialect.usual if names.issuperset(variables(fact))]
+    try:
+        found = model([mine, theirs, Problem(usual)], facts) or model([mine, theirs], facts)
+    except OutOfBudgetError:
+        return ""
+    return in_words({name: found[name] for name in sorted(names & found.keys())}, dialect) if found else ""
 
 
 def implies(one: str | None, other: str | None, language: str) -> bool | None:

@@ -61,6 +61,8 @@ _PATH = lazily(r"path\((\w+)\)")
 _NEVER = Operand("0")
 _ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
 _ATTEMPTS = frozenset({"try", "begin", "except", "catch", "rescue"})  # the words that these begin with
+#: Values that a reader expects where any will do.
+_COMMON = ("linux", "windows", "x86_64", "amd64", "gcc", "gc")
 #: The value of a boolean variable that is true.
 ON = 1
 # A variable that is named by a text in a condition has `Values`; no such text begins with a blank. A boolean's name
@@ -88,6 +90,7 @@ class Dialect(NamedTuple):
         facts: Formulas that always hold. A question is asked together with those whose variables it has.
         usual: Formulas that hold in all builds that people make; whoever asks for another one may find two definitions.
         here: By variable, the values that are possible on a machine.
+        named: By the variable of an enumeration, what stands before its value for a reader, and the bit of each value.
         unset: Whether switches are off unless somebody sets them for a build.
         within: What only asks for a part of Windows.
         is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
@@ -103,6 +106,7 @@ class Dialect(NamedTuple):
     facts: tuple[Formula, ...] = ()
     usual: tuple[Formula, ...] = ()
     here: Callable[[Machine], Mapping[str, Allowed]] = platforms.here
+    named: Mapping[str, tuple[str, Mapping[str, int]]] = platforms.NAMED
     unset: bool = False
     within: re.Pattern[str] | None = None
     is_switch: Callable[[str], bool] = _is_switch
@@ -192,6 +196,40 @@ def scalar(text: str, versions: bool = False) -> Number | str | None:
         if parts_ and all(part is not None for part in parts_):
             return tuple(part[0] for part in parts_ if part is not None)
     return None
+
+
+def in_words(values: Mapping[str, Allowed], dialect: Dialect) -> str:
+    """One choice of values for a reader: `with A and B set, without C, on windows`.
+
+    Args:
+        values: By variable, those that are possible; each variable can take any of its own.
+        dialect: Names the enumerations.
+    """
+    where: list[str] = []
+    given: list[str] = []
+    absent: list[str] = []
+    for name, allowed in values.items():
+        if name in dialect.named:
+            before, bits = dialect.named[name]
+            common = [word for word in (*_COMMON, *bits) if bits.get(word, 0) & allowed]
+            where += [f"{before}{common[0]}"] if common else []
+        elif name.startswith("  ") and " <> " not in name:
+            (given if allowed & ON else absent).append(name.strip())
+        elif isinstance(allowed, Values) and not name.startswith((" ", "try ", "…")):
+            lacking = Values(frozenset({dialect.zero})) if dialect.zero else dialect.falsy
+            sample = allowed.sample(lacking)
+            if sample is None:
+                absent.append(name)
+            else:
+                given.append(f"{name} = {sample}" if sample else name)
+    parts = [f"on {', '.join(where)}"] if where else []
+    parts += [f"with {_listed(given)} set"] if given else []
+    parts += [f"without {_listed(absent)}"] if absent else []
+    return ", ".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def equals(name: str, value: Number | str, dialect: Dialect) -> Formula:

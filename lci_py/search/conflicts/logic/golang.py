@@ -21,6 +21,7 @@ _OS = {name: 1 << bit for bit, name in enumerate(PORTS)}
 _ARCH = {name: 1 << bit for bit, name in enumerate(dict.fromkeys(" ".join(PORTS.values()).split()))}
 #: A constraint that holds on several. Source: go/build, `matchTag` and `unixOS` of internal/syslist.
 _ALSO = {"linux": ("android",), "darwin": ("ios",), "solaris": ("illumos",)}
+_NAMED = {" @os": ("GOOS=", _OS), " @arch": ("GOARCH=", _ARCH), " @compiler": ("compiler ", {"gc": 1, "gccgo": 2})}
 _UNIX = "aix android darwin dragonfly freebsd hurd illumos ios linux netbsd openbsd solaris".split()
 _COMPILERS = {"gc": 1, "gccgo": 2}
 #: The processors of gc; the others are gccgo's.
@@ -96,4 +97,6 @@ def _is_switch(variable: str) -> bool:
     return variable.startswith("  ") and variable != "  cgo"  # which is set wherever there is a C compiler
 
 
-GO = Dialect(special=_special, facts=_facts(), usual=_usual(), here=_here, unset=True, is_switch=_is_switch)
+GO = Dialect(
+    special=_special, facts=_facts(), usual=_usual(), named=_NAMED, here=_here, unset=True, is_switch=_is_switch
+)

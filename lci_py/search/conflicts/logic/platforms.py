@@ -27,6 +27,8 @@ _PROCESSORS = (
 )
 PROCESSOR = {name: 1 << bit for bit, name in enumerate(_PROCESSORS.split())}
 COMPILER = {name: 1 << bit for bit, name in enumerate("gcc clang msvc clang-cl icc icl borland watcom tcc sun".split())}
+#: As `Dialect.named`.
+NAMED = {" @system": ("", SYSTEM), " @processor": ("", PROCESSOR), " @compiler": ("", COMPILER)}
 APPLE = "macos ios tvos watchos visionos"
 BSD = "freebsd openbsd netbsd dragonfly"
 #: Processors with pointers of 64 bits in every ABI that is in use.

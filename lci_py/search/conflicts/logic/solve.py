@@ -129,7 +129,13 @@ class Problem:
 
 
 def satisfiable(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> bool:
-    """Whether all of `problems` and `facts` can hold together.
+    """Whether all of `problems` and `facts` can hold together, as `model`."""
+    return model(problems, facts) is not None
+
+
+def model(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> dict[str, Allowed] | None:
+    """By variable, values for which all of `problems` and `facts` hold, whichever of them each takes; None if there are
+    none.
 
     Raises:
         OutOfBudgetError: If that is not decided within `BUDGET` steps.
@@ -138,15 +144,15 @@ def satisfiable(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> b
     choices: list[Or] = []
     for problem in problems:
         if problem.known is None:
-            return False
+            return None
         for name, allowed in problem.known.items():
             known[name] = left = known[name] & allowed if name in known else allowed
             if not left:
-                return False
+                return None
         choices += problem.choices
     if not _assume(facts, known, choices):
-        return False
-    return not choices or _Search().run(known, choices)
+        return None
+    return _Search().run(known, choices) if choices else known
 
 
 def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: list[Or]) -> bool:
@@ -207,16 +213,16 @@ class _Search:
     def __init__(self) -> None:
         self._left = BUDGET
 
-    def run(self, known: dict[str, Allowed], choices: list[Or]) -> bool:
+    def run(self, known: dict[str, Allowed], choices: list[Or]) -> dict[str, Allowed] | None:
         stack = [(known, choices)]
         while stack:
             known, choices = stack.pop()
             left = self._propagate(known, choices)
             if left is None:
                 continue
-            left = self._connected(left)
+            left = self._connected(left, known)
             if not left:
-                return True
+                return known
             smallest = min(left, key=lambda choice: len(choice.options))
             rest = [choice for choice in left if choice is not smallest]
             # The stack is last in, first out; the option that is written first is tried first.
@@ -225,7 +231,7 @@ class _Search:
                 self._spend(len(state))
                 if _assume([option], state, more):
                     stack.append((state, more))
-        return False
+        return None
 
     def _spend(self, steps: int) -> None:
         self._left -= steps
@@ -260,16 +266,20 @@ class _Search:
                         changed = True
         return choices
 
-    def _connected(self, choices: list[Or]) -> list[Or]:
-        """Without the disjunctions that have a literal on a variable of no other one: these can always be satisfied."""
+    def _connected(self, choices: list[Or], known: dict[str, Allowed]) -> list[Or]:
+        """Without the disjunctions that have a literal on a variable of no other one, which is taken to hold."""
         while True:
             self._spend(sum(choice.size for choice in choices))
             counts = Counter(name for choice in choices for name in set(variables(choice)))
-            rest = [
-                choice
-                for choice in choices
-                if not any(isinstance(option, Literal) and counts[option.variable] == 1 for option in choice.options)
-            ]
+            rest = []
+            for choice in choices:
+                own = (one for one in choice.options if isinstance(one, Literal) and counts[one.variable] == 1)
+                alone = next(own, None)
+                if alone is None:
+                    rest.append(choice)
+                else:
+                    name, allowed = alone
+                    known[name] = known[name] & allowed if name in known else allowed
             if len(rest) == len(choices):
                 return rest
             choices = rest

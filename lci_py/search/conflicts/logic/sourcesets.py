@@ -52,6 +52,8 @@ def _words() -> dict[str, Literal]:
     bits |= {name: sum(targets[target] for target in set(group.split())) for name, group in _GROUPS.items()}
     bits |= {name: sum(bits[part] for part in parts) for name, parts in _SETS.items()}
     found = {name: Literal(" @target", value) for name, value in bits.items()}
+    # kotlinx' `commonKotlin`, of which only the build says who shares it.
+    found["commonKotlin"] = Literal(" @target", 1 << len(targets))
     return found | {name: Literal(" @build", bit) for name, bit in _BUILDS.items()}
 
 
@@ -67,6 +69,8 @@ def _special(leaf: Leaf) -> Formula | None:
         cuts = (((), 0), prefixed(value)[1]) if leaf.operator == "<=" else compared(leaf.operator, value)
         return Literal("scala", numeric(cuts))
     word = leaf.text
+    if word[:6] == "common" and word[6:7].isupper():
+        return _WORDS.get(word[6:7].lower() + word[7:], _WORDS["commonKotlin"])
     if word in _WORDS:
         return _WORDS[word]
     if match := _SCALA.fullmatch(word):

@@ -61,6 +61,18 @@ class Values:
     def __hash__(self) -> int:
         return hash(self._key())
 
+    def sample(self, lacking: Values) -> str | None:
+        """One of these for a reader, "" if any will do, None if all are among those of a name that is `lacking`."""
+        left = self & ~lacking
+        if not left:
+            return None
+        if left.others:
+            return ""
+        if left.symbols:
+            return min(left.symbols).removeprefix('"')
+        point, side = left.numbers[0]
+        return ".".join(str(int(part)) for part in (*point[:-1], point[-1] + side)) if point else "0"
+
     def __repr__(self) -> str:
         return f"Values({'not ' if self.others else ''}{sorted(self.symbols)}, {self.numbers})"
 
