@@ -19,6 +19,8 @@ ROWS = {
     "tree": ("graph", "ROW"),
     "refs": ("graph", "ROW"),
     "grep": ("grep", "ROW"),
+    "files": ("files", "ROW"),
+    "history": ("history", "ROW"),
     "show": ("show", "ROW"),
     "outline": ("outline", "ROW"),
     "path": ("path", "ROW"),

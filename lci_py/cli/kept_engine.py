@@ -11,7 +11,10 @@ if TYPE_CHECKING:
     from lci_py.app import Engine
 
 #: The questions whose answers are values. An answer of `grep` is read once, while the files are searched.
-_ANSWERS = ("search", "definitions", "navigate", "show", "outline", "path", "affected", "conflicts", "similar_paths")
+_ANSWERS = (
+    "search", "definitions", "navigate", "show", "outline", "files", "history", "path", "affected", "conflicts",
+    "similar_paths",
+)  # fmt: skip
 
 
 class KeptEngine:

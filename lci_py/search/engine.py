@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from lci_py.types.affected import AffectedAnswer, AffectedRequest
     from lci_py.types.chains import PathAnswer, PathRequest
     from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
+    from lci_py.types.files import FilesAnswer, FilesRequest
     from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
+    from lci_py.types.history import HistoryAnswer, HistoryRequest
     from lci_py.types.outline import OutlineAnswer, OutlineRequest
     from lci_py.types.search import Answer, Filters
     from lci_py.types.show import ShowAnswer, ShowRequest
@@ -292,6 +294,31 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
         return affected(self.snapshot, request)
+
+    def files(self, request: FilesRequest) -> FilesAnswer:
+        """The indexed files whose paths fit a pattern.
+
+        Raises:
+            UsageError: A filter, or the pattern, cannot be used.
+        """
+        from lci_py.search.navigate.files import files
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return files(self.snapshot, request)
+
+    def history(self, request: HistoryRequest) -> HistoryAnswer:
+        """The commits that changed a definition or a file.
+
+        Raises:
+            UnknownTargetError: There is no such definition or file.
+            UsageError: A filter cannot be used, or git has no history.
+        """
+        from lci_py.search.navigate.history import history
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return history(self.snapshot, request)
 
     def similar_paths(self, path: str) -> list[str]:
         """Indexed files whose paths resemble one that does not exist."""

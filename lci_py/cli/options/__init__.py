@@ -22,6 +22,7 @@ _MODULES = {
     "show": "find",
     "outline": "find",
     "grep": "find",
+    "files": "files",
     "def": "find",
     "refs": "graph",
     "callers": "graph",
@@ -29,6 +30,7 @@ _MODULES = {
     "tree": "graph",
     "path": "graph",
     "affected": "graph",
+    "history": "files",
     "conflicts": "find",
     "status": "manage",
     "stats": "manage",
@@ -41,8 +43,8 @@ _MODULES = {
 }
 #: The commands that answer questions about an index: each can be a line of a batch.
 ANSWERING = (
-    "search", "show", "outline", "grep", "def", "refs", "callers", "callees", "tree", "path", "affected", "conflicts",
-    "status",
+    "search", "show", "outline", "grep", "files", "def", "refs", "callers", "callees", "tree", "path", "affected",
+    "history", "conflicts", "status",
 )  # fmt: skip
 
 

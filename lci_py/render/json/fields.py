@@ -21,6 +21,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "repository", "file", "line", "column", "match", "text", "language", "enclosing", "before", "after",
         "more_matches", "stale",
     ),
+    "files": ("repository", "file", "language", "line", "uses"),
+    "history": ("repository", "commit", "date", "author", "subject", "added", "removed", "file", "patch"),
     "refs": ("repository", "file", "line", "column", "role", "text", "language", "enclosing", "stale"),
     "callers": _CALLED,
     "callees": _CALLED,

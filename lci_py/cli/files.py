@@ -1,0 +1,44 @@
+"""`lci files`: what is remembered of a path to a request."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from lci_py.cli.answering import Row
+from lci_py.cli.output import Cut, Writer
+from lci_py.cli.request import flag_filters, number, plain_text
+from lci_py.types.files import FilesAnswer, FilesRequest
+
+if TYPE_CHECKING:
+    from lci_py.cli.command_line import Invocation
+
+#: A line behind a name, and the column that compilers write behind that.
+_LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
+
+
+def _request(call: Invocation, _shape: str) -> FilesRequest:
+    text = " ".join(plain_text(part) for part in call.texts("argument")).strip().removeprefix("./")
+    place = _LINE.fullmatch(text)
+    return FilesRequest(
+        place[1] if place else text,
+        int(place[2]) if place else None,
+        flag_filters(call),
+        number(call.values, "limit"),
+        number(call.values, "offset") or 0,
+    )
+
+
+def _cut(answer: FilesAnswer) -> Cut[FilesAnswer]:
+    return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
+
+
+ROW = Row(
+    _request,
+    ask=lambda asked: asked.engine.files(asked.request),
+    writer=lambda _: Writer("files", "files", _cut),
+    results=lambda answer: answer.total,
+    whole=lambda _: False,
+    bare=lambda shape: shape == "text" and not sys.stdout.isatty(),
+)

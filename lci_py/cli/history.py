@@ -1,0 +1,46 @@
+"""`lci history`: a target and flags to a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.cli.answering import Row
+from lci_py.cli.output import Cut, Writer
+from lci_py.cli.request import flag_filters, name_from_root, number, place_from_root, plain_text
+from lci_py.errors import UsageError
+from lci_py.types.history import HistoryAnswer, HistoryRequest
+
+if TYPE_CHECKING:
+    from lci_py.cli.command_line import Invocation
+
+
+def _request(call: Invocation, _shape: str) -> HistoryRequest:
+    text = (call.text("argument") or "").strip()
+    if not text:
+        raise UsageError("there is no target", hint="lci history NAME, FILE:LINE or FILE")
+    path, first, last = place_from_root(text, call) or (None, None, None)
+    if last is not None:
+        raise UsageError(f"{text}: history takes one line, and the definition around it", hint="lci history FILE:LINE")
+    return HistoryRequest(
+        plain_text(text),
+        plain_text(name_from_root(text, call)),
+        path,
+        first,
+        flag_filters(call),
+        10 if (limit := number(call.values, "limit")) is None else limit,
+        number(call.values, "offset") or 0,
+        call.flag("patch"),
+    )
+
+
+def _cut(answer: HistoryAnswer) -> Cut[HistoryAnswer]:
+    return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
+
+
+ROW = Row(
+    _request,
+    ask=lambda asked: asked.engine.history(asked.request),
+    writer=lambda _: Writer("history", "history", _cut),
+    results=lambda answer: answer.total,
+    whole=lambda _: False,
+)

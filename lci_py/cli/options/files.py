@@ -1,0 +1,63 @@
+"""The commands about files and their commits."""
+
+from __future__ import annotations
+
+from lci_py.cli.options.flags import (
+    ANSWER_FLAGS,
+    FILTER_FLAGS,
+    GENERAL_FLAGS,
+    MAX_TOKENS_FLAG,
+    OFFSET_FLAG,
+    OUTPUT,
+    PATHS_FLAG,
+    REFRESH_FLAG,
+    RETRIEVAL,
+    TRUST_FLAG,
+    Command,
+    Flag,
+    Positional,
+)
+
+FILES = Command(
+    "files",
+    "Show indexed files by what you remember of their paths, the most used first.",
+    Positional("PATTERN", "Parts of a path, in any order; a glob; :LINE is kept. All files if left out.", many=True),
+    (
+        Flag(("--limit", "-n"), "int", "Files shown; all if left out.", RETRIEVAL, "N"),
+        OFFSET_FLAG,
+        REFRESH_FLAG,
+        *FILTER_FLAGS,
+        *ANSWER_FLAGS,
+        PATHS_FLAG,
+        MAX_TOKENS_FLAG,
+        TRUST_FLAG,
+        *GENERAL_FLAGS,
+    ),
+    (
+        ("lci files pool", "every file with pool in its path, pool.py before spooler.py"),
+        ("lci files http sess", "both parts, in any order"),
+        ("lci files -n 1 sessions.py:42", "the best one; the line is kept"),
+        ("lci files '*.proto' --exclude vendor", "a glob, as --path"),
+    ),
+)
+HISTORY = Command(
+    "history",
+    "Show the commits that changed a definition or a file, the newest first.",
+    Positional("TARGET", "A name, FILE:LINE (the definition there) or FILE.", required=True),
+    (
+        Flag(("--limit", "-n"), "int", "Commits shown.", RETRIEVAL, "N", default=10),
+        OFFSET_FLAG,
+        REFRESH_FLAG,
+        *FILTER_FLAGS,
+        Flag(("--patch",), "flag", "What each commit changed of it.", OUTPUT),
+        *ANSWER_FLAGS,
+        MAX_TOKENS_FLAG,
+        TRUST_FLAG,
+        *GENERAL_FLAGS,
+    ),
+    (
+        ("lci history Session.close", "who changed it, when, and what changed with it"),
+        ("lci history src/pool.py:120 --patch", "the definition around a line, with its changes"),
+        ("lci history src/pool.py -n 3", "the last commits of a file"),
+    ),
+)

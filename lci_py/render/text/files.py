@@ -1,0 +1,59 @@
+"""Paths, one per line; on a terminal the parts that fit the pattern are marked."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
+
+if TYPE_CHECKING:
+    from lci_py.render.text.style import Style
+    from lci_py.types.files import FilesAnswer, IndexedFile
+
+
+def render(
+    answer: FilesAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+) -> None:
+    """Write an answer as text.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, which gets nothing but paths.
+        footer: Whether a terminal gets how many files there are.
+    """
+    if width is None:
+        render_paths(answer, file=file)
+        return
+    layout = layout_for(file, color, width)
+    line = layout.style(f":{answer.request.line}", "line") if answer.request.line else ""
+    file.writelines(f"{_marked(one, layout.style)}{line}\n" for one in answer.results)
+    if not answer.total and answer.request.pattern:
+        said = f"no indexed file is like {visible_line(repr(answer.request.pattern))}"
+        said += f"; did you mean {', '.join(map(visible_line, answer.near))}?" if answer.near else ""
+        for text in sentence(said, layout):
+            file.write(layout.style(text, "warn") + "\n")
+    if footer:
+        shown = len(answer.results)
+        count = plural(answer.total, "file")
+        file.write(
+            footer_line([f"{shown:,} of {count}" if shown < answer.total else count], answer.info, layout) + "\n"
+        )
+
+
+def render_paths(answer: FilesAnswer, *, file: IO[str]) -> None:
+    """`--paths`: one per line, with the line of the pattern."""
+    line = f":{answer.request.line}" if answer.request.line else ""
+    file.writelines(f"{visible_path(one.file)}{line}\n" for one in answer.results)
+
+
+def _marked(one: IndexedFile, style: Style) -> str:
+    text, end = "", 0
+    for start, stop in one.matches:
+        if start >= end:  # parts of a pattern may overlap
+            text += style(visible_line(one.file[end:start]), "path") + style(
+                visible_line(one.file[start:stop]), "match"
+            )
+            end = stop
+    return text + style(visible_line(one.file[end:]), "path")

@@ -1,0 +1,80 @@
+"""Commits, one per line, below what they changed; then what changed together with it."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.style import footer_line, layout_for, listed, plural, sentence, shorten, visible_line, width_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.render.text.style import Layout
+    from lci_py.types.history import Commit, HistoryAnswer
+
+_ID = 10  # characters of a commit's id, which tell it from all others in nearly any repository
+
+
+def render(
+    answer: HistoryAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+) -> None:
+    """Write an answer as text.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        footer: Whether to end with how many commits there are.
+    """
+    layout = layout_for(file, color, width)
+    file.writelines(line + "\n" for line in _lines(answer, layout))
+    if footer:
+        shown, count = len(answer.results), plural(answer.total, "commit")
+        count = f"{shown:,} of {count}" if shown < answer.total else count
+        file.write(footer_line([count], answer.info, layout) + "\n")
+
+
+def _lines(answer: HistoryAnswer, layout: Layout) -> Iterator[str]:
+    style, place = layout.style, answer.place
+    where = style(visible_line(place.file), "path") + (style(f":{place.line}", "line") if place.symbol else "")
+    named = f"{style(place.kind, 'kind')} {style(visible_line(place.qualified_name or ''), 'bold')}  "
+    yield f"{named if place.symbol else ''}{where}"
+    for text in _notes(answer):
+        yield from (style(line, "warn") for line in sentence(text, layout, "  "))
+    for one in answer.results:
+        yield _commit(one, place.file, layout)
+        for line in one.patch.split("\n") if one.patch else ():
+            sign = {"+": "line", "-": "match", "@": "kind"}.get(line[:1])
+            text = f"    {visible_line(line.expandtabs(4))}"
+            yield style(text, sign) if sign else text
+    first = answer.first
+    if first is not None and answer.results and first.id not in {one.id for one in answer.results}:
+        yield f"  {layout.signs.ellipsis} first:"
+        yield _commit(first, place.file, layout)
+    if answer.companions:
+        of = [f"{visible_line(one.file)} {one.support} ({one.confidence:.0%})" for one in answer.companions]
+        yield from listed(f"often changed with it: {f' {layout.signs.dot} '.join(of)}", layout, "  ")
+
+
+def _notes(answer: HistoryAnswer) -> Iterator[str]:
+    if answer.others:
+        others = ", ".join(f"{visible_line(one.file)}:{one.line}" for one in answer.others)
+        yield f"{visible_line(answer.request.spelled)} is also at {others}: `lci history FILE:LINE`"
+    if not answer.total:
+        yield "no commit has it yet"
+    elif answer.uncommitted:
+        yield "it differs from what is committed"
+    if answer.incomplete:
+        yield "git took too long for the oldest commits"
+
+
+def _commit(one: Commit, file: str, layout: Layout) -> str:
+    head = f"  {one.id[:_ID]}  {one.date[:10]}  +{one.added} -{one.removed}  {visible_line(one.author)}  "
+    subject = visible_line(one.subject)
+    if one.file != file:
+        subject += f"  (in {visible_line(one.file)})"
+    room = None if layout.width is None else max(20, layout.width - width_of(head))
+    style = layout.style
+    plain = f"  {style(one.id[:_ID], 'line')}  {one.date[:10]}  +{one.added} -{one.removed}  "
+    return f"{plain}{style(visible_line(one.author), 'dim')}  {shorten(subject, room, layout.signs.ellipsis)}"

@@ -1,0 +1,151 @@
+"""`lci files`: indexed files by what somebody remembers of their paths."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import GraphPendingError, IndexError_
+from lci_py.index.shards.filters import languages, path_test
+from lci_py.search.answer.results import index_info
+from lci_py.search.suggest import similar_paths
+from lci_py.source.repository.workspace import FOLDER
+from lci_py.source.syntax.languages import is_test
+from lci_py.source.text.folders import is_aside
+from lci_py.types.files import FilesAnswer, FilesRequest, IndexedFile
+from lci_py.types.record import replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lci_py.search.snapshot import Snapshot
+
+#: How a part of the pattern can stand in a path, best first. Only a path in which some part has the last rank lacks it.
+_NAME, _NAME_START, _NAME_WORD, _NAME_PART, _FOLDER, _FOLDER_WORD, _PATH_PART, _LETTERS = range(8)
+_GLOB = re.compile(r"[*?\[]")
+
+
+class _Fit(NamedTuple):
+    """How a pattern fits a path."""
+
+    rank: int  # the sum of those of its parts
+    spread: int  # of letters that do not stand together: how many columns they take, first to last; else 0
+    matches: tuple[tuple[int, int], ...]
+
+
+def files(snapshot: Snapshot, request: FilesRequest) -> FilesAnswer:
+    """The indexed files that fit a pattern and pass the filters.
+
+    Every part of the pattern must stand in the path, in any order; its case counts if it has a capital letter. Where no
+    path has them all, their letters need only come in order, as in fzf. A better fit comes first, then sources before
+    tests and examples, then what other files use more.
+
+    Raises:
+        BadGlobError: A path filter, or the pattern, is no glob.
+    """
+    glob = _GLOB.search(request.pattern) is not None
+    filters = request.filters
+    if glob:
+        filters = replace(filters, path=(*filters.path, request.pattern))
+    on_path, known = path_test(filters), languages(filters)
+    rows = snapshot.symbols.per_file("path, language")
+    paths = [path for path, _ in rows]
+    fits: dict[int, _Fit] = {}
+    fit = _fitting("" if glob else request.pattern)
+    for number, (path, language) in enumerate(rows):
+        if (not known or language in known) and (on_path is None or on_path(path)) and (found := fit(path)):
+            fits[number] = found
+    if any(not found.spread for found in fits.values()):
+        fits = {number: found for number, found in fits.items() if not found.spread}
+    gone = snapshot.freshness.sweep().gone
+    numbers = [number for number in fits if paths[number] not in gone]
+    uses = _uses(snapshot) if numbers else None
+
+    def order(number: int) -> tuple[object, ...]:
+        path, found = paths[number], fits[number]
+        aside = is_test(path) or is_aside(path)
+        return found.rank, found.spread, aside, -(uses[number] if uses else 0), len(path) if found.matches else 0, path
+
+    numbers.sort(key=order)
+    end = None if request.limit is None else request.offset + request.limit
+    results = tuple(
+        IndexedFile(path, language, uses[number] if uses else None, fits[number].matches)
+        for number in numbers[request.offset : end]
+        for path, language in rows[number : number + 1]
+    )
+    near = () if numbers or glob or not request.pattern else tuple(similar_paths(request.pattern, paths))
+    return FilesAnswer(request, results, len(numbers), index_info(snapshot), near)
+
+
+def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
+    """What tells how a path fits; None if it does not."""
+    parts = [_part(text) for text in pattern.split()]
+
+    def fit(path: str) -> _Fit | None:
+        ranks, spreads = 0, 0
+        matches: list[tuple[int, int]] = []
+        folded, name = path.lower(), path.rfind("/") + 1
+        for part in parts:
+            found = part(path, folded, name)
+            if found is None:
+                return None
+            ranks, spreads = ranks + found.rank, spreads + found.spread
+            matches += found.matches
+        return _Fit(ranks, spreads, tuple(sorted(matches)))
+
+    return fit
+
+
+def _part(text: str) -> Callable[[str, str, int], _Fit | None]:
+    """How one part fits a path; its arguments are the path, the path in lower case and where the file's name begins."""
+    exact = text != text.lower()
+    letters = re.compile(".*?".join(f"({re.escape(char)})" for char in text), 0 if exact else re.IGNORECASE)
+
+    def fit(path: str, folded: str, name: int) -> _Fit | None:
+        where = path if exact or len(folded) != len(path) else folded
+        best: tuple[int, int] | None = None
+        start = where.find(text)
+        while start >= 0:
+            best = min(best or (_LETTERS, 0), (_rank(path, start, start + len(text), name), start))
+            start = where.find(text, start + 1)
+        if best is not None:
+            return _Fit(best[0], 0, ((best[1], best[1] + len(text)),))
+        # Before the file's name only if they do not stand in it: a name is what people remember.
+        found = letters.search(path, name) or letters.search(path)
+        if found is None:
+            return None
+        starts = tuple((found.start(group), found.end(group)) for group in range(1, len(text) + 1))
+        return _Fit(_LETTERS, found.end() - found.start(), starts)
+
+    return fit
+
+
+def _rank(path: str, start: int, end: int, name: int) -> int:
+    is_start = start == 0 or not path[start - 1].isalnum() or (path[start].isupper() and path[start - 1].islower())
+    if start < name:
+        if end > name:
+            return _NAME_START if is_start else _NAME_PART  # of a folder and a name: src/ma
+        whole = is_start and path[end : end + 1] in ("/", "")
+        return _FOLDER if whole else _FOLDER_WORD if is_start else _PATH_PART
+    if start == name:
+        stem = os.path.splitext(path[name:])[0]
+        return _NAME if end - start in (len(stem), len(path) - name) else _NAME_START
+    return _NAME_WORD if is_start else _NAME_PART
+
+
+def _uses(snapshot: Snapshot) -> Sequence[int] | None:
+    """For each file, the calls and imports that lead to it from other files; None while there is no graph."""
+    if snapshot.root.parent.name == FOLDER:
+        return None  # of a workspace, a large repository would stand before the others
+    import numpy as np
+
+    try:
+        graph = snapshot.graph
+    except (GraphPendingError, IndexError_):
+        return None  # the order is by name, and `uses` is absent
+    symbols = np.repeat(np.arange(graph.n_files), np.diff(graph.first_symbol))
+    file_of = np.concatenate([symbols, np.arange(graph.n_files), graph.lambda_file])
+    source, target = file_of[graph.source], file_of[graph.target]
+    counted: list[int] = np.bincount(target[source != target], minlength=graph.n_files).tolist()
+    return counted

@@ -1,0 +1,155 @@
+"""`lci history`: the commits that changed a definition or a file, and what changed together with it."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lci_py.errors import UnknownTargetError, UsageError
+from lci_py.search.answer.results import index_info
+from lci_py.search.navigate.present import PresentFiles, in_changed_files, innermost, parsed
+from lci_py.search.suggest import near_misses, similar_paths
+from lci_py.source.repository.commits import Log, committed, files_of_commits, log_of_file, log_of_lines
+from lci_py.source.repository.git import git_problem, git_root
+from lci_py.source.repository.workspace import is_workspace, members
+from lci_py.source.text.folders import is_aside
+from lci_py.types.graph import Place
+from lci_py.types.history import Commit, Companion, HistoryAnswer, HistoryRequest
+from lci_py.types.search import FILE_KIND
+
+if TYPE_CHECKING:
+    from lci_py.search.navigate.present import Definition
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.source.repository.commits import Logged
+
+#: A commit of more files says nothing about any two of them: a new licence, another formatter, a merge by squashing.
+_SWEEPING = 30
+#: Commits, the newest ones, of which the files are read; the least that a companion shares; companions that are shown.
+_READ, _LEAST, _SHOWN = 200, 2, 5
+#: Other definitions of the name that are listed.
+_OTHERS = 5
+
+
+def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
+    """The commits of what a request names.
+
+    A definition has the lines that HEAD has it on, wherever it stands now. The companions are files, by how many commits
+    changed both (support), and which share of the target's commits that is (confidence), as in Zimmermann et al.,
+    Mining version histories to guide software changes, 2004.
+
+    Raises:
+        UnknownTargetError: There is no such definition or file.
+        UsageError: The root is in no git work tree, or git does not answer.
+    """
+    present = PresentFiles(snapshot)
+    definition, others = _definition(snapshot, request, present)
+    path = definition.file if definition is not None else request.file or ""
+    folder, prefix = _repository(snapshot.root, path)
+    local = path.removeprefix(prefix)
+    try:
+        before = committed(folder, local)
+        if definition is None:
+            log, changed = log_of_file(folder, local), before != snapshot.reader.read(path)
+        else:
+            there = _in_content(before, definition)
+            changed = there is None or there.digest != definition.digest
+            log = Log((), True) if there is None else log_of_lines(folder, local, there.first_line, there.end_line)
+        companions = _companions(folder, local, prefix, log, present)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError(f"git cannot tell the history of {path}: {error}", hint="see `git log` there") from error
+    commits = [_commit(one, local, prefix, patch=request.patch) for one in log.commits]
+    place = Place(f"file:{path}", None, None, FILE_KIND, path, 1, present.language(path))
+    return HistoryAnswer(
+        request,
+        place if definition is None else _place(definition),
+        tuple(commits[request.offset : request.offset + request.limit]),
+        len(commits),
+        commits[-1] if commits and log.whole else None,
+        companions,
+        index_info(snapshot),
+        tuple(map(_place, others[:_OTHERS])),
+        uncommitted=changed,
+        incomplete=not log.whole,
+    )
+
+
+def _place(one: Definition) -> Place:
+    return Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
+
+
+# --- what is meant ----------------------------------------------------------------------------------------------
+
+
+def _definition(
+    snapshot: Snapshot, request: HistoryRequest, present: PresentFiles
+) -> tuple[Definition | None, list[Definition]]:
+    """The definition as the file has it now, and others of the name; None for a whole file."""
+    symbols = snapshot.symbols
+    if request.file is not None:
+        if snapshot.reader.read(request.file) is None:
+            raise UnknownTargetError(f"there is no file {request.file}", similar_paths(request.file, symbols.paths()))
+        if request.line is None:
+            return None, []
+        found = innermost(present.definitions(request.file), request.line)
+        if found is None:
+            hint = f"`lci history {request.file}` shows the commits of the file"
+            raise UnknownTargetError(f"no definition is at {request.spelled}", (), hint)
+        return found, []
+    rows = symbols.definitions(request.name, request.filters, snapshot.freshness.there())
+    changed, looked = in_changed_files(present, request.name, request.filters)
+    rows = [*(row for row in rows if row["file"] not in looked), *changed]
+    rows.sort(key=lambda row: (row["test"], is_aside(row["file"]), row["file"], row["line"]))
+    definitions = [one for row in rows if (one := present.find(row["file"], row["id"])) is not None]
+    if not definitions:
+        near = near_misses(symbols, request.name)
+        raise UnknownTargetError(f"nothing is named {request.name!r}", near, "", index_info(snapshot))
+    return definitions[0], definitions[1:]
+
+
+def _repository(root: Path, path: str) -> tuple[Path, str]:
+    """The folder in which git is asked about a path, and what the path has before it.
+
+    Raises:
+        UsageError: It is in no git work tree, or git does not answer there.
+    """
+    folder, prefix = root, ""
+    if is_workspace(root):
+        name = path.partition("/")[0]
+        folder, prefix = Path(members(root)[name]), f"{name}/"
+    if git_root(folder) is None:
+        raise UsageError(f"{folder} is not in a git work tree", hint="there is no history without git")
+    if problem := git_problem(folder):
+        raise UsageError(problem, hint="lci asks git for the history")
+    return folder, prefix
+
+
+def _in_content(data: bytes | None, definition: Definition) -> Definition | None:
+    """A definition as another content of its file has it; None if that has none of its name."""
+    others = parsed(definition.file, data) if data is not None else []
+    by_name = [one for one in others if one.qualified_name == definition.qualified_name]
+    return next((one for one in others if one.id == definition.id), by_name[0] if by_name else None)
+
+
+# --- what git says ----------------------------------------------------------------------------------------------
+
+
+def _commit(one: Logged, path: str, prefix: str, *, patch: bool) -> Commit:
+    # git names files from the top of the repository, which may be above the root: only another name says something.
+    file = path if not one.path or one.path == path or one.path.endswith(f"/{path}") else one.path
+    return Commit(
+        one.id, one.date, one.author, one.subject, one.added, one.removed, prefix + file, one.hunks if patch else ""
+    )
+
+
+def _companions(folder: Path, path: str, prefix: str, log: Log, present: PresentFiles) -> tuple[Companion, ...]:
+    """The files that changed most often in the commits of the target, and are still there."""
+    changed = files_of_commits(folder, [one.id for one in log.commits[:_READ]])
+    commits = [set(names) for names in changed.values() if 0 < len(names) <= _SWEEPING]
+    counts = Counter(name for names in commits for name in names if name != path)
+    often = sorted(((-count, name) for name, count in counts.items() if count >= _LEAST))
+    there = [
+        (name, -count) for count, name in often[: 4 * _SHOWN] if present.snapshot.reader.read(prefix + name) is not None
+    ]
+    return tuple(Companion(prefix + name, count, count / len(commits)) for name, count in there[:_SHOWN])

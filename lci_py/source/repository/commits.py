@@ -1,0 +1,119 @@
+"""Commits of a file or of some of its lines, as git's log tells them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from lci_py.source.repository.git import run_git
+
+#: Seconds for one log: to follow lines through a long history takes git some.
+_SECONDS = 60.0
+# Whatever the repository's configuration says, a log runs no program (textconv, an external diff, gpg).
+_QUIET = (
+    "--no-color", "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes", "--no-mailmap",
+    "--submodule=short", "--diff-algorithm=myers", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
+_RECORD, _FIELD = "\x1e", "\x1f"
+_FORMAT = f"--format={_RECORD}%H{_FIELD}%aI{_FIELD}%an{_FIELD}%s"
+
+
+class Logged(NamedTuple):
+    """A commit and what it changed."""
+
+    id: str
+    date: str
+    author: str
+    subject: str
+    path: str  # of the file in that commit, relative to the top of the repository; "" if git names none
+    added: int
+    removed: int
+    hunks: str  # each from its line with @@
+
+
+class Log(NamedTuple):
+    """Commits, the newest first."""
+
+    commits: tuple[Logged, ...]
+    whole: bool  # whether git had time for all of them
+
+
+def log_of_lines(folder: Path, path: str, first: int, last: int) -> Log:
+    """The commits that changed lines `first` to `last` of a file as HEAD has it, through renames.
+
+    Args:
+        folder: A folder in a work tree.
+        path: Of the file, from `folder`.
+    Raises:
+        OSError: git cannot be started, or cannot answer.
+    """
+    return _log(folder, f"-L{first},{last}:{path}")
+
+
+def log_of_file(folder: Path, path: str) -> Log:
+    """The commits that changed a file, through renames. Arguments and errors as for `log_of_lines`."""
+    return _log(folder, "--follow", "--patch", "--no-merges", "HEAD", "--", path)
+
+
+def _log(folder: Path, *arguments: str) -> Log:
+    command = ("-c", "core.quotePath=false", "log", *_QUIET, _FORMAT, *arguments)
+    try:
+        done = run_git(folder, *command, seconds=_SECONDS)
+        if done.returncode:
+            raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
+        output, whole = done.stdout, True
+    except subprocess.TimeoutExpired as error:
+        output, whole = error.stdout or b"", False
+    # Lines of a patch begin with a sign of their own, so a record begins where a line does.
+    records = f"\n{output.decode('utf-8', 'replace')}".split(f"\n{_RECORD}")[1:]
+    return Log(tuple(map(_logged, records if whole else records[:-1])), whole)
+
+
+def _logged(record: str) -> Logged:
+    head, _, patch = record.partition("\n")
+    id, date, author, subject = (head.split(_FIELD, 3) + ["", "", ""])[:4]
+    path, added, removed, hunks = "", 0, 0, []
+    for line in patch.split("\n"):
+        if line.startswith("@@"):
+            hunks.append(line)
+        elif not hunks:
+            if line.startswith("+++ b/") or (line.startswith("--- a/") and not path):
+                path = line[6:].removesuffix("\t")
+        elif line[:1] in ("+", "-", " ", "\\"):
+            hunks.append(line)
+            added, removed = added + (line[0] == "+"), removed + (line[0] == "-")
+    return Logged(id, date, author, subject, path, added, removed, "\n".join(hunks))
+
+
+def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
+    """The files below `folder` that each commit changed, relative to it; a merge has none.
+
+    Raises:
+        OSError: git cannot be started, or cannot answer.
+        subprocess.SubprocessError: It took too long.
+    """
+    if not ids:
+        return {}
+    done = run_git(
+        folder, "log", "--no-walk=unsorted", "--name-only", "-z", "--relative", *_QUIET, f"--format={_RECORD}%H", *ids,
+        seconds=_SECONDS,
+    )  # fmt: skip
+    if done.returncode:
+        raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
+    found = {}
+    for record in done.stdout.decode("utf-8", "surrogateescape").split(_RECORD)[1:]:
+        id, *names = record.split("\0")
+        found[id] = [name.removeprefix("\n") for name in names if name.strip("\n")]
+    return found
+
+
+def committed(folder: Path, path: str) -> bytes | None:
+    """The content of a file, named from `folder`, as HEAD has it; None if HEAD has none.
+
+    Raises:
+        OSError: git cannot be started.
+        subprocess.SubprocessError: It took too long.
+    """
+    done = run_git(folder, "cat-file", "blob", f"HEAD:./{path}")
+    return done.stdout if done.returncode == 0 else None
