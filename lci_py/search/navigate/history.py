@@ -35,9 +35,9 @@ _OTHERS = 5
 def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
     """The commits of what a request names.
 
-    A definition has the lines that HEAD has it on, wherever it stands now. The companions are files, by how many commits
-    changed both (support), and which share of the target's commits that is (confidence), as in Zimmermann et al.,
-    Mining version histories to guide software changes, 2004.
+    A definition has the lines that HEAD has it on, wherever it stands now. The companions are files, by how many
+    commits changed both (support), and which share of the target's commits that is (confidence), as in Zimmermann et
+    al., Mining version histories to guide software changes, 2004.
 
     Raises:
         UnknownTargetError: There is no such definition or file.
@@ -105,7 +105,11 @@ def _definition(
     if not definitions:
         near = near_misses(symbols, request.name)
         raise UnknownTargetError(f"nothing is named {request.name!r}", near, "", index_info(snapshot))
-    return definitions[0], definitions[1:]
+    # Of overloads, which are one thing, the longest has the body.
+    first = definitions[0]
+    alike = [one for one in definitions if (one.file, one.qualified_name) == (first.file, first.qualified_name)]
+    chosen = max(alike, key=lambda one: one.end_line - one.line)
+    return chosen, [one for one in definitions if one not in alike]
 
 
 def _repository(root: Path, path: str) -> tuple[Path, str]:

@@ -72,7 +72,7 @@ def _log(folder: Path, *arguments: str) -> Log:
 
 def _logged(record: str) -> Logged:
     head, _, patch = record.partition("\n")
-    id, date, author, subject = (head.split(_FIELD, 3) + ["", "", ""])[:4]
+    id, date, author, subject = head.split(_FIELD, 3)
     path, added, removed, hunks = "", 0, 0, []
     for line in patch.split("\n"):
         if line.startswith("@@"):
