@@ -27,6 +27,7 @@ COMMANDS = {
     "refs": (["clean"], "reference"),
     "callers": (["shop/store.py::clean"], "neighbour"),
     "callees": (["main"], "neighbour"),
+    "files": (["store"], "indexedFile"),
     "path": (["main", "clean", "shop"], "chain"),
     "affected": (["--files", "shop/store.py"], "affectedPlace"),
     "conflicts": ([], "symbolConflict"),
