@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 #: Commands that answer a question about an index: the module and the name of their row.
 ROWS = {
     "def": ("search", "DEFINITIONS"),
-    "callers": ("graph", "ROW"),
-    "callees": ("graph", "ROW"),
-    "tree": ("graph", "ROW"),
-    "refs": ("graph", "ROW"),
-    "grep": ("grep", "ROW"),
-    "files": ("files", "ROW"),
-    "history": ("history", "ROW"),
-    "show": ("show", "ROW"),
-    "outline": ("outline", "ROW"),
-    "path": ("path", "ROW"),
-    "affected": ("affected", "ROW"),
-    "conflicts": ("conflicts", "ROW"),
+    "callers": ("rows.graph", "ROW"),
+    "callees": ("rows.graph", "ROW"),
+    "tree": ("rows.graph", "ROW"),
+    "refs": ("rows.graph", "ROW"),
+    "grep": ("rows.grep", "ROW"),
+    "files": ("rows.files", "ROW"),
+    "history": ("rows.history", "ROW"),
+    "show": ("rows.show", "ROW"),
+    "outline": ("rows.outline", "ROW"),
+    "path": ("rows.path", "ROW"),
+    "affected": ("rows.affected", "ROW"),
+    "conflicts": ("rows.conflicts", "ROW"),
 }
 #: The module of each other command, where that is not called like it; its function is `run_COMMAND`.
 _MODULES = dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")

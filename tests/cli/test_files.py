@@ -148,7 +148,7 @@ def test_what_a_clone_configures_is_not_run(lci: Callable[..., Ran], tmp_path: P
     root = init(tmp_path / "repo", {"a.py": POOL, ".gitattributes": "*.py diff=evil\n", ".gitignore": ".lci/\n"})
     ran = tmp_path / "ran"
     script = tmp_path / "evil.sh"
-    script.write_text(f"#!/bin/sh\ntouch {ran}\ncat \"$1\" 2>/dev/null\n")
+    script.write_text(f'#!/bin/sh\ntouch {ran}\ncat "$1" 2>/dev/null\n')
     script.chmod(0o755)
     for key in ("diff.evil.textconv", "diff.evil.command", "diff.external", "gpg.program", "core.fsmonitor"):
         git(root, "config", key, str(script))
