@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
-        "suggest trace worktree degraded whole",
+        "suggest worktree degraded whole",
     ),
     "index": ("build", "store", "shards"),
     "cluster": (

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError, IndexWriteError
 from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.search.worktree.freshness import Freshness, Sweep
-from lci_py.search.worktree.reader import SourceReader
+from lci_py.search.worktree.freshness import Freshness, SourceReader, Sweep
 from lci_py.source.repository.read import read_file
 from lci_py.source.text.digest import digest
 

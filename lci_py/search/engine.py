@@ -45,7 +45,7 @@ def preload() -> None:
     from lci_py.embed.encoder import load_builtin
     from lci_py.index.shards import abbreviations, bm25, dense, files, tokens  # noqa: F401
     from lci_py.search.modes import multiview, single  # noqa: F401
-    from lci_py.search.views import retrievers, views  # noqa: F401
+    from lci_py.search.views import retrievers  # noqa: F401
     from lci_py.search.worktree import freshness  # noqa: F401
 
     load_builtin()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from _thread import allocate_lock
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,9 +12,9 @@ from lci_py.errors import DamagedIndexError, DensePendingError, GraphPendingErro
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.index.store.manifest import MANIFEST, Manifest, OpenIndex, check_root
-from lci_py.search.trace import Trace
 from lci_py.search.whole import ALONE
-from lci_py.search.worktree.reader import SourceReader
+from lci_py.search.worktree.freshness import SourceReader
+from lci_py.types.record import dataclass, field
 from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.index.shards.word_files import WordFiles
     from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
-    from lci_py.search.views.views import Views
     from lci_py.search.whole import Whole
     from lci_py.search.worktree.freshness import Freshness
     from lci_py.source.repository.walk import WalkResult
@@ -241,8 +241,6 @@ class Snapshot:
 
     @cached_property
     def views(self) -> Views:
-        from lci_py.search.views.views import Views
-
         return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, lambda: self.graph, self.view_locks)
 
     @cached_property
@@ -325,3 +323,67 @@ def _mismatch(folder: ModelFolder, built: Mapping[str, Any], dimension: int | No
     else:
         hint = f"{anew}, or search without --model, LCI_MODEL and `model` in .lci.toml"
     return ModelMismatchError(message, hint=hint)
+
+
+class Stage:
+    """One stage. Around its work it is a context manager; what is set in between is reported."""
+
+    def __init__(self, came: int | None) -> None:
+        self.came = came
+        self.left: int | None = None
+        self._began = 0.0
+        self.ms = 0.0
+
+    def __enter__(self) -> Stage:
+        self._began = time.perf_counter()
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.ms += (time.perf_counter() - self._began) * 1e3
+
+    def as_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"ms": self.ms}
+        if self.came is not None:
+            found["candidates_in"] = self.came
+        if self.left is not None:
+            found["candidates"] = self.left
+        return found
+
+
+class Trace:
+    """The stages of one search, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self._stages: dict[str, Stage] = {}
+
+    def stage(self, name: str, came: int | None = None) -> Stage:
+        """A stage to enter; `came` candidates come in, None if that says nothing. Entered again, its times add up."""
+        found = self._stages.setdefault(name, Stage(came))
+        found.came = came
+        return found
+
+    def add(self, name: str, ms: float, came: int | None = None, left: int | None = None) -> None:
+        """A stage that was measured elsewhere, in milliseconds."""
+        stage = self.stage(name, came)
+        stage.ms += ms
+        stage.left = left
+
+    def as_json(self) -> dict[str, dict[str, Any]]:
+        return {name: stage.as_json() for name, stage in self._stages.items()}
+
+
+#: The stems in a file's name, each with its beginning if it is long enough to have one.
+Pieces = tuple[tuple[str, str | None], ...]
+
+
+@dataclass(slots=True)
+class Views:
+    """Loaders of the three views and of the graph, each of which may raise an `IndexError_`; a lock for each view."""
+
+    dense: Callable[[], DenseRetriever]
+    bm25: Callable[[], LexicalRetriever]
+    symbolic: Callable[[], SymbolicRetriever]
+    graph: Callable[[], GraphIndex]
+    locks: Mapping[View, LockType]
+    #: The stems in the names of the files that queries have met.
+    pieces: dict[int, Pieces] = field(default_factory=dict)

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.index.shards.string_table import StringTable, compact, string_arrays
+from lci_py.index.shards.arrays import Arrays, StringTable, compact, string_arrays, write_arrays
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.morphology import forms
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem

@@ -16,8 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays, Offsets, offset_arrays, write_arrays
-from lci_py.index.shards.string_table import StringTable, compact, sorted_order, string_arrays
+from lci_py.index.shards.arrays import (
+    Arrays,
+    Offsets,
+    StringTable,
+    compact,
+    offset_arrays,
+    sorted_order,
+    string_arrays,
+    write_arrays,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

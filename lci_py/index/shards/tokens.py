@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays, Offsets, offset_arrays, write_arrays
-from lci_py.index.shards.string_table import compact
+from lci_py.index.shards.arrays import Arrays, Offsets, compact, offset_arrays, write_arrays
 
 if TYPE_CHECKING:
     from array import array

@@ -24,7 +24,7 @@ from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, join
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.ranking.spelled import NOTHING, spelled
-from lci_py.search.views.hits import HitList
+from lci_py.search.views.retrievers import HitList
 from lci_py.search.views.time_budget import side_by_side
 from lci_py.search.whole import ALONE
 from lci_py.types.record import replace
@@ -45,9 +45,8 @@ if TYPE_CHECKING:
     from lci_py.search.ranking.fusion import Fused
     from lci_py.search.ranking.near import Near
     from lci_py.search.ranking.spelled import Spelled
-    from lci_py.search.snapshot import Snapshot
+    from lci_py.search.snapshot import Snapshot, Views
     from lci_py.search.views.retrievers import Retriever
-    from lci_py.search.views.views import Views
     from lci_py.search.whole import Whole
     from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 

@@ -17,7 +17,7 @@ from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
 from lci_py.search.ranking.same_file import POOL, spread
 from lci_py.search.ranking.spelled import HEAD, spelled
-from lci_py.search.views.hits import HitList
+from lci_py.search.views.retrievers import HitList
 from lci_py.search.views.time_budget import within
 from lci_py.types.record import replace
 

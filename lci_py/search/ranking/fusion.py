@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.query.plan import Plan
-    from lci_py.search.views.hits import HitList
+    from lci_py.search.views.retrievers import HitList
     from lci_py.types.search import Degradation, View
 
 #: A lifted result stays below this factor times the best result without a lift.

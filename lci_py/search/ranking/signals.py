@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.views.hits import HitList
-    from lci_py.search.views.views import Pieces, Views
+    from lci_py.search.snapshot import Pieces, Views
+    from lci_py.search.views.retrievers import HitList
     from lci_py.search.whole import Whole
     from lci_py.types.search import View
 

@@ -1,18 +1,19 @@
-"""One retriever per view: a query in, hits on units out. Each reads only its own shard."""
+"""One retriever per view: a query in, hits on units out, as arrays, best first. Each reads only its own shard."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from lci_py.embed.encoder import Encoder, Question
-from lci_py.search.views.hits import HitList
 from lci_py.source.text.words import joined
 from lci_py.types.record import dataclass
+from lci_py.types.search import Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -22,10 +23,57 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import SymbolicIndex
     from lci_py.index.shards.tokens import TokenBags, TokenTable
     from lci_py.search.query.text import TextQuery
+    from lci_py.types.search import View
 
 #: Weights of the fields in the view's score, a plain sum of BM25 scores. The bm25 mode adds to it
 #: (`search/ranking/evidence.py`).
 BM25_FIELDS = {"content": 1.0, "names": 1.0, "paths": 1.0, "files": 0.5}
+
+
+class HitList:
+    """A view's hits, best first.
+
+    Attributes:
+        view: The view that found them.
+        units: [n] unit numbers, each once.
+        scores: [n] in the view's own unit, descending.
+        total: How many units the view would have returned without a limit; >= n.
+    """
+
+    def __init__(self, view: View, units: NDArray[np.int64], scores: NDArray[np.float64], total: int) -> None:
+        self.view, self.units, self.scores, self.total = view, units, scores, total
+
+    @classmethod
+    def empty(cls, view: View) -> HitList:
+        return cls(view, np.zeros(0, np.int64), np.zeros(0, np.float64), 0)
+
+    @cached_property
+    def _place(self) -> dict[int, int]:
+        return {unit: place for place, unit in enumerate(self.units.tolist())}
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __contains__(self, unit: int) -> bool:
+        return unit in self._place
+
+    def __iter__(self) -> Iterator[Hit]:
+        for place, (unit, score) in enumerate(zip(self.units.tolist(), self.scores.tolist(), strict=True)):
+            yield Hit(unit, place + 1, score, self.view)
+
+    def get(self, unit: int) -> Hit | None:
+        """The hit of a unit, None if the view did not find it."""
+        place = self._place.get(unit)
+        return None if place is None else Hit(unit, place + 1, float(self.scores[place]), self.view)
+
+    def score(self, unit: int) -> float:
+        """The score of a unit, 0 if the view did not find it."""
+        place = self._place.get(unit)
+        return 0.0 if place is None else float(self.scores[place])
+
+    def head(self, limit: int) -> HitList:
+        """The first `limit` hits, of the same total."""
+        return HitList(self.view, self.units[:limit], self.scores[:limit], self.total)
 
 
 class Retriever(Protocol):

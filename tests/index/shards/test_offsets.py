@@ -10,8 +10,16 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import BLOCK, WIDE, Arrays, Offsets, offset_arrays, write_arrays
-from lci_py.index.shards.string_table import StringTable, string_arrays
+from lci_py.index.shards.arrays import (
+    BLOCK,
+    WIDE,
+    Arrays,
+    Offsets,
+    StringTable,
+    offset_arrays,
+    string_arrays,
+    write_arrays,
+)
 
 SIZES = st.one_of(st.integers(0, 4), st.integers(WIDE - 3, WIDE + 3), st.integers(0, 3000))
 
