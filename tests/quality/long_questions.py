@@ -1,11 +1,11 @@
 """Long questions: an issue's whole text as the query, and the files and functions that its fix changed as the answer.
 
-    python -m tests.quality.long_questions LITE FUNCTIONS REPOS WORK [--mode NAME ...] [--save FILE] [--only TEXT]
+    python -m tests.quality.long_questions LITE REPOS WORK [--mode NAME ...] [--only TEXT] [--misses]
 
 LITE is `data/swebench_lite.jsonl` of ITMO-NSS-team/chronorepo_icdm26 (instance, repository, commit, text, patch).
-FUNCTIONS is a result file of gersteinlab/LocAgent, whose `meta_data` names the functions that each patch edits. REPOS
-has a bare repository OWNER+NAME/repo for each repository that could be had; instances of others are left out. WORK gets
-a tree and an index of each instance.
+REPOS has a bare repository OWNER+NAME/repo for each repository that could be had; instances of others are left out.
+WORK gets a tree and an index of each instance. The changed functions are those of the tree before the fix that have a
+line that the patch removes, or between whose lines it adds one: methods and functions of modules, with all inside them.
 
 Measures: file Acc@k, whether all changed files are among the first k files of the results; function Acc@k (strict),
 whether all edited functions are among the first k results, which hit a function if they are it or are inside of it.
@@ -22,7 +22,6 @@ import json
 import re
 import subprocess
 import sys
-import tarfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -56,27 +55,57 @@ class Outcome(NamedTuple):
     ms: float
 
 
-def instances(lite: Path, functions: Path, repos: Path) -> Iterator[Instance]:
+def instances(lite: Path, repos: Path) -> Iterator[Instance]:
     """Those whose commit is at hand."""
-    edited = {}
-    for line in functions.read_text().splitlines():
-        item = json.loads(line)
-        meta = item["meta_data"] if isinstance(item["meta_data"], dict) else ast.literal_eval(item["meta_data"])
-        changes = meta["gt_file_changes"]
-        changes = ast.literal_eval(changes) if isinstance(changes, str) else changes
-        edited[item["instance_id"]] = [
-            name for change in changes for name in change["changes"].get("edited_entities") or ()
-        ]
     for line in lite.read_text().splitlines():
         item = json.loads(line)
         repository = repos / item["repo"].replace("/", "+") / "repo"
         if not repository.is_dir() or not _has(repository, item["base_commit"]):
             continue
-        files = frozenset(re.findall(r"^--- a/(\S+)", item["patch"], re.M))
-        named = (name.partition(":")[::2] for name in edited.get(item["instance_id"], ()))
-        yield Instance(
-            item["instance_id"], item["problem_statement"], files, frozenset(named), repository, item["base_commit"]
-        )  # fmt: skip
+        functions = set()
+        patches = re.split(r"^diff --git .*\n", item["patch"], flags=re.M)[1:]
+        changed = {match[1]: patch for patch in patches if (match := re.search(r"^--- a/(\S+)", patch, re.M))}
+        for path, patch in changed.items():
+            if path.endswith(".py"):
+                shown = ["git", "-C", repository, "show", f"{item['base_commit']}:{path}"]
+                source = subprocess.run(shown, capture_output=True, check=True).stdout.decode()
+                functions |= {(path, name) for name in changed_functions(source, patch)}
+        text, commit = item["problem_statement"], item["base_commit"]
+        yield Instance(item["instance_id"], text, frozenset(changed), frozenset(functions), repository, commit)
+
+
+def changed_functions(source: str, patch: str) -> set[str]:
+    """The qualified names of the functions of a Python file that the patch of it changes."""
+    functions = list(_functions(ast.parse(source)))
+    names = set()
+    at, removes = 0, False
+    for line in patch.splitlines():
+        if match := re.match(r"@@ -(\d+)(,0)?", line):
+            at, removes = int(match[1]) + (match[2] is not None), False
+        elif line.startswith("+") and not line.startswith("+++") and not removes and line[1:].strip():
+            # Behind the last line of a function, only what is indented more than its `def` belongs to it.
+            indent = len(line[1:]) - len(line[1:].lstrip())
+            blank = next(i for i in range(at - 1, -1, -1) if i == 0 or source.splitlines()[i - 1].strip())
+            names |= {name for name, first, last, column in functions if first <= blank <= last and indent > column}
+        elif line.startswith("-") and not line.startswith("---"):
+            names |= {name for name, first, last, _ in functions if first <= at <= last}
+            at, removes = at + 1, True
+        elif line.startswith(" "):
+            at, removes = at + 1, False
+    return names
+
+
+def _functions(module: ast.Module) -> Iterator[tuple[str, int, int, int]]:
+    """The functions of a module and the methods of its classes: name, first and last line, column of `def`."""
+    waiting: list[tuple[ast.AST, str]] = [(module, "")]
+    for node, scope in waiting:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = min([child.lineno, *(item.lineno for item in child.decorator_list)])
+                yield scope + child.name, first, child.end_lineno or first, child.col_offset
+            else:
+                inner = f"{scope}{child.name}." if isinstance(child, ast.ClassDef) else scope
+                waiting.append((child, inner))
 
 
 def _has(repository: Path, commit: str) -> bool:
@@ -85,15 +114,24 @@ def _has(repository: Path, commit: str) -> bool:
 
 
 def tree(instance: Instance, work: Path) -> Path:
-    """The instance's files."""
+    """The instance's files; a repository may lack the largest."""
     into = work / instance.name / "tree"
     if not into.exists():
-        into.mkdir(parents=True)
-        made = subprocess.run(
-            ["git", "-C", instance.repository, "archive", instance.commit], capture_output=True, check=True
+        git = ["git", "-C", str(instance.repository)]
+        listed = subprocess.run([*git, "ls-tree", "-rz", instance.commit], capture_output=True, check=True).stdout
+        rows = [row.partition(b"\t") for row in listed.split(b"\0") if b" blob " in row]
+        asked = b"".join(head.split()[2] + b"\n" for head, _, _ in rows)
+        blobs = io.BytesIO(
+            subprocess.run([*git, "cat-file", "--batch"], input=asked, capture_output=True, check=True).stdout
         )
-        with tarfile.open(fileobj=io.BytesIO(made.stdout)) as archive:
-            archive.extractall(into, filter="data")
+        for head, _, path in rows:
+            said = blobs.readline().split()
+            if said[1] == b"missing":
+                continue
+            content = blobs.read(int(said[2]) + 1)[:-1]
+            if not head.startswith(b"120000"):
+                (into / path.decode()).parent.mkdir(parents=True, exist_ok=True)
+                (into / path.decode()).write_bytes(content)
     return into
 
 
@@ -132,12 +170,8 @@ def figures(found: Sequence[Instance], outcomes: Sequence[Outcome]) -> Mapping[s
 def _all(item: Instance, got: Sequence[tuple[str, str]]) -> bool:
     return all(
         any(file == path and (name == wanted or name.startswith(wanted + ".")) for path, name in got)
-        for file, wanted in ((file, _dotted(file, wanted)) for file, wanted in item.functions)
+        for file, wanted in item.functions
     )
-
-
-def _dotted(file: str, name: str) -> str:
-    return name.replace("::", ".")
 
 
 def _mean(values: Sequence[bool]) -> float:
@@ -147,14 +181,13 @@ def _mean(values: Sequence[bool]) -> float:
 def main() -> int:
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("lite", type=Path)
-    ap.add_argument("functions", type=Path)
     ap.add_argument("repos", type=Path)
     ap.add_argument("work", type=Path)
     ap.add_argument("--mode", action="append", choices=MODES)
     ap.add_argument("--only", default="", help="instances whose name has this text")
     ap.add_argument("--misses", action="store_true", help="print where the first changed file is")
     args = ap.parse_args()
-    found = [item for item in instances(args.lite, args.functions, args.repos) if args.only in item.name]
+    found = [item for item in instances(args.lite, args.repos) if args.only in item.name]
     modes = args.mode or MODES
     made = measure(found, args.work, modes)
     for mode in modes:

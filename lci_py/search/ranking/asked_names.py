@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.symbols import best_qualified, segments_of
+from lci_py.search.ranking.frames import places
 from lci_py.search.ranking.literals import is_parameters
 from lci_py.source.text.name_parts import SHORTEST
 from lci_py.source.text.patterns import lazily
@@ -37,17 +38,13 @@ _NAME = r"[A-Za-z_$][\w$]*"
 _SCOPED = rf"{_NAME}(?:(?:\.|::|->|\?\.|#){_NAME})*"
 #: A name with an argument list behind it, as a call or a definition has it.
 _CALL = lazily(rf"(?<![\w.$])({_SCOPED})[!?]?(?:<[^<>()]{{0,60}}>|::<[^<>()]{{0,60}}>)?\(")
+#: What code has around a call, and a sentence that has a call in it has not; and words that make it one.
+_OPERATOR = lazily(r"[=;{}<>&|+*/\\\[\]]")
+_SENTENCE = 3
 #: A name with a scope or a module before it. `(*locker).Lock` is Go's.
 _DOTTED = lazily(rf"(?<![\w.$/-])(?:\(\*?({_NAME})\)[.:#])?({_NAME}(?:(?:\.|::|->|#|/|\.\(\*|\)\.){_NAME})*)[!?]?")
 #: A word that may be the name of a file, or the end of a path.
 _FILE = lazily(r"(?<![\w.])((?:[\w.+@-]+/)*[\w+@-]+(?:\.[A-Za-z]\w{0,7})+)(?![\w/])")
-#: A place in a file, as compilers, stack traces and editors print it; Python's, and C's with an offset, are their own.
-_PLACE = lazily(r"([\w./\\+@-]*\w\.[A-Za-z]\w{0,7}):(\d{1,7})\b|File \"([^\"\n]+)\", line (\d{1,7})")
-_OFFSET = lazily(r"(?<![\w.])([A-Za-z_]\w+)(?:\.\w+)*\+0x[0-9a-f]+")
-#: Places of one text that are looked up, and how much of a match each counts of the one before.
-_MOST_PLACES, _LESS = 12, 0.8
-#: Files that may be meant by a place; with more, it says nothing.
-_MOST_FILES = 3
 #: Kinds that are the scope of names, and that every file of a package may open.
 _SCOPE_KINDS = frozenset({"module", "namespace", "section"})
 
@@ -60,7 +57,8 @@ class AskedName(NamedTuple):
 
 
 class AskedNames(NamedTuple):
-    """What a query names, best first; and whether it is a call, whose text stands where the definition is used."""
+    """What a query names, best first; and whether it is a line of code with a call, whose text stands where the
+    definition is used."""
 
     names: Sequence[AskedName] = ()
     called: bool = False
@@ -73,18 +71,19 @@ def asked_names(
 
     Args:
         snapshot: What is searched.
-        query: A short one.
+        query: The text; of a long one only the places.
         filters: That they pass.
         whole: Whether the query as a whole is the name of a definition, which then is what it means.
         strict: Whether no name is mistyped or shortened.
     """
     text = query.raw[:_MOST_TEXT]
-    if found := list(_places(snapshot, text, filters)):
+    if found := [AskedName(*place) for place in places(snapshot, text, filters, certain=query.long)]:
         return AskedNames(found)
-    if is_parameters(query):
+    if query.long or is_parameters(query):
         return AskedNames()
     if found := list(_calls(snapshot, text, filters)):
-        return AskedNames(found, called=True)
+        around = _CALL.sub(" ", text)
+        return AskedNames(found, called=bool(_OPERATOR.search(around)) or len(WORD.findall(around)) < _SENTENCE)
     found = list(_in_file(snapshot, text, filters))
     if whole:
         return AskedNames(found)
@@ -92,62 +91,6 @@ def asked_names(
     if not found and not strict:
         found = _mistyped(snapshot, query, filters) or _shortened(snapshot, query, filters)
     return AskedNames(found)
-
-
-# --- places -----------------------------------------------------------------------------------------------------------
-
-
-def _places(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
-    """`walk.rs:1775`, `server.go:901 +0x1a5`, `File "app.py", line 3`, `tcp_v4_rcv+0x1a5/0x2b0`: what is at the place.
-    Of several the first counts the most; Python prints the deepest last."""
-    places = [(m[1] or m[3], int(m[2] or m[4]), bool(m[3])) for m in _PLACE.finditer(text)]
-    if any(python for _, _, python in places):
-        places.reverse()
-    worth = _QUALIFIED
-    for path, line, _ in places[:_MOST_PLACES]:
-        rows = [row for file in _files(snapshot, path.replace("\\", "/")) for row in _at(snapshot, file, line, filters)]
-        for row in rows:
-            yield AskedName(row, worth)
-        worth *= _LESS if rows else 1
-    for match in list(_OFFSET.finditer(text))[:_MOST_PLACES]:
-        rows = _rows(snapshot, [match[1]], filters)
-        for row in rows:
-            yield AskedName(row, worth)
-        worth *= _LESS if rows else 1
-
-
-def _at(snapshot: Snapshot, file: int, line: int, filters: Filters) -> list[Row]:
-    """The innermost definition, or block, at a line of a file; none if there is none."""
-    from lci_py.index.shards.symbol_queries import definitions_around, passing
-    from lci_py.index.shards.symbols import narrowest
-
-    symbols = snapshot.symbols
-    span = definitions_around(symbols, file, [line]).get(line)
-    if span is not None:
-        number = span.number
-        return [symbols.symbol_rows([number])[number]] if not filters or passing(symbols, [number], filters) else []
-    unit = None if filters else narrowest(symbols.chunks_of_file(file), line)
-    return [] if unit is None else [symbols.result_rows([unit])[unit]]
-
-
-def _files(snapshot: Snapshot, path: str) -> list[int]:
-    """The files whose paths share the longest end with a path from anywhere; none if they are too many."""
-    wanted = [part for part in path.split("/") if part not in ("", ".", "..")]
-    best, files = 0, list[int]()
-    for number, own in enumerate(snapshot.files.living_paths()):
-        if own == wanted[-1] or own.endswith("/" + wanted[-1]):
-            same = 0
-            for one, other in zip(reversed(own.split("/")), reversed(wanted), strict=False):
-                if one != other:
-                    break
-                same += 1
-            if same < min(2, len(wanted), own.count("/") + 1):
-                continue  # another folder's file of this name
-            if same > best:
-                best, files = same, []
-            if same == best:
-                files.append(number)
-    return files if len(files) <= _MOST_FILES else []
 
 
 # --- a name and its file ----------------------------------------------------------------------------------------------

@@ -129,15 +129,14 @@ def spelled(
     Raises:
         IndexError_: A shard cannot be used.
     """
-    if query.long:
-        return NOTHING  # it is about many things, and spells out none
     names, symbols = named(snapshot, query, filters, allowed)
     asked = asked_names(snapshot, query, filters, whole=bool(names), strict=strict)
     if asked.names:
         more, small = placed(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
-    texts = {} if asked.called else _texts(snapshot, query, allowed, head, wait=wait, named=bool(names))
+    # A long question is about many things: but for the frames of a stack trace, it spells out none.
+    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, head, wait=wait, named=bool(names))
     return Spelled(names, texts, symbols) if names or texts else NOTHING
 
 

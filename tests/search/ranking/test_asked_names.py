@@ -10,8 +10,9 @@ from lci_py import app
 from lci_py.index.shards.symbols import qualifies
 from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
+from lci_py.search.ranking.frames import frames_of, places
 from lci_py.search.ranking.literals import literals_of
-from lci_py.types.search import SearchRequest
+from lci_py.types.search import Filters, SearchRequest
 
 RANKED = ("dense", "bm25", "multiview")
 FILES = {
@@ -103,6 +104,62 @@ def first(session: Engine, mode: str, query: str) -> str:
 )
 def test_what_is_named_leads(session: Engine, mode: str, query: str, place: str) -> None:
     assert first(session, mode, query.replace("\\\n", "\n")) == place
+
+
+TRACES = {
+    "go": (
+        "goroutine 1 [running]:\nnet.(*ConnectionPool).acquire(0xc0001)\n\t/src/net/pool.py:200 +0x1a5\n"
+        "net.(*ClientSession).open_connection(...)\n\t/src/net/client.py:6 +0x2b",
+        "net/pool.py:5",
+    ),
+    "rust": ("   4: net::pool::ConnectionPool::close::{{closure}}\n             at ./net/pool.py:4:9", "net/pool.py:8"),
+    "java": (
+        "java.lang.IllegalStateException: closed\n\tat net.ClientSession.close(client.py:3)\n"
+        "Caused by: java.io.IOException: broken\n\tat net.ConnectionPool.release(pool.py:3)",
+        "net/pool.py:2",
+    ),
+    "javascript": (
+        "TypeError: no x\n    at async Pool.acquire [as take] (file:///app/net/pool.py:1:2)",
+        "net/pool.py:5",
+    ),
+    "firefox": ("TypeError: no x\nregister@http://localhost:5173/net/options.py:99:2", "net/options.py:4"),
+    "python": (
+        'Traceback (most recent call last):\n  File "/app/net/client.py", line 3, in close\n    self.pool.release()\n'
+        '  File "/app/net/pool.py", line 77, in release\n    raise ValueError\nValueError',
+        "net/pool.py:2",
+    ),
+    "gdb": (
+        "#0  0x0001 in check (name=0x1, value=3) at net/options.py:1\n#1  main () at net/client.py:1",
+        "net/options.py:9",
+    ),
+    "ruby": ("net/pool.py:1:in `block in release'\nnet/client.py:3:in `close'", "net/pool.py:2"),
+    "php": ("#0 /var/www/net/pool.py(1): Net\\Pool->release(1)\n#1 {main}", "net/pool.py:2"),
+    "kernel": ("RIP: 0010:open_connection+0x1b/0x40\n Call Trace:\n  close_all+0x2/0x10", "net/client.py:5"),
+}
+
+
+@pytest.mark.parametrize("mode", RANKED)
+@pytest.mark.parametrize("kind", TRACES)
+def test_the_deepest_frame_of_the_repository_leads(session: Engine, mode: str, kind: str) -> None:
+    trace, place = TRACES[kind]
+    elsewhere = "    at Object.<anonymous> (/usr/lib/other/base.py:3:4)\n"
+    issue = f"The server stops when a session is closed twice\n\nIt happens each time.\n\n{elsewhere}{trace}\n"
+    assert first(session, mode, issue) == place
+    assert first(session, mode, trace) == place
+
+
+def test_a_file_name_without_folder_and_function_is_no_place_in_a_long_question(session: Engine) -> None:
+    text = "My own pool.py:6 shows it"
+    assert not list(places(session.snapshot, text, Filters(), certain=True))
+    assert [place.row["line"] for place in places(session.snapshot, text, Filters(), certain=False)] == [5]
+
+
+@pytest.mark.parametrize(
+    "evil",
+    ["a" * 60_000, "a.b:1 " * 10_000, "\\/" * 30_000, "a.b(" * 15_000, "x.py:1: " + "a" * 59_000, "::{{" * 15_000],
+)
+def test_frames_of_any_text_are_read_in_linear_time(evil: str) -> None:
+    assert len(frames_of(evil)) < 1_000
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,168 @@
+"""The places that a text names: frames of a stack trace, `FILE:LINE` of compilers and editors, symbols with offsets.
+
+A frame says a line and mostly a function. The line may be that of another version of the file, so the function counts
+where both are known (docs/ranking.md#names-and-verbatim-text).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Filters
+
+#: Places of one text that are read, frames of the repository that count, and how much each counts of the one before.
+_MOST_PLACES, _MOST_FRAMES, _LESS = 200, 12, 0.4
+#: Files that may be meant by a frame; with more, it says nothing.
+_MOST_FILES = 3
+
+#: A place in a file: Python's, then `FILE:LINE` (C#: `FILE:line LINE`), then PHP's. The text is anybody's: a run of
+#: characters begins only where none is before it, so that a search takes linear time.
+_PLACE = lazily(
+    r"File \"(?P<quoted>[^\"\n]{1,500})\", line (?P<quoted_line>\d{1,7})"
+    r"|(?<![\w./\\+-])(?P<path>[\w./\\+-]+)(?::(?:line )?(?P<line>\d{1,7})\b(?!/)|\((?P<bracketed>\d{1,7})\)(?=:))"
+)
+#: The end of a path that names a file.
+_FILE = lazily(r"\w\.[A-Za-z]\w{0,7}$")
+#: A symbol of the kernel or of a library, with the offset in it: `tcp_v4_rcv+0x1a5/0x2b0`.
+_OFFSET = lazily(r"(?<![\w.])([A-Za-z_]\w+)(?:\.\w+)*\+0x[0-9a-f]+")
+#: What stands between a place and the name of its function: Python, Ruby, Elixir and PHP behind it, others before it.
+_BEHIND = lazily(r"(?:, in |: in |:in [`'](?:block in |rescue in )?|: (?=[\w?!\\]+[.>:#(/-]))([\w.#:>?!\\-]+)")
+_BEFORE = lazily(
+    r"(?<![\w.$:#<>-])([\w.$:#<>-]+)\s*(?:(?:\[as \w+\]\s*)?\(|(?:\([^()]*\)\s*){1,2}(?:at|in) (?:[A-Za-z]:)?|@)$"
+)
+#: The beginning of an address, whose path the place has.
+_ADDRESS = lazily(r"\b(?:file|https?|webpack|webpack-internal|node):(?://[\w.:-]*)?$")
+#: A line that has nothing but a place and what leads to it; its function is in the line before.
+_BARE = lazily(r"^\s*(?:at |--> |in )?$")
+_LAST_NAME = lazily(r"[A-Za-z_$][\w$]*(?=[^A-Za-z_$]*$)")
+#: The arguments, closures and generic parameters at the end of a frame.
+_TRAILING = lazily(r"(?:\([^()]*\)|::\{\{[\w#]+\}\}|::h[0-9a-f]{16}|<[^<>]*>|\.func\d+[.\d]*|\s)+$")
+#: Characters before a place, and of the line above it, that are read for its function.
+_BEFORE_TEXT, _ABOVE_TEXT = 200, 500
+#: Where the frames of the exception begin that caused the ones before.
+_CAUSE = "Caused by:"
+
+
+class Frame(NamedTuple):
+    """A place of a text; `path` may come from anywhere, `name` is its function's, or empty."""
+
+    path: str
+    line: int
+    name: str
+
+
+class Place(NamedTuple):
+    """A definition that a text has a place of; `worth` is in (0, 1]."""
+
+    row: Row
+    worth: float
+
+
+def frames_of(text: str) -> list[Frame]:
+    """The frames of a text, the deepest first: Python prints it last, others first, Java's causes behind each other."""
+    frames: list[Frame] = []
+    for part in reversed(text.split(_CAUSE)):
+        own = list(_PLACE.finditer(part))
+        if 'File "' in part:
+            own.reverse()
+        frames += _frames(part, own[:_MOST_PLACES])
+    return list(dict.fromkeys(frames))[:_MOST_PLACES]
+
+
+def _frames(text: str, matches: Sequence[re.Match[str]]) -> Iterator[Frame]:
+    for match in matches:
+        path = (match["quoted"] or match["path"]).replace("\\", "/")
+        if not _FILE.search(path):
+            continue
+        start = text.rfind("\n", 0, match.start()) + 1
+        before = _ADDRESS.sub("", text[max(start, match.start() - _BEFORE_TEXT) : match.start()])
+        name = ""
+        if behind := _BEHIND.match(text, match.end()):
+            name = behind[1]
+        elif there := _BEFORE.search(before):
+            name = there[1]
+            if "/" not in path and name.count(".") > 1:
+                # Java names the package, and the file without its folder.
+                path = "/".join([*name.split(".")[:-2], path])
+        elif start and _BARE.match(before):
+            above = text[max(text.rfind("\n", 0, start - 1) + 1, start - _ABOVE_TEXT) : start - 1]
+            name = "" if _PLACE.search(above) else _TRAILING.sub("", above)
+        last = _LAST_NAME.search(name)
+        yield Frame(path, int(match["quoted_line"] or match["line"] or match["bracketed"]), last[0] if last else "")
+
+
+def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) -> Iterator[Place]:
+    """What is at the frames of a text, the deepest first.
+
+    Args:
+        snapshot: What is searched.
+        text: A query.
+        filters: That the definitions pass.
+        certain: Whether a file counts only if more than its name is known, as in a text that is not about one place.
+    """
+    worth = 1.0
+    frames = frames_of(text)
+    files = _files(snapshot, {frame.path for frame in frames})
+    frames = [frame for frame in frames if frame.path in files][:_MOST_FRAMES]
+    for frame in frames:
+        rows = []
+        for file in files[frame.path]:
+            row, named = _at(snapshot, file, frame, filters)
+            if row is not None and (named or not certain or "/" in frame.path):
+                rows.append(row)
+        yield from (Place(row, worth) for row in rows)
+        worth *= _LESS if rows else 1
+    for name in list(dict.fromkeys(match[1] for match in _OFFSET.finditer(text)))[:_MOST_FRAMES]:
+        rows = snapshot.symbols.called(name, filters)
+        yield from (Place(row, worth) for row in rows[:_MOST_FILES])
+        worth *= _LESS if rows else 1
+
+
+def _at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[Row | None, bool]:
+    """The innermost definition, or block, of a file at the line of a frame; or the one of its name that is nearest to
+    the line, if that one has another name. And whether it has the name of the frame."""
+    from lci_py.index.shards.symbol_queries import definitions_around, passing
+    from lci_py.index.shards.symbols import narrowest
+
+    symbols = snapshot.symbols
+    span = definitions_around(symbols, file, [frame.line]).get(frame.line)
+    there = None if span is None else symbols.symbol_rows([span.number])[span.number]
+    if frame.name and (there is None or there["symbol"].rpartition(".")[2] != frame.name):
+        own = [row for row in symbols.called(frame.name, filters) if row["file_number"] == file]
+        if own:
+            return min(own, key=lambda row: abs(row["line"] - frame.line)), True
+    if there is not None and span is not None:
+        return (there if not filters or passing(symbols, [span.number], filters) else None), bool(frame.name)
+    unit = None if filters else narrowest(symbols.chunks_of_file(file), frame.line)
+    return (None if unit is None else symbols.result_rows([unit])[unit]), False
+
+
+def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
+    """For each path, which may come from anywhere, the files that share the longest end with it; none if they are
+    many."""
+    wanted: dict[str, list[tuple[str, list[str]]]] = {}
+    for path in paths:
+        parts = [part for part in path.split("/") if part not in ("", ".", "..")]
+        wanted.setdefault(parts[-1], []).append((path, parts))
+    best: dict[str, tuple[int, list[int]]] = {}
+    for number, own in enumerate(snapshot.files.living_paths() if wanted else ()):
+        for path, parts in wanted.get(own.rpartition("/")[2], ()):
+            same = 0
+            for one, other in zip(reversed(own.split("/")), reversed(parts), strict=False):
+                if one != other:
+                    break
+                same += 1
+            if same < min(2, len(parts), own.count("/") + 1):
+                continue  # another folder's file of this name
+            most, files = best.get(path, (0, []))
+            if same >= most:
+                best[path] = (same, [*files, number] if same == most else [number])
+    return {path: files for path, (_, files) in best.items() if len(files) <= _MOST_FILES}
