@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from lci_py.types.graph import Place
+from lci_py.types.graph import Place, Through
 from lci_py.types.search import Filters, IndexInfo
 
 Change = Literal["modified", "added", "removed"]
-#: Why something is affected: calls lead to a change; it is changed itself; it calls or mentions a name of a change, and
+#: Why something is affected: calls lead to a change; calls through a declared method or a name that is put together
+#: may; it is changed itself; it calls or mentions a name of a change, and
 #: it is not known what that means; its file imports a file that has changed outside of its definitions; it is a file of
 #: tests named after a file with a change.
-Reason = Literal["calls", "changed", "name", "imports", "file_name"]
+Reason = Literal["calls", "dispatch", "changed", "name", "imports", "file_name"]
 
 
 class AffectedRequest(NamedTuple):
@@ -51,4 +52,5 @@ class AffectedAnswer(NamedTuple):
     max_tokens: int | None = None  # the budget, if it cut something
     dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it left out
     nearest_tests: tuple[str, ...] = ()  # if there are no tests: files of some by folder and name, best first
+    through: tuple[Through, ...] = ()  # declared methods that changes implement with more others than are followed
     uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lci_py.types.graph import Neighbour
+from lci_py.types.graph import Neighbour, Through
 from lci_py.types.search import Filters, IndexInfo
 
 
@@ -40,6 +40,7 @@ class Calls(NamedTuple):
 
     shown: tuple[Neighbour, ...]
     total: int
+    through: tuple[Through, ...] = ()  # declared methods with more implementations than are listed
 
 
 class Shown(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object
-from lci_py.render.json.graph import place_object
+from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
     from lci_py.types.affected import AffectedAnswer, Reached
@@ -35,6 +35,7 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
         "nearest_tests": list(answer.nearest_tests),
         "total": len(answer.tests) + tests,
         "has_more": tests > 0,
+        "dispatch": [through_object(one) for one in answer.through],
         "uncompared": list(answer.uncompared),
         "index": index_object(answer.info),
     }

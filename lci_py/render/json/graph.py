@@ -49,7 +49,7 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
     if answer.command != "refs":
         tail["unresolved_uses"] = answer.unresolved_uses
     if answer.through:
-        tail["dispatch"] = [_through(item) for item in answer.through]
+        tail["dispatch"] = [through_object(item) for item in answer.through]
     if answer.places_left_out:
         tail["left_out"] = {"places": answer.places_left_out}
     if answer.max_tokens is not None:
@@ -97,7 +97,8 @@ def _external(item: External) -> dict[str, Any]:
     return found
 
 
-def _through(item: Through) -> dict[str, Any]:
+def through_object(item: Through) -> dict[str, Any]:
+    """A declared method behind which others stand."""
     return {**place_object(item.place), "types": item.types, "calls": item.calls, "listed": item.listed}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
-from lci_py.render.json.graph import place_object
+from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
     from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest
@@ -79,4 +79,4 @@ def _calls(calls: Calls) -> dict[str, Any]:
     for item in calls.shown:
         one = {**place_object(item.place), "sites": list(item.sites)}
         results.append(one | ({"ambiguous": True} if item.ambiguous else {}))
-    return {"results": results, "total": calls.total}
+    return {"results": results, "total": calls.total, "dispatch": [through_object(item) for item in calls.through]}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.graph import Table
+from lci_py.render.text.graph import Table, through_notes
 from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
 from lci_py.types.search import FILE_KIND
 
@@ -63,6 +63,9 @@ def render(
         if rows := list(lines):
             file.write(layout.style(label, "bold") + "\n")
             file.writelines(line + "\n" for line in rows)
+    for note in through_notes(answer.through, callers=True):
+        for line in sentence(f"{layout.signs.warn} not followed: {note}", layout, "  "):
+            file.write(layout.style(line, "warn") + "\n")
     if untested := no_test(answer):
         for line in sentence(f"{layout.signs.warn} {untested}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
@@ -129,4 +132,4 @@ def _how(one: Reached) -> str:
     if one.reason == "file_name":
         return "by the file's name"
     calls = f"{plural(one.distance, 'call')} away"
-    return f"{calls}, by name" if one.reason == "name" else calls
+    return calls + {"name": ", by name", "dispatch": ", dispatch"}.get(one.reason, "")

@@ -23,7 +23,7 @@ from lci_py.render.text.style import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lci_py.types.graph import Branch, GraphAnswer, Place
+    from lci_py.types.graph import Branch, GraphAnswer, Place, Through
 
 #: A path, the numbers after it (`line` or `line:column`), two cells, and the rest of the line.
 TableRow = tuple[str, str, str, str, str]
@@ -255,7 +255,8 @@ def _notes(answer: GraphAnswer, *, footer: bool) -> Iterator[str]:
     """What the answer does not cover."""
     if answer.places_left_out and not footer:
         yield _left_out(answer)
-    yield from _dispatched(answer)
+    callers = "callers" in (answer.command, answer.direction)
+    yield from through_notes([item for item in answer.through if callers or not item.listed], callers=callers)
     if answer.unresolved_uses:
         yield from _unresolved(answer)
     for what, count in answer.left_out:
@@ -279,10 +280,8 @@ def _unresolved(answer: GraphAnswer) -> Iterator[str]:
         yield f"{plural(count, 'call')} {called} without a known target: {commands} {lists}"
 
 
-def _dispatched(answer: GraphAnswer) -> Iterator[str]:
-    """Through which declared methods calls come, and those behind which too many stand to be listed."""
-    callers = answer.command == "callers"
-    through = [item for item in answer.through if callers or not item.listed]
+def through_notes(through: Sequence[Through], *, callers: bool) -> Iterator[str]:
+    """Through which declared methods calls come, or, of callees, behind which too many stand to be listed."""
     for item in through[:_NAMES]:
         name = _name(item.place)
         said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "

@@ -123,6 +123,12 @@ def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
         sure = "  (ambiguous)" if item.ambiguous else ""
         where = f"{style(visible_line(item.place.file), 'path')}:{style(str(line), 'line')}"
         yield f"{_INDENT}{where}  {style(item.place.kind, 'kind')} {name}".rstrip() + style(sure, "dim")
+    if not calls.through:
+        return
+    from lci_py.render.text.graph import through_notes
+
+    for note in through_notes(calls.through, callers=label == "callers"):
+        yield style(f"{_INDENT}{layout.signs.warn} {note}", "warn")
 
 
 def _notes(answer: ShowAnswer) -> Iterator[str]:

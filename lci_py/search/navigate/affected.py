@@ -12,7 +12,9 @@ from lci_py.errors import UsageError
 from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import language_and_lambdas, tests_among
 from lci_py.search.answer.results import index_info
+from lci_py.search.navigate import dispatch
 from lci_py.search.navigate.calls import place_filter
+from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch
 from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.navigate.present import Definition, PresentFiles, parsed
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.affected import Reason
+    from lci_py.types.graph import Through
 
 #: Kinds whose changes affect nobody: prose.
 _PROSE = frozenset({"section"})
@@ -38,6 +41,8 @@ _USES = 50
 _NAME = 4
 #: Functions that are looked for where they are mentioned.
 _MENTIONED = 10
+#: Methods of a level, those reached first, whose calls through a declared method are looked for.
+_DISPATCHED = 200
 #: Files of tests that are named where no test is reached.
 _NEAREST = 3
 #: Files that have the words of such a name, at most.
@@ -61,8 +66,9 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
     nearest = _nearest_tests(snapshot, request, changes) if changes and not tests else ()
     info = index_info(snapshot)
     return AffectedAnswer(
-        request, commit, tuple(changes), callers, tests, info, uncompared=uncompared, nearest_tests=nearest
-    )
+        request, commit, tuple(changes), callers, tests, info, uncompared=uncompared, nearest_tests=nearest,
+        through=reach.folded(),
+    )  # fmt: skip
 
 
 # --- what has changed -------------------------------------------------------------------------------------------
@@ -266,6 +272,7 @@ class _Reach:
         self._snapshot = snapshot
         self._request = request
         self._nodes = Nodes(snapshot)
+        self._dispatch = Dispatch(self._nodes)
         self._by_id: dict[str, int] = {}  # the nodes of changed definitions
 
     def run(self, changes: Sequence[ChangedPlace]) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
@@ -280,6 +287,7 @@ class _Reach:
             level |= dict.fromkeys(self._importers(file), "imports")
         level |= dict.fromkeys(self._tests_named_after(changes), "file_name")
         level |= dict.fromkeys([*self._users(changes), *self._mentions(changes)], "name")
+        level |= dict.fromkeys(self._dispatching(numbers), "dispatch")
         level |= dict.fromkeys(self._callers(numbers), "calls")
         distance = 1
         while level and (self._request.depth is None or distance <= self._request.depth):
@@ -287,8 +295,11 @@ class _Reach:
             found |= {node: (distance, reason) for node, reason in fresh.items()}
             # Nobody is affected through importers and files by their names: it is not known that they use the change.
             level = {}
-            for reason in ("name", "calls"):
-                level |= dict.fromkeys(self._callers([node for node in fresh if fresh[node] == reason]), reason)
+            for reason in ("name", "dispatch", "calls"):
+                reached = [node for node in fresh if fresh[node] == reason]
+                if reason == "calls":
+                    level |= dict.fromkeys(self._dispatching(reached), "dispatch")
+                level |= dict.fromkeys(self._callers(reached), reason)
             distance += 1
         return self._sorted(found)
 
@@ -310,6 +321,24 @@ class _Reach:
             file, _, around = graph.lambda_at(node)
             found[around if around >= 0 else self._nodes.first_file + file] = None
         return list(found)
+
+    def _dispatching(self, nodes: Sequence[int]) -> list[int]:
+        """Who calls some nodes without naming them, where few others may be meant as well."""
+        first = self._nodes.first_file
+        rows = self._snapshot.symbols.symbol_rows([node for node in nodes if node < first][:_DISPATCHED])
+        found: dict[int, None] = {}
+        for row in rows.values():
+            calls, _ = self._dispatch.calls([row], (), "callers")
+            found |= dict.fromkeys(call.node for call in calls)
+        return list(found)
+
+    def folded(self) -> tuple[Through, ...]:
+        """The declared methods that changed ones implement, of which calls are not followed: too many others do."""
+        rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
+        found: dict[int, dispatch.Through] = {}
+        for row in rows.values():
+            found |= {one.declared: one for one in self._dispatch.callers([row]) if one.types > MOST_LISTED}
+        return tuple(self._dispatch.places(list(found.values())))
 
     def _importers(self, file: int) -> list[int]:
         graph = self._nodes.graph

@@ -9,7 +9,7 @@ from lci_py.search.answer import results
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import externals, unresolved_uses
 from lci_py.search.navigate.names import meanings, one_meaning
-from lci_py.search.navigate.nodes import Nodes, merged, place_of
+from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.suggest import near_misses
 from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, Place, Through
@@ -58,11 +58,13 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     )
 
 
-def neighbours_of(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Neighbour]:
-    """The callers or the callees of some definitions of one file, in files that are still there; in their order."""
+def neighbours_of(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
+    """The callers or the callees of some definitions of one file, in files that are still there; in their order. Also
+    the declared methods behind which others stand."""
     passes = place_filter(Filters(), nodes.snapshot.freshness.there())
-    found = {item for item in _neighbours(nodes, rows, direction) if passes(item.place)}
-    return sorted(found, key=_order if direction == "callers" else _by_site)
+    more, through = _dispatched(nodes, rows, direction)
+    found = {item for item in (*_neighbours(nodes, rows, direction), *more) if passes(item.place)}
+    return sorted(found, key=_order if direction == "callers" else _by_site), through
 
 
 def _lines(outside: Sequence[External]) -> int:
@@ -156,18 +158,10 @@ def _dispatched(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[li
     """The neighbours that calls of declared methods and names that are put together lead to, and these methods."""
     dispatch = Dispatch(nodes)
     asked = nodes.asked(rows)
-    found = dispatch.callers(rows) if direction == "callers" else dispatch.callees(asked)
-    calls: dict[int, Call] = {}
-    for call in [*(call for one in found for call in one.calls), *(dispatch.by_name(rows) * (direction == "callers"))]:
-        calls[call.node] = merged(calls[call.node], call) if call.node in calls else call
-    places = nodes.places([*calls, *(one.declared for one in found)])
+    calls, found = dispatch.calls(rows, asked, direction)
+    places = nodes.places(call.node for call in calls)
     ids = [row["id"] for row in rows] if direction == "callers" else [p.id for p in nodes.places(asked).values()]
-    through = [
-        Through(places[one.declared], one.types, len(one.sites), bool(one.calls))
-        for one in found
-        if one.declared in places
-    ]
-    return [_neighbour(places, call, ids) for call in calls.values() if call.node in places], through
+    return [_neighbour(places, call, ids) for call in calls if call.node in places], dispatch.places(found)
 
 
 def _neighbour(places: dict[int, Place], call: Call, ids: Sequence[str]) -> Neighbour:

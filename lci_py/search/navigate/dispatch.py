@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FLOW, OVERRIDE, SELF
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import Member, calls_named, members_named, owned_names, parents, types_named
-from lci_py.search.navigate.nodes import joined
+from lci_py.search.navigate.nodes import joined, merged
 from lci_py.source.text.language_tables import has_rule, table_of
+from lci_py.types import graph as types
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.navigate.nodes import Call, Edge, Nodes
+    from lci_py.types.graph import Direction
 
 #: Methods behind a declared one that are listed; more are counted only.
 MOST_LISTED = 12
@@ -63,6 +65,35 @@ class Dispatch:
         self._graph = nodes.graph
         self._symbols = nodes.snapshot.symbols
         self._named: dict[str, dict[int, list[Member]]] = {}
+
+    # --- both ways --------------------------------------------------------------------------------------------------
+
+    def calls(
+        self, rows: Sequence[Row], asked: Sequence[int], direction: Direction
+    ) -> tuple[list[Call], list[Through]]:
+        """The calls that lead to some definitions, or on from them, without naming what runs; and the declared methods
+        that they name.
+
+        Args:
+            rows: The definitions; origins of callers are places among these.
+            asked: Their nodes; origins of callees are places among these.
+            direction: Which way.
+        """
+        found = self.callers(rows) if direction == "callers" else self.callees(asked)
+        calls: dict[int, Call] = {}
+        by_name = self.by_name(rows) if direction == "callers" else []
+        for call in [*(call for one in found for call in one.calls), *by_name]:
+            calls[call.node] = merged(calls[call.node], call) if call.node in calls else call
+        return list(calls.values()), found
+
+    def places(self, through: Sequence[Through]) -> list[types.Through]:
+        """The values of some declared methods."""
+        places = self._nodes.places(one.declared for one in through)
+        return [
+            types.Through(places[one.declared], one.types, len(one.sites), bool(one.calls))
+            for one in through
+            if one.declared in places
+        ]
 
     # --- who calls ------------------------------------------------------------------------------------------------
 
@@ -304,18 +335,31 @@ class Dispatch:
             if row["kind"] not in ("method", "function") or len(name) <= _LEAST:
                 continue
             owner = next((owner for owner, _ in self._of_row(row)), -1)
+            for node, line, is_own, patterns in self._taking_names(language):
+                if not any(pattern.fullmatch(name) for pattern in patterns):
+                    continue
+                if is_own and not self._are_related(self._type_around(node), owner):
+                    continue
+                edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
+        return joined(edges)
+
+    def _taking_names(self, language: str) -> list[tuple[int, int, bool, list[re.Pattern[str]]]]:
+        """The calls of a language that take a name which is put together beside them: node, line, whether they are on
+        the own object, and patterns of the names."""
+        if language not in self._taking:
+            found = self._taking[language] = []
             for taking in table_of(language).get("calls_by_name", ()):
                 for file, caller, line in calls_named(self._symbols, taking):
                     lines = self._nodes.snapshot.reader.some(self._nodes.path(file), max(1, line - _NEAR), line + _NEAR)
-                    text = "\n".join(part.decode("utf-8", "replace") for part in lines)
-                    if not _builds(text, name):
-                        continue
-                    node = self._nodes.caller(file, caller)
-                    here = lines[min(line - 1, _NEAR)].decode("utf-8", "replace")
-                    if _OWN.search(here) and not self._are_related(self._type_around(node), owner):
-                        continue
-                    edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
-        return joined(edges)
+                    patterns = _built("\n".join(part.decode("utf-8", "replace") for part in lines))
+                    if patterns:
+                        here = lines[min(line - 1, _NEAR)].decode("utf-8", "replace")
+                        found.append((self._nodes.caller(file, caller), line, bool(_OWN.search(here)), patterns))
+        return self._taking[language]
+
+    @cached_property
+    def _taking(self) -> dict[str, list[tuple[int, int, bool, list[re.Pattern[str]]]]]:
+        return {}
 
     def _are_related(self, one: int, other: int) -> bool:
         """Whether an object may be of both types."""
@@ -325,8 +369,9 @@ class Dispatch:
         return one in below or not below.isdisjoint(self._below(one))
 
 
-def _builds(text: str, name: str) -> bool:
-    """Whether some code puts together a text that may be a name."""
+def _built(text: str) -> list[re.Pattern[str]]:
+    """Patterns of the names that some code puts together."""
+    found = []
     for match in _BUILT.finditer(text):
         written = match["text"]
         parts = _HOLE.split(written)
@@ -339,9 +384,9 @@ def _builds(text: str, name: str) -> bool:
             if not behind and not before:
                 continue
             pattern = r"\w+" * before + pattern + r"\w+" * behind
-        if max(map(len, parts)) >= _LEAST and re.fullmatch(pattern, name):
-            return True
-    return False
+        if max(map(len, parts)) >= _LEAST:
+            found.append(re.compile(pattern))
+    return found
 
 
 def _nearest(method: Member, types: Sequence[Member]) -> int:

@@ -274,8 +274,8 @@ class _Work:
         nodes = self._nodes
 
         def calls(way: Direction) -> Calls:
-            found = neighbours_of(nodes, [row], way)
-            return Calls(tuple(found[:_CALLS]), len(found))
+            found, through = neighbours_of(nodes, [row], way)
+            return Calls(tuple(found[:_CALLS]), len(found), tuple(one for one in through if not one.listed))
 
         callers = calls("callers") if request.callers else None
         callees = calls("callees") if request.callees else None

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from lci_py.errors import UsageError
 from lci_py.search.answer import results
 from lci_py.search.navigate.calls import definitions, nothing, place_filter, unresolved
+from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch, Through
 from lci_py.search.navigate.names import groups
 from lci_py.search.navigate.nodes import Nodes, merged, place_of
+from lci_py.types import graph as through_types
 from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
 from lci_py.types.record import dataclass, field, replace
 
@@ -65,6 +67,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
         results.index_info(snapshot),
         len(grown) - len(roots),
         branches=branches,
+        through=tuple(grower.folded()),
         unresolved_uses=unresolved(nodes, rows, request, request.direction),
         direction=request.direction,
         depth=request.depth,
@@ -78,7 +81,9 @@ class _Grower:
         self._nodes = nodes
         self._direction: Direction = direction
         self._filters = filters
+        self._dispatch = Dispatch(nodes)
         self._below: dict[int, list[Call]] = {}  # what is shown below a node
+        self._folded: dict[int, Through] = {}  # declared methods of too many implementations, by number
 
     def grow(self, roots: list[_Branch], asked: list[list[int]], depth: int) -> list[_Branch]:
         """All branches, parents before children.
@@ -116,9 +121,11 @@ class _Grower:
         """Look up the children of some nodes, all in one go."""
         wanted = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
         calls = self._nodes.calls_of_each([own for _, own in wanted], self._direction)
+        behind = self._behind(fresh, stands_for)
         below: dict[int, dict[int, Call]] = {node: {} for node in fresh}
-        passes = self._passing(call.node for each in calls for call in each)
-        for (node, _), each in zip(wanted, calls, strict=True):
+        passes = self._passing(call.node for each in (*calls, *behind) for call in each)
+        for node, each in (*((node, each) for (node, _), each in zip(wanted, calls, strict=True)),
+                           *zip(fresh, behind, strict=True)):  # fmt: skip
             for call in each:
                 if passes(call.node):
                     known = below[node].get(call.node)
@@ -127,6 +134,27 @@ class _Grower:
         for node in fresh:
             # Callees in the order of the calls; callers by path and place, which is that of the numbers.
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
+
+    def _behind(self, fresh: list[int], stands_for: dict[int, list[int]]) -> list[list[Call]]:
+        """What the calls of some nodes lead to, or come from, without naming it."""
+        found = []
+        own = [stands_for.get(node, [node]) for node in fresh]
+        rows = self._nodes.snapshot.symbols.symbol_rows(
+            sorted({one for some in own for one in some if one < self._nodes.first_file})
+        )
+        for some in own:
+            calls, through = self._dispatch.calls([rows[one] for one in some if one in rows], some, self._direction)
+            found.append(calls)
+            for one in through:
+                if one.types > MOST_LISTED:
+                    known = self._folded.get(one.declared)
+                    sites = {*one.sites, *(known.sites if known else ())}
+                    self._folded[one.declared] = one._replace(sites=tuple(sorted(sites)))
+        return found
+
+    def folded(self) -> list[through_types.Through]:
+        """The declared methods with more implementations than are listed."""
+        return self._dispatch.places(list(self._folded.values()))
 
     def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
         """A test whether a node passes the filters, and its file is still there."""

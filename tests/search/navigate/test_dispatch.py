@@ -58,6 +58,37 @@ def test_an_overriding_method_has_the_callers_of_the_declared_one(lci: Lci, lang
     assert len(behind["results"]) == 2
 
 
+@pytest.mark.parametrize("path", OWN_CALLS)
+def test_tree_show_and_affected_know_these_calls(lci: Lci, languages: Path, path: str) -> None:
+    folder = path.rpartition(".")[2]
+    leaf, run = f"{folder}/{path}::Leaf.step", f"{folder}/{path}::{'' if folder == 'go' else 'Base.'}run"
+    for direction, name, symbols in (("callers", leaf, {"run"}), ("callees", run, {"step"})):
+        tree = answer(lci, languages, "tree", name, "--direction", direction)
+        assert {child["symbol"] for child in tree["results"][0]["children"]} == symbols
+        assert len(tree["results"][0]["children"]) == (1 if direction == "callers" else 2)
+        shown = answer(lci, languages, "show", name, f"--{direction}")["results"][0][direction]
+        assert ({one["symbol"] for one in shown["results"]}, shown["total"]) == (
+            symbols, len(tree["results"][0]["children"]),
+        )  # fmt: skip
+
+
+def test_a_change_of_an_override_affects_the_callers_of_the_declared_method(
+    lci: Lci, languages: Path, tmp_path: Path
+) -> None:
+    text = "from a import Base\n\ndef test_it():\n    use(Base())\n\ndef use(base: Base):\n    base.step()\n"
+    root = build(tmp_path / "repo", {"a.py": OWN_CALLS["a.py"], "test_use.py": text})
+    found = answer(lci, root, "affected", "--files", "a.py")
+    reasons = {one["symbol"]: one["reason"] for one in found["results"]}
+    assert reasons == {"test_it": "calls", "use": "calls"}
+    leaf = "\n\nfrom a import Base\n\nclass Leaf(Base):\n    def step(self): pass\n"
+    root = build(
+        tmp_path / "apart", {"a.py": OWN_CALLS["a.py"].partition("class Leaf")[0], "b.py": leaf, "test_use.py": text}
+    )
+    found = answer(lci, root, "affected", "--files", "b.py")
+    reasons = {one["symbol"]: one["reason"] for one in (*found["results"], *found["callers"])}
+    assert (reasons["use"], reasons["test_it"], reasons["run"]) == ("dispatch",) * 3
+
+
 SHAPES = "".join(f"type T{n} struct{{}}\n\nfunc (t T{n}) serve(a, b int) {{}}\n\n" for n in range(13))
 MORE = {
     "go/a.go": "package a\n\ntype H interface {\n\tserve(a int, b int)\n}\n\ntype Other struct{}\n\n"
@@ -86,6 +117,15 @@ def test_more_than_a_dozen_are_counted(lci: Lci, more: Path) -> None:
     said = lci("callers", "T3.serve", cwd=more).out
     assert "1 call through a.H.serve, with 13 implementations: `lci callers a.H.serve` lists them" in said
     assert "1 call of a.H.serve, with 13 implementations" in lci("callees", "go/a.go::run", cwd=more).out
+    for argv, said in (
+        (("tree", "T3.serve", "--direction", "callers"), "1 call through a.H.serve, with 13 implementations"),
+        (("tree", "go/a.go::run"), "1 call of a.H.serve, with 13 implementations"),
+        (("show", "T3.serve", "--callers"), "1 call through a.H.serve, with 13 implementations"),
+        (("show", "go/a.go::run", "--callees"), "1 call of a.H.serve, with 13 implementations"),
+        (("affected", "--files", "go/a.go"), "not followed: 1 call through a.H.serve, with 13 implementations"),
+    ):
+        assert said in lci(*argv, cwd=more).out
+        assert answer(lci, more, *argv)
     assert "dispatch" not in answer(lci, more, "callers", "Other.serve")  # other parameters
 
 
