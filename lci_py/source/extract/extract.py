@@ -37,7 +37,9 @@ from lci_py.types.source import Base, Call, Extract, Import, Symbol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.languages import Parsed
 
 
 def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()) -> Extract:
@@ -56,7 +58,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     """
     if language == TEXT:
         return extract_text(source, TEXT, limits, path=path)
-    tree, captured, reader, limit = _parse(path, source, language, limits, flags)
+    parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
+    tree = parsed.tree
     finder, imports = reader.finder, tuple(_imports(captured))
     flow = lower(language, tree.root_node, captured, imports)
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
@@ -104,7 +107,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         claims=tuple(claims_of(language, path, source, symbols)),
         flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
         chunks=chunks,
-        has_errors=tree.root_node.has_error,
+        has_errors=parsed.has_errors,
         marks=marks if not limit else b"",
         limit=limit,
         re_exports=handed_on(tree.root_node, captured, symbols, imports, chunks),
@@ -121,7 +124,8 @@ def definitions(
     """
     if language == TEXT:
         return Extract(TEXT, "")
-    tree, captured, reader, limit = _parse(path, source, language, limits, flags)
+    parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
+    tree = parsed.tree
     # Definitions in an anonymous function are local. Python's lambdas hold none.
     flow = (
         lower(language, tree.root_node, captured, tuple(_imports(captured)))
@@ -153,17 +157,17 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
 
 def _parse(
     path: str, source: bytes, language: str, limits: Limits, flags: tuple[str, ...]
-) -> tuple[Tree, Captured, SymbolReader, str]:
+) -> tuple[Parsed, Captured, SymbolReader, str]:
     """The tree, what the queries found in it, its symbols, and which limit keeps these from being complete."""
     spec = load_languages()[language]
-    tree, text, uses = spec.parse(decodable(source), limits)
-    captured = Captured(spec.matches(tree.root_node, limits), source, text, uses)
+    parsed = spec.parse(decodable(source), limits)
+    captured = Captured(spec.matches_of(parsed, limits), source, parsed.text, parsed.uses)
     tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
     reader = SymbolReader(spec, captured, tags)
     limit = reader.read(limits.max_file_symbols)
-    if not limit and is_deep(tree, limits.max_nesting):
+    if not limit and is_deep(parsed.tree, limits.max_nesting):
         limit = "too_deep"
-    return tree, captured, reader, limit
+    return parsed, captured, reader, limit
 
 
 def _calls(

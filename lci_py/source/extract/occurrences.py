@@ -78,18 +78,18 @@ def occurrences(
     spec = load_languages()[language]
     text = decodable(source)
     with time_limit(limits.max_file_seconds):
-        tree, parsed, uses = spec.parse(text, limits)
-        root = tree.root_node
-        hits = [
-            (match.start(), node)
-            for match in pattern.finditer(text)
-            if (node := _name_at(root, match) or _macro_at(spec, root, parsed, match)) is not None
-        ]
+        parsed = spec.parse(text, limits)
+        hits = []
+        for match in pattern.finditer(text):
+            root = parsed.root_at(match.start())
+            node = _name_at(root, match) or _macro_at(spec, root, parsed.text, match)
+            if node is not None:
+                hits.append((match.start(), node))
         if name:
             hits = [(at, node) for at, node in hits if _selects(node, name)]
         if not hits:
             return []
-        roles = _Roles(Captured(spec.matches(root, limits), text, parsed, uses))
+        roles = _Roles(Captured(spec.matches_of(parsed, limits), text, parsed.text, parsed.uses))
         return list(_occurrences(text, hits, roles))
 
 

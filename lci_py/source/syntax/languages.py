@@ -9,19 +9,23 @@ from __future__ import annotations
 import re
 import time
 import warnings
+from bisect import bisect_right
 from functools import cached_property, lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.syntax.limits import Limits, OutOfTime
-from lci_py.source.syntax.macro_text import Use, edited, entries, macro_text
-from lci_py.source.syntax.repair import cost, errors, marked, repairs
+from lci_py.source.syntax.macro_text import VISIBLE, Use, edited, entries, macro_text
+from lci_py.source.syntax.recover import Recovery
+from lci_py.source.syntax.repair import cost, errors, marked, repairs, suspects
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
 
     Matches = list[tuple[int, dict[str, list[Node]]]]
@@ -35,6 +39,8 @@ _LOOK_AHEAD = 200
 HEAD_BYTES = 8192
 #: A query gets this many times the bound: its timeout is in wall-clock time, and it cannot go on afterwards.
 _BUSY = 2
+#: The share of its nodes that a tree keeps without what does not parse, or too much was left out.
+_KEPT = 0.7
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
 
 
@@ -67,11 +73,29 @@ def _of_bytes(text: str | None) -> re.Pattern[bytes] | None:
 
 
 class Parsed(NamedTuple):
-    """A syntax tree, the text that it was made of, and the uses of macros that the text has other words for."""
+    """A syntax tree, the text that it was made of, and the uses of macros that the text has other words for.
+
+    `lost` has the ranges of bytes that the text has blanks for, because they do not parse beside the others; `apart` is
+    the tree of these alone.
+    """
 
     tree: Tree
     text: bytes
     uses: list[Use]
+    apart: Tree | None = None
+    lost: Sequence[tuple[int, int]] = ()
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the grammar does not know all of the file."""
+        return self.apart is not None or self.tree.root_node.has_error
+
+    def root_at(self, byte: int) -> Node:
+        """The root of the tree that has what stands at a byte."""
+        place = bisect_right(self.lost, (byte, len(self.text))) - 1
+        if self.apart is not None and place >= 0 and byte < self.lost[place][1]:
+            return self.apart.root_node
+        return self.tree.root_node
 
 
 @dataclass(frozen=True)
@@ -175,15 +199,14 @@ class LanguageSpec:
         if self.macros:
             text, uses = macro_text((*self.macros, *limits.macros)).rewritten(text)
         tree = self._tree(text, limits)
-        if (self.macros or self.divided) and tree.root_node.has_error:
-            text, tree = self._better(text, tree, limits)
-        return Parsed(tree, text, uses)
+        if not tree.root_node.has_error or not (found := errors(tree.root_node)):
+            return Parsed(tree, text, uses)
+        if self.macros or self.divided:
+            text, tree = self._better(text, tree, found, limits)
+        return self._recovered(Parsed(tree, text, uses), limits)
 
-    def _better(self, text: bytes, tree: Tree, limits: Limits) -> tuple[bytes, Tree]:
+    def _better(self, text: bytes, tree: Tree, found: list[tuple[int, int]], limits: Limits) -> tuple[bytes, Tree]:
         """Of a text with errors and what a second attempt makes of it, the one with fewer bytes in errors."""
-        found = errors(tree.root_node)
-        if not found:
-            return text, tree
         if self.divided:
             edits = [(match.end() - 1, b";") for match in self.divided.finditer(text)]
         else:
@@ -194,6 +217,27 @@ class LanguageSpec:
             if cost(errors(again.root_node)) < cost(found):
                 return other, again
         return text, tree
+
+    def _recovered(self, parsed: Parsed, limits: Limits) -> Parsed:
+        """A text without the parts that do not parse, if it then has fewer bytes in errors than before."""
+        before = cost(errors(parsed.tree.root_node))
+        if not before:
+            return parsed
+
+        def errors_in(text: bytes) -> int:
+            root = self._tree(text, limits).root_node
+            return cost(errors(root)) if root.has_error else 0
+
+        recovery = Recovery(parsed.text, errors_in, suspects(parsed.tree.root_node))
+        text = recovery.text()
+        tree = self._tree(text, limits)
+        most = _KEPT * parsed.tree.root_node.descendant_count
+        if cost(errors(tree.root_node)) + recovery.size >= before or tree.root_node.descendant_count < most:
+            return parsed
+        lost, at = bytearray(VISIBLE.sub(b" ", parsed.text)), recovery.ranges
+        for start, end in at:
+            lost[start:end] = parsed.text[start:end]
+        return Parsed(tree, text, parsed.uses, self._tree(bytes(lost), limits), at)
 
     def _tree(self, text: bytes, limits: Limits, before: Tree | None = None) -> Tree:
         """The tree of a text; `before` is one of nearly the same text, which saves time."""
@@ -212,6 +256,19 @@ class LanguageSpec:
         except BaseException:
             self.parser.reset()  # or it would go on with this source when it is given the next file
             raise
+
+    def matches_of(self, parsed: Parsed, limits: Limits) -> Matches:
+        """What the combined query finds in a tree, and in that of the lines that did not parse beside them."""
+        found = self.matches(parsed.tree.root_node, limits)
+        if parsed.apart is not None:
+            starts = [start for start, _ in parsed.lost]
+            for match in self.matches(parsed.apart.root_node, limits):
+                first, last = _span(match[1])
+                place = bisect_right(starts, first) - 1
+                if place >= 0 and last <= parsed.lost[place][1]:
+                    found.append(match)
+            found.sort(key=lambda match: _span(match[1])[0])
+        return found
 
     def matches(self, root: Node, limits: Limits) -> Matches:
         """What the combined query finds, down to a depth of `max_nesting`.
@@ -255,6 +312,11 @@ def is_deep(tree: Tree, depth: int) -> bool:
         if cursor.depth > depth:
             return True
     return False
+
+
+def _span(captures: dict[str, list[Node]]) -> tuple[int, int]:
+    nodes = [node for some in captures.values() for node in some]
+    return min(node.start_byte for node in nodes), max(node.end_byte for node in nodes)
 
 
 def _stride(depth: int) -> int:
