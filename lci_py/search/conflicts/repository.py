@@ -63,7 +63,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         # A request for relations of definitions asks for nothing else.
         conflicts=()
         if request.relations
-        else all_of(snapshot, request.filters, request.name, added.is_new if added else None),
+        else all_of(snapshot, request.filters, request.name, added and added.is_new, added and added.has_version),
         total=len(found),
         by_relation={relation: counted[relation] for relation in RELATIONS if counted[relation]},
         index=index_info(snapshot),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError
+from lci_py.search.conflicts import versions
 from lci_py.source.file_record import define_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root, merge_base
@@ -30,7 +31,7 @@ _PARTED = "..."
 _NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 #: What tells one definition from another, wherever it is: qualified name, kind, condition.
 _Definition = tuple[str, str, str | None]
-#: What tells one stated value from another: name, value, how.
+#: What tells one stated value from another: name, value, how; of a version, subject, value, file.
 _Value = tuple[str, str, str]
 
 
@@ -53,6 +54,10 @@ class Since(NamedTuple):
     def is_new(self, row: StatedValue) -> bool:
         """Whether a place did not state its value before."""
         return row.file in self.files and (row.name, row.value, row.how) not in self.before
+
+    def has_version(self, file: str, subject: str, value: str) -> bool:
+        """Whether a file did not state a version before."""
+        return file in self.files and (subject, value, file) not in self.before
 
 
 def since(snapshot: Snapshot, revision: str) -> Since:
@@ -127,7 +132,7 @@ def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: 
 def _tells(path: str) -> bool:
     """Whether a file can define something or state a value; of the others, git need not give the contents."""
     language = detect(path)
-    return language != TEXT or bool(place_kind(path, language))
+    return language != TEXT or bool(place_kind(path, language)) or versions.reads(path)
 
 
 def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition], before: set[_Value]) -> None:
@@ -139,6 +144,9 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
         old[symbol.qualified_name, symbol.kind, symbol.build_tag] += 1
         if symbol.kind in VALUED_KINDS:
             before.add((symbol.name, code_value(language, symbol.kind, symbol.name, symbol.signature), "code"))
+    if versions.reads(path):
+        text = data.decode("utf-8", "replace")
+        before.update((one.subject, one.value, path) for one in versions.stated(path, text))
     before.update((claim.name, claim.value, claim.how) for claim in claims_of(language, path, data, symbols))
 
 

@@ -238,7 +238,11 @@ def for_results(snapshot: Snapshot, query: str, results: Sequence[Result]) -> tu
 
 
 def all_of(
-    snapshot: Snapshot, filters: Filters, name: str = "", is_new: Callable[[StatedValue], bool] | None = None
+    snapshot: Snapshot,
+    filters: Filters,
+    name: str = "",
+    is_new: Callable[[StatedValue], bool] | None = None,
+    has_version: Callable[[str, str, str], bool] | None = None,
 ) -> tuple[dict[str, Any], ...]:
     """All disagreements of a repository of which one place passes the filters, by the name they are about.
 
@@ -247,6 +251,7 @@ def all_of(
         filters: What one of the places has to be.
         name: A name, qualified name or glob, `FILE::` before it; "" for any.
         is_new: What one of the places has to be as well; None if it does not matter.
+        has_version: The same of a file that states a version, by path, subject and value.
     """
     passes, named = _test(filters), _named(name)
     found = []
@@ -257,7 +262,11 @@ def all_of(
                 continue
             if any(passes(cited[source]) and named(cited[source]) for source in entry["sources"]):
                 found.append(entry)
-    return tuple(found)
+    if name or filters.lang or filters.kind or filters.name or filters.parent:
+        return tuple(found)
+    from lci_py.search.conflicts import versions
+
+    return (*found, *versions.all_of(snapshot, path_test(filters) or bool, has_version))
 
 
 def _named(name: str) -> Callable[[StatedValue], bool]:

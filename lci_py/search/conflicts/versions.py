@@ -1,0 +1,334 @@
+"""Versions on which the files of one project disagree: its own, and the oldest language that it runs on.
+
+Manifests, modules, changelogs, documents and CI are read when somebody asks: they are few, and small.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.source.stated_values.file_roles import is_elsewhere
+from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from lci_py.search.snapshot import Snapshot
+
+Version = tuple[int, ...]
+
+#: Files that are read at most, and the bytes and lines of each.
+_MAX_FILES, _MAX_BYTES, _MAX_LINES = 2_000, 100_000, 3_000
+_V = r"v?(\d+(?:\.\d+){1,3})(?:[-.+]?(?:dev|a|b|rc|alpha|beta|pre|post|SNAPSHOT|next|canary)[\w.+-]*)?"
+#: How files state the version of their project, each a name and a pattern of the text; {V} stands for a version.
+_OWN = (
+    (r"pyproject\.toml", r"(?ms)^\[(?:project|tool\.poetry)\](?:(?!^\[).)*?^version\s*=\s*[\"']{V}[\"']"),
+    (r"setup\.cfg", r"(?ms)^\[metadata\](?:(?!^\[).)*?^version\s*=\s*{V}\s*$"),
+    (r"setup\.py", r"(?ms)^\s*setup\(.*?\bversion\s*=\s*[\"']{V}[\"']"),
+    (r"Cargo\.toml", r"(?ms)^\[(?:workspace\.)?package\](?:(?!^\[).)*?^version\s*=\s*\"{V}\""),
+    (r"(?:package|composer)\.json", r"(?m)\A\s*\{(?:[^{}\[\]]|\[[^\[\]{}]*\])*?\"version\"\s*:\s*\"{V}\""),
+    (r"CMakeLists\.txt", r"(?mi)^project\s*\([^()]*?\bVERSION\s+{V}[\s)]"),
+    (r"MODULE\.bazel", r"(?m)^module\([^()]*?\bversion\s*=\s*\"{V}\""),
+    (r"__init__\.py|_?_?version(?:__)?\.py|__about__\.py", r"(?m)^__version__\s*(?::\s*\w+\s*)?=\s*[\"']{V}[\"']"),
+    (r"conf\.py", r"(?m)^release\s*=\s*u?[\"']{V}[\"']"),
+)
+_NAMED = (
+    r"(?ms)^\[(?:project|tool\.poetry|metadata|package)\](?:(?!^\[).)*?^name\s*=\s*[\"']?([\w.-]+)",
+    r"(?m)\A\s*\{(?:[^{}\[\]]|\[[^\[\]{}]*\])*?\"name\"\s*:\s*\"(?:@[\w.-]+/|[\w.-]+/)?([\w.-]+)\"",
+    r"(?ms)^(?:setup|module)\(.*?\bname\s*=\s*[\"']([\w.-]+)[\"']",
+    r"(?mi)^project\s*\(\s*([\w.-]+)",
+)
+_MANIFEST = lazily(r"(?:pyproject\.toml|setup\.cfg|setup\.py|Cargo\.toml|\.json|CMakeLists\.txt|MODULE\.bazel)$")
+#: The oldest version of a language that a manifest admits, by the language.
+_OLDEST = (
+    ("Python", r"pyproject\.toml", r"(?m)^requires-python\s*=\s*[\"'](?:>=|~=)\s*{V}"),
+    ("Python", r"setup\.(?:cfg|py)", r"(?m)^\s*python_requires\s*=\s*[\"']?(?:>=|~=)\s*{V}"),
+    ("Node", r"package\.json", r"\"engines\"\s*:\s*\{[^{}]*\"node\"\s*:\s*\"(?:>=|\^)\s*{N}"),
+    ("Rust", r"Cargo\.toml", r"(?m)^rust-version\s*=\s*\"{V}\""),
+    ("Go", r"go\.mod", r"(?m)^go\s+{V}"),
+    ("PHP", r"composer\.json", r"\"php\"\s*:\s*\"(?:>=|\^)\s*{V}"),
+    ("Ruby", r"[\w.-]+\.gemspec", r"required_ruby_version\s*=\s*[\"'(\[\w:.]*?[\"']?>=\s*{V}"),
+)
+_N = r"v?(\d+(?:\.\d+){0,2})"
+#: The same in a sentence. `{L}` stands for the language's names.
+_SAID = (
+    r"(?<![\w./-])(?:{L})\s*(?:version\s+)?(?:>=|≥|&gt;=)\s*{N}(?![\w.]*\w|\s*[,&|]\s*<)",
+    r"(?<![\w./-])(?:{L})[\s(*]*(?:version\s+)?{N}[*`]*\s*"
+    r"(?:\+|or (?:later|newer|higher|above|greater)|and (?:later|newer|above|up))(?!\w)",
+    r"(?i:minimum supported|msrv|requires?|needs?|at least)[^.\n]{0,30}?\b(?:{L})(?:\s+version)?[^.\n\d]{0,12}?"
+    r"{N}(?![\w.]*\w|\s*[-–,&|]|\s*(?:to|and|or)\s)",
+)
+_MSRV = r"\bMSRV\b[^.\n\d]{0,12}{N}(?![\w.]*\w)"
+_LANGUAGES = {
+    "Python": "Python|python|CPython",
+    "Node": r"Node(?:\.js|JS)?|node(?:\.js)?",
+    "Rust": "Rust|rustc|MSRV",
+    "Go": "Go|golang|Golang",
+    "PHP": "PHP|php",
+    "Ruby": "Ruby|ruby",
+}
+#: Where single versions are listed that are supported, or tested.
+_LISTED = (
+    ("Python", r"pyproject\.toml|setup\.(?:cfg|py)", r"Programming Language :: Python :: (\d+\.\d+)\b"),
+    ("Python", r"[\w.-]+\.ya?ml", r"(?m)^\s*python-version\s*:\s*\[([^\]\n]*)\]"),
+    ("Node", r"[\w.-]+\.ya?ml", r"(?m)^\s*node(?:-version)?\s*:\s*\[([^\]\n]*)\]"),
+    ("PHP", r"[\w.-]+\.ya?ml", r"(?m)^\s*php(?:-versions?)?\s*:\s*\[([^\]\n]*)\]"),
+    ("Ruby", r"[\w.-]+\.ya?ml", r"(?m)^\s*ruby(?:-version)?\s*:\s*\[([^\]\n]*)\]"),
+)
+_CHANGELOG = lazily(r"(?i)(?:change(?:s|log)|history|news|release[-_]?notes)(?:\.(?:md|rst|txt))?$")
+_README = lazily(r"(?i)(?:readme|install(?:ation|ing)?|getting[-_]started)\.(?:md|rst|txt|adoc)$|readme$")
+_DOCUMENTS = lazily(r"(?:^|/)docs?/.*$")
+_RELEASE = lazily(
+    rf"(?m)^(?:#{{1,3}}\s*|={{2,3}}\s*)?\[?(?:[Vv]ersion\s+|[Rr]elease\s+|[\w-]+\s+)?{_V}\]?(?=[\s:(\]–-]|$)[^\n]{{0,60}}"
+)
+_HEADED = lazily(r"#|=|.*\d{4}|.*\n[=\-~^]{3}")
+_LINK = lazily(r"\[([^\]\n]*)\]\([^)\n]*\)")
+_UNRELEASED = lazily(r"(?i)unreleased|in development|not released|tbd|xx|upcoming|\bdev\b|\?\?")
+
+
+class Statement(NamedTuple):
+    """A file gives a version of something."""
+
+    subject: str  # `version`, or a language
+    how: str  # own, release, oldest, said, listed
+    file: str
+    line: int
+    value: str
+
+    @property
+    def number(self) -> Version:
+        """Without zeros at the end: 1.2 is 1.2.0."""
+        parts = [int(part) for part in self.value.split(".")]
+        while len(parts) > 1 and not parts[-1]:
+            parts.pop()
+        return tuple(parts)
+
+    @property
+    def cited(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def reads(path: str) -> bool:
+    """Whether a file may state a version."""
+    base = path.rpartition("/")[2]
+    named = any(re.fullmatch(name, base) for name, _ in _OWN) or any(re.fullmatch(name, base) for _, name, _ in _OLDEST)
+    in_ci = base.endswith((".yml", ".yaml")) and (".github/workflows/" in path or base == ".travis.yml")
+    return (named or in_ci or bool(_CHANGELOG.match(base) or _README.match(base))) and not is_elsewhere(path)
+
+
+def stated(path: str, text: str) -> Iterator[Statement]:
+    """The versions that a file states."""
+    base = path.rpartition("/")[2]
+    if _CHANGELOG.match(base):
+        yield from _releases(path, text)
+        return
+    if _README.match(base):
+        text = _LINK.sub(r"\1", text)
+        for language, names in _LANGUAGES.items():
+            for said in (*_SAID, *([_MSRV] if language == "Rust" else ())):
+                yield from _matches(said.replace("{L}", names).replace("{N}", _N), language, "said", path, text)
+        return
+    for name, pattern in _OWN:
+        if re.fullmatch(name, base) and (base != "conf.py" or _DOCUMENTS.search(path)):
+            yield from list(_matches(pattern.replace("{V}", _V), "version", "own", path, text))[:1]
+    for language, name, pattern in _OLDEST:
+        if re.fullmatch(name, base):
+            filled = pattern.replace("{V}", _V).replace("{N}", _N)
+            yield from list(_matches(filled, language, "oldest", path, text))[:1]
+    for language, name, pattern in _LISTED:
+        if re.fullmatch(name, base):
+            for found in re.finditer(pattern, text):
+                for value in re.findall(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*\w)", found[1]):
+                    yield Statement(language, "listed", path, text.count("\n", 0, found.start(1)) + 1, value)
+
+
+def _matches(pattern: str, subject: str, how: str, path: str, text: str) -> Iterator[Statement]:
+    for found in re.finditer(pattern, text):
+        yield Statement(subject, how, path, text.count("\n", 0, found.start(1)) + 1, found[1])
+
+
+def _releases(path: str, text: str) -> Iterator[Statement]:
+    """The newest release of a changelog; none if its entries are not ordered, the newest first."""
+    found = [one for one in _RELEASE.finditer(text) if _HEADED.match(text, one.start())]
+    released = [one for one in found if not _UNRELEASED.search(one[0])]
+    made = [
+        Statement("version", "release", path, text.count("\n", 0, one.start(1)) + 1, one[1]) for one in released[:8]
+    ]
+    if len(made) > 1 and made[0].number == max(one.number for one in made):
+        yield made[0]
+
+
+def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
+    """Where the versions that the files of a project state contradict each other: the statements, and the entry of the
+    envelope's `conflicts`."""
+    texts: dict[str, str] = {}
+    paths = [*snapshot.symbols.paths(), *_workflows(snapshot.root)]
+    for path in [path for path in dict.fromkeys(paths) if reads(path)][:_MAX_FILES]:
+        lines = b"\n".join(snapshot.reader.some(path, 1, _MAX_LINES))[:_MAX_BYTES]
+        texts[path] = lines.decode("utf-8", "replace")
+    return compare(texts)
+
+
+def _workflows(root: Path) -> list[str]:
+    """GitHub's workflows, which lie in a hidden folder and so in no index."""
+    folder = root / ".github" / "workflows"
+    if folder.is_symlink() or folder.parent.is_symlink() or not folder.is_dir():
+        return []
+    return sorted(
+        f".github/workflows/{entry.name}" for entry in os.scandir(folder) if entry.is_file(follow_symlinks=False)
+    )
+
+
+def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
+    """As `disagreements`, of files by their paths."""
+    written = {path: name for path, text in texts.items() if _MANIFEST.search(path) and (name := _name(text))}
+    names = {path: _plain(name) for path, name in written.items()}
+    shown = {_plain(name): name for name in written.values()}
+    projects: dict[tuple[str, str], list[Statement]] = defaultdict(list)
+    folders: dict[str, list[Statement]] = defaultdict(list)
+    members: dict[str, set[str]] = defaultdict(set)  # by folder, the names of projects in it
+    for path, name in names.items():
+        members[path.rpartition("/")[0]].add(name)
+    for path, text in texts.items():
+        folder = path.rpartition("/")[0]
+        for one in stated(path, text):
+            if one.subject == "version" and one.how == "own" and not one.value.startswith("0.0"):
+                for place, name in _projects_of(path, names.get(path, ""), members):
+                    projects[place, name].append(one)
+            elif one.how == "listed" and one.file.endswith((".yml", ".yaml")):
+                folders[path.partition(".github")[0].rstrip("/") if ".github" in path else folder].append(one)
+            elif one.how != "own":
+                folders[_DOCUMENTS.sub("", f"{folder}/x").strip("/") if _DOCUMENTS.search(path) else folder].append(one)
+    found = []
+    for (folder, name), rows in sorted(projects.items()):
+        newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []
+        found += list(_own(shown[name], rows, newest))
+    for folder, rows in sorted(folders.items()):
+        found += list(_languages([*rows, *(() if folder else _of_all_parts(folders))]))
+    return found
+
+
+def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
+    """What all manifests of a repository ask of a language alike, where the root has none."""
+    for language in _LANGUAGES:
+        asked = [row for rows in folders.values() for row in rows if (row.subject, row.how) == (language, "oldest")]
+        if len({row.number for row in asked}) == 1 and all("/" in row.file for row in asked):
+            yield asked[0]
+
+
+def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
+    """The projects, each a folder and a name, that a file with a version is about."""
+    folder, _, base = path.rpartition("/")
+    if name:
+        yield folder, name
+    elif base == "conf.py":
+        around = _DOCUMENTS.sub("", path).strip("/")
+        yield from ((around, one) for one in members.get(around, ()) if len(members[around]) == 1)
+    elif base.endswith(".py") and base != "setup.py":
+        outer, _, package = folder.rpartition("/")
+        for around in (outer, outer.removesuffix("src").rstrip("/")):
+            if _plain(package) in members.get(around, ()):
+                yield around, _plain(package)
+                return
+
+
+def _own(
+    name: str, rows: list[Statement], newest: list[Statement]
+) -> Iterator[tuple[tuple[Statement, ...], dict[str, Any]]]:
+    by_number: dict[Version, list[Statement]] = defaultdict(list)
+    for row in rows:
+        by_number[row.number].append(row)
+    if len(by_number) > 1:
+        first, second, *_ = sorted(by_number.values(), key=lambda some: some[0].number, reverse=True)
+        recent = [row for row in newest if row.number == first[0].number]
+        sides = (*first, *second)
+        why = f"; {recent[0].cited} has {recent[0].value} as its newest release" if recent else ""
+        yield (*sides, *recent), _entry(
+            "temporal-mismatch", bool(recent), (*sides, *recent),
+            f"the version of {name} is {first[0].value} in {first[0].cited} but {second[0].value} in {second[0].cited}"
+            f"{why}.",
+        )  # fmt: skip
+    elif rows and newest and newest[0].number > rows[0].number:
+        yield (*rows, newest[0]), _entry(
+            "temporal-mismatch", True, (*rows, newest[0]),
+            f"the version of {name} is {rows[0].value} in {rows[0].cited} but {newest[0].cited} already has a release "
+            f"{newest[0].value}.",
+        )  # fmt: skip
+
+
+def _languages(rows: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], dict[str, Any]]]:
+    for language in _LANGUAGES:
+        oldest = [row for row in rows if row.subject == language and row.how == "oldest"]
+        if not oldest or len({row.number for row in oldest}) > 1:
+            if len({row.number for row in oldest}) > 1:
+                high, low = max(oldest, key=lambda row: row.number), min(oldest, key=lambda row: row.number)
+                text = f"{language} has to be {high.value} or later in {high.cited} but {low.value} in {low.cited}."
+                yield (high, low), _entry("temporal-mismatch", False, (high, low), text)
+            continue
+        least = oldest[0]
+        said = [row for row in rows if row.subject == language and row.how == "said"]
+        # A document that also has the right number tells of both, as of a release before.
+        for file in dict.fromkeys(row.file for row in said):
+            here = [row for row in said if row.file == file]
+            if not any(_same(row.number, least.number) for row in here):
+                row = here[0]
+                text = f"{language} has to be {least.value} or later in {least.cited} but {row.cited} says {row.value}."
+                yield (least, row), _entry("temporal-mismatch", row.number < least.number, (least, row), text)
+        outside = [
+            row for row in rows if row.subject == language and row.how == "listed" and _below(row.number, least.number)
+        ]
+        if outside:
+            row = min(outside, key=lambda row: row.number)
+            text = f"{language} {row.value} is listed in {row.cited} but {least.cited} asks for {least.value} or later."
+            yield (least, row), _entry("scope-mismatch", False, (least, row), text)
+
+
+def _same(one: Version, other: Version) -> bool:
+    length = min(len(one), len(other), 2)
+    return one[:length] == other[:length]
+
+
+def _below(one: Version, other: Version) -> bool:
+    return len(one) > 0 and one[:2] < other[: len(one[:2])]
+
+
+def _entry(kind: str, is_recent: bool, rows: Iterable[Statement], text: str) -> dict[str, Any]:
+    return {
+        "conflict_type": kind,
+        "sources": list(dict.fromkeys(row.cited for row in rows)),
+        "recommended_resolution": "prefer-recent" if is_recent else "escalate-to-user",
+        "reasoning": text[:1].upper() + text[1:] if kind == "scope-mismatch" else text,
+    }
+
+
+def _name(text: str) -> str:
+    for pattern in _NAMED:
+        if found := re.search(pattern, text):
+            return found[1]
+    return ""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "", name.lower())
+
+
+def all_of(
+    snapshot: Snapshot, passes: Callable[[str], bool], is_new: Callable[[str, str, str], bool] | None
+) -> tuple[dict[str, Any], ...]:
+    """All disagreements of a repository on versions.
+
+    Args:
+        snapshot: The open index.
+        passes: What the path of one of the places has to be.
+        is_new: Whether a file, a subject and a value were not there before; None if it does not matter.
+    """
+    return tuple(
+        entry
+        for rows, entry in disagreements(snapshot)
+        if any(passes(row.file) for row in rows)
+        and (is_new is None or any(is_new(row.file, row.subject, row.value) for row in rows))
+    )
