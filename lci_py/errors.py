@@ -319,6 +319,12 @@ class IndexWriteError(IndexError_):
     code = "index_write"
 
 
+class DiskFullError(IndexWriteError):
+    """There is no room for the index."""
+
+    code = "disk_full"
+
+
 class ForeignFolderError(IndexWriteError):
     """The index folder holds files, and none says that lci has made the folder."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py import config
 from lci_py.errors import (
     BadPathError,
+    DiskFullError,
     IndexError_,
     IndexWriteError,
     LciError,
@@ -137,6 +138,7 @@ def build_index(
     ignore_files: bool | None = None,
     allow: Sequence[str] | None = None,
     most: tuple[int, int] | None = None,
+    index_dir: Path | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> BuildSummary:
     """Build or refresh the index of a folder.
@@ -154,13 +156,15 @@ def build_index(
         ignore_files: Whether ignore files count; None for what the index was made with, else they do.
         allow: Globs of files to index although ignore files name them; None for those that the index was made with.
         most: Index no more files, and no more bytes of them, than these.
+        index_dir: Where the index is; None for the setting.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TooLargeError, TrustKeyError: see errors.py.
         UsageError: One of `branches` is unknown.
     """
     root = find_root(path)
-    settings, warnings = config.load(root, {"jobs": jobs, "model": model, "trust": trust, "branches": branches})
+    given = {"jobs": jobs, "model": model, "trust": trust, "branches": branches, "index_dir": index_dir}
+    settings, warnings = config.load(root, given)
     index_dir = own_index_dir(root, settings)
     # While they import what parses, this process imports what builds, and looks for files.
     early = _early_workers(settings) if full or not os.path.lexists(index_dir / "manifest.json") else nullcontext()
@@ -436,7 +440,13 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
             raise
         if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
             raise
-        _index_first(where, settings, model, opening)
+        try:
+            _index_first(where, settings, model, opening)
+        except LciError as error:  # of another process, so of no class of its own
+            if error.code != DiskFullError.code or settings.index_dir is not None:
+                raise
+            settings = _on_another_disk(where, settings)
+            _index_first(where, settings, model, opening)
         index_dir = index_dir_of(where, settings)
         folder = os.path.relpath(index_dir, where) if index_dir.is_relative_to(where) else str(index_dir)
         clean = f"lci clean --workspace {where.name}" if is_workspace(where) else "lci clean"
@@ -446,7 +456,7 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
         snapshot.close()
         gc.enable()  # the entry point turned it off for short runs
         with opening.progress() as report:
-            build_index(str(where), model=model, wait=_GRAPH_WAIT, progress=report)
+            build_index(str(where), model=model, wait=_GRAPH_WAIT, index_dir=settings.index_dir, progress=report)
         return _snapshot(where, settings)
     if settings.refresh == "never":
         return snapshot
@@ -460,6 +470,15 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
     snapshot.close()  # a writer leaves the shards that somebody holds
     _refresh(where, settings, slow=bool(snapshot.manifest.model.get("reads_text")))
     return _snapshot(where, settings)
+
+
+def _on_another_disk(root: Path, settings: Settings) -> Settings:
+    """The settings with the place of the index of a root that has no room for it: an answer needs one all the same."""
+    from lci_py.index.store.elsewhere import index_elsewhere
+    from lci_py.types.record import replace
+
+    folder = root / config.INDEX_FOLDER
+    return replace(settings, index_dir=index_elsewhere(root, folder, trust=settings.trust))
 
 
 def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
@@ -488,7 +507,8 @@ def _index_first(where: Path, settings: Settings, model: str | None, opening: _O
     whole = opening.whole or settings.refresh == "always" or not CAN_DETACH
 
     def work(report: Callable[[str, int, int], None] | None) -> None:
-        build_index(str(where), model=model, most=most, wait=HOOK_WAIT, progress=report)
+        own = settings.index_dir
+        build_index(str(where), model=model, most=most, wait=HOOK_WAIT, index_dir=own, progress=report)
 
     with opening.progress() as report:
         if whole:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -18,9 +19,10 @@ import pytest
 
 from lci_py import app
 from lci_py.cli.main import main
-from lci_py.errors import LciError
+from lci_py.errors import DiskFullError, LciError
 from lci_py.index.build.detached import until_searchable
 from lci_py.index.build.generation import GenerationBuilder
+from lci_py.index.store import commit
 from lci_py.index.store.manifest import read_manifest
 from lci_py.types.index import SEARCHABLE
 from lci_py.types.search import SearchRequest
@@ -123,6 +125,34 @@ def test_what_fails_before_the_answer_is_the_answer(lci: Lci, root: Path) -> Non
     (root / ".lci").symlink_to(root / "src")
     ran = lci("search", "read", "--json", cwd=root)
     assert (ran.code, ran.json()["error"]["code"]) == (3, "index_write")
+
+
+def test_a_root_on_a_full_disk_has_its_index_elsewhere(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = commit._write_ignore
+
+    def full(path: Path) -> None:
+        if path.is_relative_to(root):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        real(path)
+
+    monkeypatch.setattr(commit, "_write_ignore", full)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    said: list[str] = []
+    for _ in range(2):  # the second finds the index of the first
+        with app.open_engine(str(root), say=said.append) as engine:
+            assert engine.search(SearchRequest("read_1", "bm25")).results
+            assert engine.snapshot.index_dir.is_relative_to(tmp_path / "cache")
+    assert str(tmp_path / "cache") in said[0] and not (root / ".lci" / "manifest.json").exists()
+    # Whoever asks for the index in the root is told, and so is a search where no disk has room.
+    with pytest.raises(DiskFullError, match="No space left on device"):
+        app.build_index(str(root))
+    monkeypatch.setattr(commit, "_write_ignore", lambda path: full(root / path.name))
+    shutil.rmtree(tmp_path / "cache")
+    with pytest.raises(LciError, match="No space left") as caught:
+        app.open_engine(str(root))
+    assert (caught.value.code, caught.value.exit_code) == ("disk_full", 3)
 
 
 # --- generation 0 -----------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ So a reader sees either the old index or the new one, whole.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -14,7 +15,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lci_py.errors import DamagedIndexError, ForeignFolderError, IndexError_, IndexWriteError
+from lci_py.errors import DamagedIndexError, DiskFullError, ForeignFolderError, IndexError_, IndexWriteError
 from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, writer
 from lci_py.index.store.manifest import (
     MANIFEST,
@@ -68,7 +69,8 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     except OSError as error:
         reason = error.strerror or str(error)
         older = "; the previous index is untouched" if os.path.lexists(index_dir / MANIFEST) else ""
-        raise IndexWriteError(
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        raise (DiskFullError if full else IndexWriteError)(
             f"cannot write the index in {index_dir}: {reason}",
             hint=f"free some space, make the folder writable, or name another one in LCI_INDEX_DIR{older}",
         ) from error
@@ -122,7 +124,7 @@ def _as_os_error() -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise OSError(str(error)) from error
+        raise OSError(errno.ENOSPC if "disk is full" in str(error) else None, str(error)) from error
 
 
 @dataclass(frozen=True, slots=True)
