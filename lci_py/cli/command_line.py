@@ -27,6 +27,8 @@ MORE = "more"
 COMPLETE_VARIABLE = "_LCI_COMPLETE"
 _INT = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 _HELP = ("-h", "--help")
+#: Arguments that are looked for in the source, where a text like an option can stand.
+_TEXTS = ("QUERY", "PATTERN", "NAME")
 
 
 class Invocation(NamedTuple):
@@ -184,18 +186,18 @@ class _Line:
         for spellings, instead in self._command.refused:
             if spelling in spellings.split():
                 return UsageError(f"`{path}` has no {spelling}", hint=instead)
-        if not spelling.startswith("--") and self._command.argument:
-            import shlex
+        import shlex
 
-            hint = f"if it is no option, write -- before it: {path} -- {shlex.quote(token)}"
-            return UsageError(f"no such option: {spelling}", hint=hint)
+        sought = f"{path} -- {shlex.quote(token)}"
+        if not spelling.startswith("--") and self._command.argument:
+            return UsageError(f"no such option: {spelling}", hint=f"if it is no option, write -- before it: {sought}")
         from difflib import get_close_matches
 
         long = [known[2:] for known in (*self._flags, "--help") if known.startswith("--")]
-        near = get_close_matches(spelling[2:], long, 1)
-        if not near:
-            return self._wrong(f"no such option: {spelling}")
-        return UsageError(f"no such option: {spelling}", hint=f"did you mean --{near[0]}?")
+        near = [f"did you mean --{name}?" for name in get_close_matches(spelling[2:], long, 1)]
+        if self._command.argument and self._command.argument.metavar in _TEXTS:
+            near.append(f"to look for {spelling} itself: {sought}")
+        return UsageError(f"no such option: {spelling}", hint=" ".join(near) or f"see `{path} --help`")
 
     def _wrong(self, what: str) -> UsageError:
         return UsageError(what, hint=f"see `lci {self._command.name} --help`")

@@ -233,7 +233,7 @@ def _mode(name: object) -> Mode:
     if name is None:
         return _DEFAULTS.mode
     for mode in MODES:
-        if mode == name:
+        if name in (mode, mode[0]):
             return mode
     import json
 

@@ -121,9 +121,17 @@ def test_a_completion_is_asked_for_by_a_variable(monkeypatch: pytest.MonkeyPatch
     [
         ("serach q", "unknown command 'serach': did you mean 'search'?"),
         ("--color search", "no such option: --color: an option follows its command: see `lci --help`"),
-        ("search --limi 3", "no such option: --limi: did you mean --limit?"),
-        ("search --he", "no such option: --he: did you mean --help?"),
-        ("search --zzz", "no such option: --zzz: see `lci search --help`"),
+        (
+            "search --limi 3",
+            "no such option: --limi: did you mean --limit? to look for --limi itself: lci search -- --limi",
+        ),
+        (
+            "search --max-columns-preview",
+            "no such option: --max-columns-preview: to look for --max-columns-preview "
+            "itself: lci search -- --max-columns-preview",
+        ),
+        ("index --he", "no such option: --he: did you mean --help?"),
+        ("index --zzz", "no such option: --zzz: see `lci index --help`"),
         ("grep -Z0 x", "no such option: -Z: if it is no option, write -- before it: lci grep -- -Z0"),
         ("status -Z", "no such option: -Z: see `lci status --help`"),
         ("search -n", "-n needs a value: see `lci search --help`"),

@@ -10,7 +10,9 @@ from lci_py.cli.command_line import Invocation, defaults, parse
 from lci_py.cli.object_parser import invocation, text_invocation
 from lci_py.cli.options import ANSWERING, COMMANDS
 from lci_py.cli.options.flags import GENERAL
+from lci_py.cli.request import to_request
 from lci_py.errors import UnknownModeError, UsageError
+from lci_py.types.search import MODES
 
 
 def base(command: str = "search", **values: Any) -> Invocation:
@@ -108,6 +110,11 @@ def test_every_other_flag_of_every_command_is_a_key() -> None:
             with pytest.raises(UsageError) as raised:
                 invocation({"command": command, flag.name: {}}, base())
             assert "unknown key" not in raised.value.message, (command, flag.name)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_first_letter_of_a_mode_is_the_mode(mode: str) -> None:
+    assert to_request({"query": "x", "mode": mode[0]}).mode == mode
 
 
 def test_an_unknown_mode_names_the_four_whatever_it_is() -> None:

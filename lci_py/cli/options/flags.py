@@ -50,7 +50,7 @@ class Command(NamedTuple):
     refused: tuple[tuple[str, str], ...] = ()  # flags of programs like it, separated by blanks, and what to write here
 
 
-MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out."
+MODE_HELP = f"{', '.join(MODES[:-1])} or {MODES[-1]}; dense if left out. Its first letter is enough."
 MODEL_HELP = "The folder of an embedding model: ONNX and tokenizer.json; the built-in one if left out."
 ROOT_FLAG = Flag(("--root",), "once", "Default: the nearest parent with an index or a .git.", GENERAL, "PATH")
 WORKSPACE_FLAG = Flag(

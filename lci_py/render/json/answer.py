@@ -221,6 +221,8 @@ def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
     found = {key: plan.get(key) for key in _PLAN}
     if plan.get("rung") not in (None, *plan.get("ladder", ())[:1]):
         found["rung"] = plan["rung"]
+    if plan.get("command"):
+        found["command"] = plan["command"]
     return found
 
 

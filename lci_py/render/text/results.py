@@ -274,6 +274,8 @@ class _Listing:
             yield from self.warning(text)
         for given_up in (self.answer.plan or {}).get("relaxed", ()):
             yield from self.warning(f"{warn} relaxed: {given_up}")
+        if command := (self.answer.plan or {}).get("command"):
+            yield from sentence(f"`{visible_line(command)}` lists all that the question asks for", self.layout, _INDENT)
         if self.answer.conflicts:
             from lci_py.render.text.conflicts import disagreement_lines
 

@@ -15,6 +15,7 @@ from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
 from lci_py.search.modes.answered import Answered, Merged
 from lci_py.search.modes.candidates import check, chosen
+from lci_py.search.modes.related import related
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
@@ -23,7 +24,7 @@ from lci_py.search.query.weights import GRAPH
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
 from lci_py.search.ranking.signals import Measure, factors
-from lci_py.search.ranking.spelled import NOTHING, spelled
+from lci_py.search.ranking.spelled import NOTHING, Spelled, placed, spelled
 from lci_py.search.views.retrievers import HitList
 from lci_py.search.views.time_budget import side_by_side
 from lci_py.search.whole import ALONE
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.fusion import Fused
     from lci_py.search.ranking.near import Near
-    from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot, Views
     from lci_py.search.views.retrievers import Retriever
     from lci_py.search.whole import Whole
@@ -121,6 +121,11 @@ class _Run:
         try:
             wait = request.budget_ms is None
             known = spelled(snapshot, attempt.query, self._filters, allowed, wait=wait, strict=request.strict)
+            if asked := related(snapshot, attempt.query.raw):
+                # Neither the definition itself nor what is written about it says who calls it.
+                names, symbols = placed(snapshot, attempt.query, asked.rows, allowed)
+                known = Spelled(names, {}, symbols)
+                plan = replace(plan, command=asked.command)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
         if not self.look_ups.holds(attempt.choice) and not known.units:

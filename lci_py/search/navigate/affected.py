@@ -16,7 +16,7 @@ from lci_py.search.navigate import dispatch
 from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch
 from lci_py.search.navigate.external import unexplained_uses
-from lci_py.search.navigate.nodes import Nodes
+from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.navigate.present import Definition, PresentFiles, parsed
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root
 from lci_py.source.repository.workspace import is_workspace, members
@@ -27,6 +27,7 @@ from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.affected import Reason
     from lci_py.types.graph import Through
@@ -37,6 +38,8 @@ _PROSE = frozenset({"section"})
 _SAME_NAME = 5
 #: Calls of a name without a known target, of which each may mean the change.
 _USES = 50
+#: Calls from a test to a definition, at most, for the test to be one of it.
+_TEST_DEPTH = 3
 #: Characters of a definition's name that a file of tests is named after, at least.
 _NAME = 4
 #: Functions that are looked for where they are mentioned.
@@ -69,6 +72,13 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
         request, commit, tuple(changes), callers, tests, info, uncompared=uncompared, nearest_tests=nearest,
         through=reach.folded(),
     )  # fmt: skip
+
+
+def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
+    """The tests from which calls lead to some definitions, the nearest first; files of tests that are named after
+    their files, if there are no others."""
+    reach = _Reach(snapshot, AffectedRequest(depth=_TEST_DEPTH))
+    return [one.place for one in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
 
 
 # --- what has changed -------------------------------------------------------------------------------------------

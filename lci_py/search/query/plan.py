@@ -48,6 +48,7 @@ class Plan:
         files: How many the index has, which the weights depend on.
         rung: The step that answered; None if none did, or as long as that is not known.
         relaxed: What was given up for an answer, in words.
+        command: What lists all that the query asks for, as the callers of a definition; empty if nothing does.
     """
 
     intent: str
@@ -64,6 +65,7 @@ class Plan:
     files: int = 0
     rung: str | None = None
     relaxed: tuple[str, ...] = ()
+    command: str = ""
 
     def as_json(self) -> dict[str, Any]:
         fields = {name: getattr(self, name) for name in self.__slots__}
