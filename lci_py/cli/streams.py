@@ -230,19 +230,6 @@ class InternalError(LciError):
         super().__init__(message)
 
 
-def one_output(call: Invocation, *names: str) -> None:
-    """Check the flags that each decide what stdout holds.
-
-    Raises:
-        UsageError: More than one of them is given.
-    """
-    given = [f"--{name.replace('_', '-')}" for name in names if call.values.get(name)]
-    if len(given) > 1:
-        from lci_py.errors import UsageError
-
-        raise UsageError(f"{' and '.join(given)} cannot be used together", hint="choose one output")
-
-
 def progress(call: Invocation) -> AbstractContextManager[Progress | None]:
     """The progress bar of a build, where a person looks on."""
     if call.flag("quiet") or call.flag("json") or not sys.stderr.isatty():

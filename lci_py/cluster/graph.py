@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from contextlib import ExitStack, closing
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -108,14 +108,6 @@ def _joined(parts: Sequence[Snapshot], path: Path) -> Numbering:
         arrays[f"{kind}_sizes"] = np.concatenate([np.zeros(0, np.int32), *sizes])
     write_arrays(path, arrays)
     return Numbering([counts for part in parts for counts in part.numbering.counts], Arrays(path))
-
-
-class _Span(NamedTuple):
-    """Nodes of the whole graph that are a part's own, and the first number that they have in the part's graph."""
-
-    start: int
-    stop: int
-    first: int
 
 
 class _Cut:

@@ -2,8 +2,9 @@
 
     python -m tests.support.examples
 
-They search a copy of the `asyncio` package of Python 3.11. Examples that need something else (another tree, a change, a
-time) are left as they are. Read the diff before committing.
+They search a copy of the `asyncio` package of Python 3.11. Of `lci index` and `lci status` the lines that count something
+are written anew; those that tell a time stay. Examples that need something else (another tree, a change) are left as
+they are. Read the diff before committing.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ _EXAMPLE = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _OTHERS = re.compile(
     r"(?!lci )|lci (index|conflicts|affected|status|stats|clean|hooks|agent|workspace|cluster|mcp)\b|.*--batch"
 )
+#: Commands whose lines begin with a label, and the labels of the lines that are the same in every run.
+_COUNTING = ("lci index", "lci status")
+_COUNTS = ("files", "symbols", "chunks", "edges", "size", "model", "on disk")
 _COLUMNS = 100
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.*\r(?!\n)")
 
@@ -57,16 +61,28 @@ def printed(command: str, folder: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
+def with_counts(shown: str, now: str) -> str:
+    """The lines of an example, those that count something as they are printed now."""
+    fresh = {label: line for line in now.splitlines() if (label := _label(line))}
+    return "".join(f"{fresh.get(_label(line) or '', line)}\n" for line in shown.splitlines())
+
+
+def _label(line: str) -> str | None:
+    return next((label for label in _COUNTS if line.startswith(f"  {label} ")), None)
+
+
 def main() -> None:
     if sys.version_info[:2] != (3, 11):
         raise SystemExit("the examples are of Python 3.11")
     with tempfile.TemporaryDirectory() as scratch:
         folder = str(Path(scratch, "asyncio"))
         shutil.copytree(Path(asyncio.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
-        printed("lci index", folder)
+        counts = {command: printed(command, folder) for command in _COUNTING}
 
         def example(match: re.Match[str]) -> str:
             command, shown = match.groups()
+            if command in counts:
+                return f"$ {command}\n{with_counts(shown, counts[command])}"
             if _OTHERS.match(command) or "…\n" in shown.splitlines(keepends=True):
                 return match.group()
             after = "\n" if shown.endswith("\n\n") else ""

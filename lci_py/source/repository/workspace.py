@@ -117,16 +117,6 @@ def open_member(root: str, name: str) -> int | None:
     return handle
 
 
-def real_path(root: Path | str, path: str) -> str:
-    """Where a path from the root of a workspace lies."""
-    name, slash, rest = path.partition("/")
-    try:
-        target = os.readlink(os.path.join(root, name))
-    except OSError:
-        return os.path.join(root, path)
-    return os.path.join(target, rest) if slash else target
-
-
 def inside(root: Path | str, full: str) -> str | None:
     """The path from the root of a workspace of an absolute path in one of its repositories; None if it is in none."""
     for name, target in sorted(members(root).items(), key=lambda item: -len(item[1])):  # of nested ones the inner
