@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from lci_py.types.search import IndexInfo
 
@@ -79,24 +79,6 @@ def unknown_value(what: str, value: str, valid: Sequence[str]) -> UsageError:
     near = get_close_matches(value.lower(), valid, 1)
     hint = f"did you mean {near[0]!r}?" if near else f"use one of: {', '.join(valid)}"
     return UsageError(f"unknown {what} {value!r}", hint=hint)
-
-
-class AmbiguousNameError(UsageError):
-    """A name with several definitions, where one is needed."""
-
-    code = "ambiguous_name"
-
-    def __init__(self, name: str, candidates: Sequence[Mapping[str, Any]]) -> None:
-        """
-        Args:
-            name: As it was given.
-            candidates: For each definition an unambiguous `name`, `kind`, `file` and `line`.
-        """
-        super().__init__(
-            f"{name!r} means {len(candidates):,} definitions",
-            hint="name one of them, or take --all",
-            candidates=[dict(candidate) for candidate in candidates],
-        )
 
 
 class UnknownTargetError(UsageError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from contextlib import suppress
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py import interrupts
 from lci_py.cli.command_line import Invocation
 from lci_py.cli.options.manage import HOOK, WORKSPACE_ACTIONS
+from lci_py.cli.request import number
 from lci_py.cli.streams import paths_stdout, progress, say_interrupted, screen, write_json, writing
 from lci_py.errors import (
     EXIT_INDEX,
@@ -192,13 +194,35 @@ def run_status(call: Invocation) -> int:
         from lci_py.app.workspaces import workspaces
 
         return _list_workspaces(call, workspaces("list", [os.path.basename(root)]))  # the first search indexes it
-    verbose = call.flag("verbose")
+    verbose, max_tokens = call.flag("verbose"), number(call.values, "max_tokens")
     _print(
         call,
-        status,
+        _within(status, max_tokens) if max_tokens is not None and call.flag("json") else status,
         lambda to: render_status(status, file=to.file, color=to.color, width=to.width, verbose=verbose),
     )
     return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX
+
+
+#: Keys of a status that say what is wrong with an index.
+_WRONG = ("problems", "warnings")
+
+
+def _within(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]:
+    """A status without its longest lists, as many of them as do not fit into a budget; what is wrong stays."""
+    from lci_py.render.json.answer import dumps, plain_object
+    from lci_py.render.token_budget import tokens
+
+    kept: dict[str, Any] = dict(status)
+    dropped: list[str] = []
+    lists = [key for key, value in status.items() if isinstance(value, (list, dict)) and key not in _WRONG]
+    longest = sorted(lists, key=lambda key: (-len(dumps(status[key])), key))
+    for key in longest:
+        if tokens(dumps(plain_object(kept))) <= max_tokens:
+            break
+        del kept[key]
+        dropped.append(key)
+        kept["truncated"] = {"max_tokens": max_tokens, "keys_dropped": dropped}
+    return kept
 
 
 def run_workspace(call: Invocation) -> int:
@@ -276,11 +300,20 @@ def _detach() -> None:
 
 
 def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Screen], None]) -> None:
-    """Write `found` as JSON with --json, else let `render` write it as text, unless --quiet is given."""
+    """Write `found` as JSON with --json, else let `render` write it as text, within --max-tokens, unless --quiet is
+    given."""
     with writing():
         if call.flag("json"):
             from lci_py.render.json.answer import plain_object
 
             write_json(plain_object(found))
-        elif not call.flag("quiet"):
+        elif call.flag("quiet"):
+            return
+        elif "max_tokens" in call.values and (max_tokens := number(call.values, "max_tokens")) is not None:
+            from lci_py.render.token_budget import head
+
+            held, to = io.StringIO(), screen(call)
+            render(to._replace(file=held))
+            to.file.write(head(held.getvalue(), max_tokens))
+        else:
             render(screen(call))

@@ -25,10 +25,19 @@ MACHINE = ("json", "jsonl")
 
 
 class Cut(NamedTuple, Generic[A]):
-    """How a list is shortened: how many results it has, and the answer with the first of them."""
+    """How a list is shortened.
+
+    Attributes:
+        size: How many results it has.
+        first: The answer with the first of them.
+        light: The answer without what can be spared before a result is: the later of the definitions asked about.
+        targets: How many of these that takes away.
+    """
 
     size: int
     first: Callable[[int], A]
+    light: Callable[[A], A] = lambda answer: answer
+    targets: int = 0
 
 
 class Writer(NamedTuple, Generic[A]):
@@ -214,10 +223,16 @@ def _shortened(
         return cut.first(cut.size), None
 
     def note(kept: int) -> dict[str, int]:
-        return {"results_dropped": cut.size - kept, "max_tokens": max_tokens}
+        counts = {"results_dropped": cut.size - kept, "targets_dropped": cut.targets}
+        return {what: count for what, count in counts.items() if count} | {"max_tokens": max_tokens}
 
-    kept = largest(cut.size, lambda count: tokens(written(cut.first(count), note(count))) <= max_tokens)
-    return cut.first(kept), note(kept)
+    def part(count: int) -> A:
+        return cut.light(cut.first(count))
+
+    # One result is shown whatever the budget: an answer without any would say that there is none.
+    least = min(1, cut.size)
+    kept = largest(cut.size, lambda count: tokens(written(part(count), note(count))) <= max_tokens, least)
+    return part(kept), note(kept) if kept < cut.size or cut.targets else None
 
 
 def _noted(parts: Parts, note: dict[str, int] | None) -> Parts:
@@ -225,7 +240,8 @@ def _noted(parts: Parts, note: dict[str, int] | None) -> Parts:
         return parts
 
     def tail() -> dict[str, Any]:
-        return {**parts.tail(), "has_more": True, "truncated": note}
+        tail = parts.tail()
+        return {**tail, "has_more": tail["has_more"] or "results_dropped" in note, "truncated": note}
 
     return parts._replace(tail=tail)
 

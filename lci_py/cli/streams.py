@@ -26,8 +26,6 @@ _MACHINE_FORMATS = (
     "--format json", "--format=json", "--format jsonl", "--format=jsonl", "-f json", "-fjson", "-f jsonl", "-fjsonl",
 )  # fmt: skip
 _BYTES = "lci-bytes"
-#: How many definitions of an ambiguous name an error lists as text.
-_CANDIDATES = 20
 
 _json_begun = False  # some of the answer is on stdout
 
@@ -176,19 +174,9 @@ def report(error: LciError, *, as_json: bool) -> int:
         with suppress(BrokenPipeError), writing():
             write_json(error_object(error))
         return error.exit_code
-    from lci_py.render.text.style import visible_line
-
     text = f"{error.message}: {error.hint}" if error.hint else error.message
     with suppress(OSError):
         say(" ".join(text.split()))
-        candidates = error.details.get("candidates", ())
-        # The name comes last: it may be longer than the line, and a terminal copies it whole all the same.
-        heads = [f"{found['kind']}, line {found['line']}" for found in candidates[:_CANDIDATES]]
-        wide = max(map(len, heads), default=0)
-        for head, found in zip(heads, candidates, strict=False):
-            sys.stderr.write(visible_line(f"  {head:<{wide}}  {found['name']}") + "\n")
-        if len(candidates) > _CANDIDATES:
-            sys.stderr.write(f"  and {len(candidates) - _CANDIDATES:,} more: --json lists all\n")
         sys.stderr.flush()
     return error.exit_code
 

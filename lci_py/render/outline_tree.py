@@ -51,4 +51,6 @@ def within_tokens(answer: OutlineAnswer, max_tokens: int, cost: Callable[[Outlin
     def first(count: int) -> OutlineAnswer:
         return answer._replace(items=answer.items[:count], max_tokens=max_tokens)
 
-    return first(largest(len(answer.items), lambda count: cost(first(count)) <= max_tokens))
+    # One item is shown whatever the budget: an answer without any would say that there is none.
+    least = min(1, len(answer.items))
+    return first(largest(len(answer.items), lambda count: cost(first(count)) <= max_tokens, least))

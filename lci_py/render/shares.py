@@ -76,4 +76,7 @@ def _fewer(least: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int
     def first(count: int) -> ShowAnswer:
         return least._replace(results=least.results[:count], dropped=(*least.results[count:], *least.dropped))
 
-    return first(largest(len(least.results), lambda count: cost(first(count)) <= max_tokens))
+    # The head of one is shown whatever the budget: an answer without any would say that there is none.
+    return first(
+        largest(len(least.results), lambda count: cost(first(count)) <= max_tokens, min(1, len(least.results)))
+    )

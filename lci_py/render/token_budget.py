@@ -36,17 +36,31 @@ def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
     return low
 
 
+def head(text: str, max_tokens: int) -> str:
+    """The first lines of `text` that fit, at least one, and how many are missing."""
+    lines = text.splitlines(keepends=True)
+    if tokens(text) <= max_tokens:
+        return text
+
+    def part(kept: int) -> str:
+        return "".join((*lines[:kept], f"cut to {max_tokens:,} tokens: {len(lines) - kept:,} lines dropped\n"))
+
+    return part(largest(len(lines) - 1, lambda kept: tokens(part(kept)) <= max_tokens, 1))
+
+
 def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answer:
     """Shorten the answer of a search until it takes at most `max_tokens`.
 
     Each step works from the tail of the ranking: it drops snippets (the place of a result costs little and says most),
-    then explanations of scores, then all but `KEPT_DEFINITIONS` definitions of a result, then whole results.
-    Disagreements between sources go last: an answer that hides one is worse than a short answer. What is left is a head
-    of the ranking, and `truncated` counts what is missing. An answer that fits is unchanged.
+    then explanations of scores, then all but `KEPT_DEFINITIONS` definitions of a result, then everything but its place
+    and name, then whole results. Disagreements between sources go last: an answer that hides one is worse than a short
+    answer. What is left is a head of the ranking, and `truncated` counts what is missing. An answer that fits is
+    unchanged.
 
     Args:
         answer: What was found.
-        max_tokens: > 0. A budget smaller than the envelope leaves no results.
+        max_tokens: > 0. The place of the first result is shown whatever it is: without any result, the answer would
+            say that there is none.
         cost: Tokens of an answer as it will be written.
     """
     if cost(answer) <= max_tokens:
@@ -68,6 +82,7 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
         lambda result: replace(result, snippet=""),
         lambda result: replace(result, explain=None),
         _fewer_definitions,
+        lambda result: replace(result, signature=None, doc="", also_in=(), graph=None),
     )
     for light in lights:
         for i in range(len(results) - 1, -1, -1):
@@ -75,12 +90,12 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
             if found != results[i]:
                 results[i] = found
                 yield list(results), conflicts
-    while results:
+    while len(results) > 1:
         results.pop()
         yield list(results), conflicts
     while conflicts:
         conflicts -= 1
-        yield [], conflicts
+        yield list(results), conflicts
 
 
 def _noted(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:

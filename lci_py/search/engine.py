@@ -223,7 +223,6 @@ class Engine:
         """Answer one of callers, callees, tree and refs.
 
         Raises:
-            AmbiguousNameError: The name means several definitions, and not every one is asked for (not for refs).
             UsageError: A filter, or the depth, cannot be used.
         """
         self.snapshot.forget()
@@ -273,7 +272,6 @@ class Engine:
         """How one definition reaches another in the call graph.
 
         Raises:
-            AmbiguousNameError: A name means several definitions, and not every one is asked for.
             UnknownTargetError: Nothing has one of the names.
             UsageError: A filter, or the depth, cannot be used.
         """

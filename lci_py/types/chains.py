@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from lci_py.types.graph import Place
+from lci_py.types.graph import OtherMeaning, Place
 from lci_py.types.search import Filters, IndexInfo
 
 
@@ -59,3 +59,4 @@ class PathAnswer(NamedTuple):
     total: int  # shortest chains, also those beyond the limit
     info: IndexInfo
     frontier: Frontier | None = None
+    others: tuple[OtherMeaning, ...] = ()  # what the names can mean as well, likeliest first

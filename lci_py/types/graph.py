@@ -41,6 +41,15 @@ class Place(NamedTuple):
     language: str
 
 
+class OtherMeaning(NamedTuple):
+    """A definition that an ambiguous name can mean as well, and that the answer is not about."""
+
+    name: str  # that names it alone: FILE::QUALIFIED_NAME
+    kind: str
+    file: str
+    line: int
+
+
 class Neighbour(NamedTuple):
     """A place one call away."""
 
@@ -104,7 +113,7 @@ class GraphAnswer:
 
     command: str
     query: str
-    targets: tuple[Place, ...]  # the definitions that the name can mean
+    targets: tuple[Place, ...]  # the definitions that the answer is about
     index: IndexInfo
     total: int
     neighbours: tuple[Neighbour, ...] = ()
@@ -122,6 +131,7 @@ class GraphAnswer:
     left_out: tuple[tuple[str, int], ...] = ()  # (what the answer does not cover, how many)
     unsearched: tuple[str, ...] = ()  # files that could not be parsed
     offset: int = 0  # results left out before the first one shown
+    others: tuple[OtherMeaning, ...] = ()  # what the name can mean as well, likeliest first
 
     @property
     def shown(self) -> int:

@@ -31,15 +31,15 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         (
             ("callers", "Store.check"),
-            "shop/store.py:16  method Store.save  self  and 17\n"
+            "shop/store.py\n16 method Store.save  self  and 17\n"
             "1 caller, 2 calls · method Store.check shop/store.py:19\n",
         ),
         (
             ("callees", "Store.save"),
-            "shop/store.py:19  method Store.check  self  at 16, 17\n"
+            "shop/store.py\n19 method Store.check  self  at 16, 17\n"
             "outside the repository, or not known:\n"
-            "    json.dumps      at 14\n"
-            "    os.path.exists  at 15\n"
+            "  json.dumps at 14\n"
+            "  os.path.exists at 15\n"
             "1 callee, 2 external or unknown · method Store.save shop/store.py:13\n",
         ),
         (
@@ -54,9 +54,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
         (
             ("refs", "ping"),
-            "shop/app.py:7:5    call        in main  ping(3)\n"
-            "shop/app.py:14:5   definition           def ping(n):\n"
-            "shop/app.py:19:12  call        in pong  return ping(n - 1) if n else clean(n)\n"
+            "shop/app.py\n"
+            "7:5 call  in main  ping(3)\n"
+            "14:5 definition  def ping(n):\n"
+            "19:12 call  in pong  return ping(n - 1) if n else clean(n)\n"
             "3 references · function ping shop/app.py:14\n",
         ),
         (("callers", "Store.check", "--paths"), "shop/store.py:16\nshop/store.py:17\n"),
@@ -111,21 +112,28 @@ def test_json_is_what_the_schema_says(lci: Lci, root: Path, args: tuple[str, ...
         assert lci(*args, "--format", "json", "--root", str(root)).out == ran.out
 
 
-def test_an_ambiguous_name_lists_what_can_be_pasted_back(lci: Lci, root: Path) -> None:
-    plain = lci("tree", "clean", "--root", str(root))
-    assert (plain.code, plain.out) == (2, "")
-    assert plain.err.splitlines() == [
-        "lci: 'clean' means 2 definitions: name one of them, or take --all",
-        "  function, line 1   other/tools.py::clean",
-        "  function, line 32  shop/store.py::clean",
-    ]
-    ran = lci("tree", "clean", "--json", "--root", str(root))
-    SCHEMA.validate(ran.json())
-    error = ran.json()["error"]
-    assert (ran.code, error["code"]) == (2, "ambiguous_name")
-    for candidate in error["candidates"]:
-        assert lci("callers", candidate["name"], "--root", str(root)).code == 0
-    assert lci("tree", "clean", "--format", "json", "--root", str(root)).out == ran.out
+def test_an_ambiguous_name_is_answered_and_names_what_can_be_pasted_back(lci: Lci, root: Path) -> None:
+    plain = lci("callers", "clean", "--root", str(root), PYTHONIOENCODING="utf-8")
+    assert (plain.code, plain.err) == (0, "")
+    assert "⚠ also named so, left out: other/tools.py::clean; --all takes all\n" in plain.out
+    for command in ("callers", "callees", "tree"):
+        ran = lci(command, "clean", "--json", "--root", str(root))
+        SCHEMA.validate(ran.json())
+        (other,) = ran.json()["other_meanings"]
+        assert lci(command, other["name"], "--json", "--root", str(root)).json()["targets"][0]["file"] == other["file"]
+        assert "other_meanings" not in lci(command, "clean", "--all", "--json", "--root", str(root)).json()
+
+
+def test_a_small_budget_leaves_one_place_and_few_targets(lci: Lci, tmp_path: Path) -> None:
+    files = {f"m{number}.py": "def parse():\n    pass\n" for number in range(30)}
+    root = str(build(tmp_path, files | {"use.py": "import m0\nm0.parse()\n"}))
+    for args in (("refs", "parse"), ("callers", "parse", "--all")):
+        found = lci(*args, "--json", "--max-tokens", "200", "--root", root).json()
+        SCHEMA.validate(found)
+        assert (0 < len(found["results"]) < 32, len(found["targets"])) == (True, 3)
+        whole = lci(*args, "--json", "--root", root).json()
+        assert len(whole["targets"]) == 30
+    assert lci("refs", "parse", "--max-tokens", "5", "--root", root).out.startswith("m0.py\n1:5 definition")
 
 
 def test_a_name_of_nothing_exits_1_with_a_hint(lci: Lci, root: Path) -> None:

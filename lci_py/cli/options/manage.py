@@ -5,6 +5,7 @@ from __future__ import annotations
 from lci_py.cli.options.flags import (
     GENERAL_FLAGS,
     JSON_FLAG,
+    MAX_TOKENS_FLAG,
     MODEL_HELP,
     RETRIEVAL,
     ROOT_FLAG,
@@ -73,6 +74,7 @@ STATUS = Command(
     (
         Flag(("--check",), "flag", "Read every shard whole, and say what is wrong with each.", "Checks"),
         JSON_FLAG,
+        MAX_TOKENS_FLAG,
         TRUST_FLAG,
         *GENERAL_FLAGS,
     ),

@@ -83,7 +83,7 @@ def _within(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAns
             max_tokens=max_tokens,
         )
 
-    return first(largest(sum(whole), lambda count: cost(first(count)) <= max_tokens))
+    return first(largest(sum(whole), lambda count: cost(first(count)) <= max_tokens, min(1, sum(whole))))
 
 
 ROW = Row(

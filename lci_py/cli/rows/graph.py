@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from lci_py.cli.answering import Asked
     from lci_py.cli.command_line import Invocation
 
+#: Definitions asked about that an answer names within a budget.
+_TARGETS = 3
+
 
 def _request(call: Invocation, _shape: str) -> GraphRequest:
     name, limit, depth = required_name(call), number(call.values, "limit"), call.number("depth")
@@ -74,7 +77,8 @@ def _cut(answer: GraphAnswer) -> Cut[GraphAnswer]:
         rest = external[: max(0, count - known)]
         return replace(answer, references=references[:count], neighbours=neighbours[:count], external=rest)
 
-    return Cut(sum(map(len, lists)), first)
+    spared = max(0, len(answer.targets) - _TARGETS)
+    return Cut(sum(map(len, lists)), first, lambda part: replace(part, targets=part.targets[:_TARGETS]), spared)
 
 
 def _finish(asked: Asked, answer: GraphAnswer, code: int) -> int:

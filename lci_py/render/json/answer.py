@@ -165,7 +165,7 @@ def site_object(site: DefinitionSite) -> dict[str, Any]:
 
 
 def _holds(snippet: str, signature: str | None) -> bool:
-    return signature is not None and " ".join(signature.split()) in " ".join(snippet.split())
+    return signature is not None and " ".join(signature.rstrip("…").split()) in " ".join(snippet.split())
 
 
 def result_object(

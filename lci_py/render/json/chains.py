@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, rounded
-from lci_py.render.json.graph import place_object
+from lci_py.render.json.graph import other_meanings, place_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,6 +36,7 @@ def _tail(answer: PathAnswer) -> dict[str, Any]:
         "has_more": answer.total > len(answer.chains),
         "index": index_object(answer.info),
     }
+    tail |= other_meanings(answer.others)
     if answer.frontier is not None:
         tail["frontier"] = _frontier(answer.frontier)
     return tail

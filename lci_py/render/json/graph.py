@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
 
 if TYPE_CHECKING:
-    from lci_py.types.graph import Branch, External, GraphAnswer, Neighbour, Place, Reference, Through
+    from collections.abc import Sequence
+
+    from lci_py.types.graph import Branch, External, GraphAnswer, Neighbour, OtherMeaning, Place, Reference, Through
+
+#: Other meanings of a name that are listed.
+_OTHERS = 5
 
 
 def parts(answer: GraphAnswer) -> Parts:
@@ -58,9 +63,18 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
         tail["left_out"] = dict(answer.left_out)
     if answer.unsearched:
         tail["unsearched"] = list(answer.unsearched)
+    tail |= other_meanings(answer.others)
     if answer.did_you_mean:
         tail["did_you_mean"] = list(answer.did_you_mean)
     return tail
+
+
+def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:
+    """What an ambiguous name can mean as well: the first few, and how many there are if these are not all."""
+    if not others:
+        return {}
+    found: dict[str, Any] = {"other_meanings": [other._asdict() for other in others[:_OTHERS]]}
+    return found | ({"other_meanings_total": len(others)} if len(others) > _OTHERS else {})
 
 
 def place_object(place: Place) -> dict[str, Any]:

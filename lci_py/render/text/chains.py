@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.graph import Table
+from lci_py.render.text.graph import Table, also_named
 from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ def render(
         if place:
             file.write("\n")
         file.writelines(line + "\n" for line in Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
+    if others := also_named(answer.others):
+        file.writelines(
+            layout.style(line, "warn") + "\n" for line in sentence(f"{layout.signs.warn} {others}", layout, "  ")
+        )
     if answer.frontier is not None:
         file.writelines(line + "\n" for line in _frontier(answer.frontier, answer, layout))
         if footer and answer.info.behind:

@@ -23,7 +23,7 @@ from lci_py.render.text.style import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lci_py.types.graph import Branch, GraphAnswer, Place, Through
+    from lci_py.types.graph import Branch, GraphAnswer, OtherMeaning, Place, Through
 
 #: A path, the numbers after it (`line` or `line:column`), two cells, and the rest of the line.
 TableRow = tuple[str, str, str, str, str]
@@ -41,6 +41,8 @@ _INDENT, _GROUPED = "    ", "  "
 _SITES = 5
 #: Names whose calls a note mentions.
 _NAMES = 3
+#: Other meanings of a name that a note mentions.
+_OTHERS = 2
 _NAME_PARTS = re.compile(r"::|[.#](?=\w)")
 _PLAIN = re.compile(r"[\w.:/@%+,][\w.:/@%+,-]*")
 _NOTES = {
@@ -105,6 +107,15 @@ def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(path)}:{line}\n" for path, line in dict.fromkeys(places))
 
 
+def also_named(others: Sequence[OtherMeaning]) -> str:
+    """The sentence about what an ambiguous name can mean as well; "" if it means one thing."""
+    if not others:
+        return ""
+    some = ", ".join(visible_line(other.name) for other in others[:_OTHERS])
+    more = f" (+{len(others) - _OTHERS:,})" if len(others) > _OTHERS else ""
+    return f"also named so, left out: {some}{more}; --all takes all"
+
+
 def _name(place: Place) -> str:
     """The name of a definition; "" for a file, which has only its path."""
     return visible_line(place.qualified_name or place.symbol or "")
@@ -115,7 +126,8 @@ def _name(place: Place) -> str:
 
 class Table:
     """Rows of a place, two columns that line up, and a rest that is cut at the edge of the terminal. Where they do not
-    fit, a path stands once above its rows, as in the output of grep tools."""
+    fit, and in a pipe, a path stands once above its rows, as in the output of grep tools. In a pipe nothing lines up,
+    since a program that reads it may pay for each blank."""
 
     def __init__(self, layout: Layout, wanted: int) -> None:
         """
@@ -128,8 +140,11 @@ class Table:
 
     def lines(self, rows: Sequence[TableRow], *style_of_rest: str) -> Iterator[str]:
         """The rows as lines; `style_of_rest` names the styles of the rest."""
+        if self.width is None:
+            yield from self._piped(rows, style_of_rest)
+            return
         wide = [self._widest((f"{row[0]}:{row[1]}" for row in rows), 0), *self._cells(rows)]
-        if self.width is None or self._fit(rows, wide):
+        if self._fit(rows, wide):
             for path, numbers, *cells, rest in rows:
                 place = f"{path}:{numbers}"
                 shown = f"{self.style(path, 'path')}:{self.style(numbers, 'line')}"
@@ -146,6 +161,16 @@ class Table:
             used = len(_GROUPED) + len(head) + 2
             inner = self._inner(cells, wide[1:], rest, used, style_of_rest)
             yield f"{_GROUPED}{self.style(head, 'line')}  {inner}".rstrip()
+
+    def _piped(self, rows: Sequence[TableRow], style_of_rest: tuple[str, ...]) -> Iterator[str]:
+        above = None
+        for path, numbers, *cells, rest in rows:
+            if path != above:
+                above = path
+                yield self.style(path, "path")
+            kind, blank, name = "  ".join(filter(None, cells)).partition(" ")
+            line = f"{self.style(numbers, 'line')} {self.style(kind, 'kind')}{blank}{name}"
+            yield f"{line}  {self.style(rest, *style_of_rest)}" if rest else line
 
     def _widest(self, cells: Iterable[str], column: int) -> int:
         return max((wide for cell in cells if (wide := width_of(cell)) <= _MAX_CELLS[column]), default=0)
@@ -180,12 +205,13 @@ class Table:
     def _inner(
         self, cells: Sequence[str], wide: Sequence[int], rest: str, used: int, style_of_rest: tuple[str, ...]
     ) -> str:
+        assert self.width is not None
         inner = "".join(self._cell(cell, size) for cell, size in zip(cells, wide, strict=True))
-        if self.width is not None and used + width_of(inner.rstrip()) > self.width:
+        if used + width_of(inner.rstrip()) > self.width:
             inner = shorten(inner.rstrip(), max(0, self.width - used), self.signs.ellipsis)
         kind, blank, name = inner.partition(" ")
-        room = None if self.width is None else max(0, self.width - used - width_of(inner))
-        shown = "" if room is not None and room < _LEAST_REST else shorten(rest, room, self.signs.ellipsis)
+        room = max(0, self.width - used - width_of(inner))
+        shown = "" if room < _LEAST_REST else shorten(rest, room, self.signs.ellipsis)
         if style_of_rest:
             shown = self.style(shown, *style_of_rest)
         return f"{self.style(kind, 'kind')}{blank}{name}{shown}".rstrip()
@@ -193,8 +219,7 @@ class Table:
     def _cell(self, text: str, wide: int) -> str:
         if not wide:
             return ""
-        # In a pipe nothing is cut, and a cell that is too long pushes only its own row to the right.
-        if self.width is not None and width_of(text) > wide:
+        if width_of(text) > wide:
             first, _, name = text.partition(" ")
             text = f"{first} {_end(name, wide - width_of(first) - 1, self.signs.ellipsis)}"
         return text + " " * max(2, wide - width_of(text) + 2)
@@ -241,9 +266,11 @@ def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
         name = visible_line(item.name)
         sites = ", ".join(map(str, item.sites))
         where = f"at {visible_line(item.file)}:{sites}" if several else f"at {sites}"
+        if layout.width is None:
+            yield f"{_GROUPED}{name} {where}"
+            continue
         pad = " " * max(2, wide - width_of(name) + 2)
-        room = None if layout.width is None else layout.width - len(_INDENT)
-        yield _INDENT + shorten(f"{name}{pad}{where}", room, layout.signs.ellipsis)
+        yield _INDENT + shorten(f"{name}{pad}{where}", layout.width - len(_INDENT), layout.signs.ellipsis)
 
 
 def _left_out(answer: GraphAnswer) -> str:
@@ -253,6 +280,8 @@ def _left_out(answer: GraphAnswer) -> str:
 
 def _notes(answer: GraphAnswer, *, footer: bool) -> Iterator[str]:
     """What the answer does not cover."""
+    if others := also_named(answer.others):
+        yield others
     if answer.places_left_out and not footer:
         yield _left_out(answer)
     callers = "callers" in (answer.command, answer.direction)

@@ -233,7 +233,7 @@ class _Listing:
             yield f"{head}{self.style(self.flags(r), 'warn')}"
         else:
             yield from self.header(r, _found_by(r))
-        if r.signature and _flat(r.signature) not in _flat(r.snippet) and self.snippet_lines != 0:
+        if r.signature and _flat(r.signature.rstrip("…")) not in _flat(r.snippet) and self.snippet_lines != 0:
             yield self.aside(_flat(r.signature))
         yield from self.piped_snippet(r) if self.width is None else self.snippet(r)
         yield from self.also_in(r)

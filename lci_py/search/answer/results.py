@@ -10,7 +10,7 @@ from lci_py.source.repository.workspace import index_command
 from lci_py.source.text.digest import lines_digest
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined, located_parts, parts, stem
-from lci_py.types.search import Answer, IndexInfo, Result, SearchRequest
+from lci_py.types.search import VALUED_KINDS, Answer, IndexInfo, Result, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _WORD = lazily(rb"[\w\x80-\xff]+")
 #: Lines of one definition that are looked at for words.
 _MOST_LINES = 300
+#: Characters of the signature of a constant.
+_VALUE = 100
 #: What a quoted phrase counts, in thousandths, as the words do.
 _PHRASE = 1_000_000
 
@@ -176,7 +178,7 @@ def result(
         qualified_name=row["qualified_name"],
         kind=row["kind"],
         language=row["language"],
-        signature=row["signature"],
+        signature=_short_signature(row),
         snippet=shown.text,
         snippet_line=shown.start if shown.text and shown.start != row["line"] else None,
         match_line=shown.match_line,
@@ -185,6 +187,14 @@ def result(
         mode_score=score,
         stale=stale,
     )
+
+
+def _short_signature(row: Row) -> str | None:
+    """The signature; of a constant the beginning of a long one, whose rest is data."""
+    signature: str | None = row["signature"]
+    if signature is None or row["kind"] not in VALUED_KINDS or len(signature) <= _VALUE:
+        return signature
+    return signature[: _VALUE - 1].rstrip() + "…"
 
 
 def _most(snapshot: Snapshot, request: SearchRequest) -> int:

@@ -8,11 +8,11 @@ from lci_py.index.shards.symbols import dotted
 from lci_py.search.answer import results
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import externals, unresolved_uses
-from lci_py.search.navigate.names import meanings, one_meaning
+from lci_py.search.navigate.names import likeliest, meanings
 from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.suggest import near_misses
-from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, Place, Through
+from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, OtherMeaning, Place, Through
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
@@ -24,15 +24,11 @@ if TYPE_CHECKING:
 
 
 def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:
-    """The callers or the callees of a name.
-
-    Raises:
-        AmbiguousNameError: It means several definitions, and not every one is asked for.
-    """
-    rows = definitions(snapshot, request)
+    """The callers or the callees of a name."""
+    nodes = Nodes(snapshot)
+    rows, others = definitions(nodes, request)
     if not rows:
         return nothing(snapshot, direction, request, uses=direction == "callers")
-    nodes = Nodes(snapshot)
     found: list[Neighbour] = []
     through: list[Through] = []
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
@@ -55,6 +51,7 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         external=() if request.filters else outside,
         through=tuple(through),
         unresolved_uses=_lines(outside) if direction == "callees" else unresolved(nodes, rows, request, direction),
+        others=others,
     )
 
 
@@ -86,17 +83,16 @@ def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool]
     return place_filter(filters, there) if filters or there is not None else None
 
 
-def definitions(snapshot: Snapshot, request: GraphRequest) -> list[Row]:
-    """The definitions that the name of a request means.
+def definitions(nodes: Nodes, request: GraphRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
+    """The definitions that the name of a request most likely means, and what else it can mean.
 
     Raises:
-        AmbiguousNameError: They are of several things, and not every one is asked for.
         IndexBehindError: Only a file that has changed since the index has the name.
     """
-    found = meanings(snapshot.symbols, request.name)
+    found = meanings(nodes.snapshot.symbols, request.name)
     if not found:
-        check_known(snapshot, request.name)
-    return one_meaning(found, request.name, every=request.every)
+        check_known(nodes.snapshot, request.name)
+    return likeliest(nodes, found, every=request.every)
 
 
 def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:

@@ -15,7 +15,7 @@ from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import external_calls, externals, unexplained_uses
-from lci_py.search.navigate.names import meanings, one_meaning
+from lci_py.search.navigate.names import likeliest, meanings
 from lci_py.search.navigate.nodes import Call, Nodes, joined, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.navigate.tree import MAX_DEPTH
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.graph import OtherMeaning
 
 #: Names that lead to the target, of which a call without a known target is looked for if there is no chain.
 _NAMES = 40
@@ -59,17 +60,37 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     """The shortest chains from one name to another; if each has an ambiguous call, also the shortest without one.
 
     Raises:
-        AmbiguousNameError: A name means several definitions, and not every one is asked for.
         UnknownTargetError: Nothing has the name, and nothing calls it.
         UsageError: The depth is out of range.
     """
     if not 1 <= request.depth <= MAX_DEPTH:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
+    answer = _path(snapshot, request)
+    if answer.chains or not answer.others:
+        return answer
+    # Of ambiguous names, any two between which there is a chain are likelier meant than two without.
+    every = _path(snapshot, request._replace(every=True))
+    if not every.chains:
+        return answer
+    ends = {hop.place.id for chain in every.chains for hop in (chain[0], chain[-1]) if hop.place is not None}
+    return every._replace(
+        request=request,
+        sources=tuple(place for place in every.sources if place.id in ends),
+        targets=tuple(place for place in every.targets if place.id in ends),
+        others=tuple(
+            one
+            for one in answer.others
+            if not any(p.file == one.file and p.line == one.line for p in every.sources + every.targets if p.id in ends)
+        ),
+    )
+
+
+def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     nodes = Nodes(snapshot)
-    sources = _meant(snapshot, request.source, request)
+    sources, other_sources = _meant(nodes, request.source, request)
     if not sources:
         raise _unknown(snapshot, request.source, "")
-    targets = _meant(snapshot, request.target, request)
+    targets, other_targets = _meant(nodes, request.target, request)
     outside: dict[int, list[int]] = {}
     if not targets:
         for node, line in external_calls(nodes, request.target):
@@ -107,14 +128,15 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
         total,
         index_info(snapshot),
         frontier,
+        (*other_sources, *other_targets),
     )
 
 
-def _meant(snapshot: Snapshot, name: str, request: PathRequest) -> list[Row]:
-    found = meanings(snapshot.symbols, name)
+def _meant(nodes: Nodes, name: str, request: PathRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
+    found = meanings(nodes.snapshot.symbols, name)
     if not found:
-        check_known(snapshot, name)
-    return one_meaning(found, name, every=request.every)
+        check_known(nodes.snapshot, name)
+    return likeliest(nodes, found, every=request.every)
 
 
 def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.errors import AmbiguousNameError
+from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbols import dotted
+from lci_py.source.text.folders import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
+from lci_py.types.graph import OtherMeaning
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lci_py.index.shards.symbols import Row, SymbolicIndex
+    from lci_py.search.navigate.nodes import Nodes
 
 #: Suffix of a file that declares the types of another file -> the suffix of that other file.
-_STUBS = {".pyi": ".py", ".d.ts": ".ts", ".mli": ".ml"}
+_STUBS = {".pyi": ".py", ".d.ts": ".ts", ".d.mts": ".mts", ".d.cts": ".cts", ".mli": ".ml"}
+_DECLARING_SCRIPTS, _SCRIPTS = (
+    (".d.ts", ".d.mts", ".d.cts"),
+    (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts"),
+)
 #: Kinds of types that no call makes an object of.
 _UNCALLED = frozenset({"interface", "trait"})
 #: A macro without parameters whose text is no name: no call.
@@ -30,9 +37,9 @@ class Meant(NamedTuple):
     spelled: str  # what names it alone
     rows: tuple[Row, ...]
 
-    def as_json(self) -> dict[str, object]:
+    def as_other(self) -> OtherMeaning:
         row = self.rows[0]
-        return {"name": self.spelled, "kind": row["kind"], "file": row["file"], "line": row["line"]}
+        return OtherMeaning(self.spelled, row["kind"], row["file"], row["line"])
 
 
 def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -> list[Meant]:
@@ -58,15 +65,30 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     return _callable(found) if callable_only else found
 
 
-def one_meaning(found: Sequence[Meant], name: str, *, every: bool) -> list[Row]:
-    """The definitions of a name.
+def likeliest(nodes: Nodes, found: Sequence[Meant], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
+    """The definitions that a name most likely means, and what else it can mean.
 
-    Raises:
-        AmbiguousNameError: It means several things, and not `every` one is wanted.
+    To ask back would cost whoever asks another call. Sources come before tests, vendored code, examples and
+    declarations; of several sources the one that most calls lead to.
+
+    Args:
+        nodes: Of the graph.
+        found: What the name can mean.
+        every: Whether all of it is wanted: then nothing is left.
     """
-    if len(found) > 1 and not every:
-        raise AmbiguousNameError(name, [meant.as_json() for meant in found])
-    return [row for meant in found for row in meant.rows]
+    if every or len(found) < 2:
+        return [row for meant in found for row in meant.rows], ()
+    order = sorted(found, key=lambda meant: (*_remoteness(meant.rows[0]), -_calls_of(nodes, meant)))
+    return list(order[0].rows), tuple(meant.as_other() for meant in order[1:])
+
+
+def _remoteness(row: Row) -> tuple[bool, bool, bool, bool]:
+    path: str = row["file"]
+    return bool(row["test"]), is_vendored(path), is_aside(path), _is_stub(row)
+
+
+def _calls_of(nodes: Nodes, meant: Meant) -> int:
+    return len(nodes.graph.edges(nodes.asked(meant.rows), CALLS, incoming=True).node)
 
 
 def _is_in(row: Row, file: str) -> bool:
@@ -108,10 +130,26 @@ def groups(rows: Sequence[Row]) -> list[Meant]:
             owners[row["symbol_number"]] = group
     order = {id(row): place for place, row in enumerate(rows)}
     found = []
-    for group in home.values():
+    for group in _with_declarations(list(home.values())):
         group.sort(key=lambda row: (_is_stub(row), order[id(row)]))
         found.append(Meant(f"{group[0]['file']}::{group[0]['qualified_name']}", tuple(group)))
     return sorted(found, key=lambda meant: min(order[id(row)] for row in meant.rows))
+
+
+def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
+    """The groups, with what a `.d.ts` anywhere declares beside the one definition of that name in a script."""
+    defined: dict[str, list[list[Row]]] = {}
+    for group in home:
+        if group[0]["file"].endswith(_SCRIPTS) and not group[0]["file"].endswith(_DECLARING_SCRIPTS):
+            defined.setdefault(group[0]["qualified_name"], []).append(group)
+    kept = []
+    for group in home:
+        of_name = defined.get(group[0]["qualified_name"], [])
+        if group[0]["file"].endswith(_DECLARING_SCRIPTS) and len(of_name) == 1:
+            of_name[0].extend(group)
+        else:
+            kept.append(group)
+    return kept
 
 
 def _key(row: Row) -> object:

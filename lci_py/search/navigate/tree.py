@@ -42,16 +42,15 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     expanded once, where it comes first (level by level), and marked elsewhere.
 
     Raises:
-        AmbiguousNameError: The name means several definitions, and not every one is asked for.
         UsageError: The depth is out of range.
     """
     if not 1 <= request.depth <= MAX_DEPTH:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
-    rows = definitions(snapshot, request)
+    nodes = Nodes(snapshot)
+    rows, others = definitions(nodes, request)
     if not rows:
         found = nothing(snapshot, "tree", request, uses=request.direction == "callers")
         return replace(found, direction=request.direction, depth=request.depth)
-    nodes = Nodes(snapshot)
     grower = _Grower(nodes, request.direction, request.filters)
     # Overloads and declarations of one thing are one root, as are a type and its constructors.
     things = [meant.rows for meant in groups(rows)]
@@ -71,6 +70,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
         unresolved_uses=unresolved(nodes, rows, request, request.direction),
         direction=request.direction,
         depth=request.depth,
+        others=others,
     )
 
 

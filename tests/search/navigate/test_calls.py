@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.errors import AmbiguousNameError, UsageError
+from lci_py.errors import UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
 from lci_py.types.search import Filters
@@ -42,15 +42,44 @@ def test_one_definition_is_named_by(session: Engine, name: str) -> None:
     assert target.file == "shop/store.py" and target.symbol == name.rpartition(":")[2].rpartition(".")[2]
 
 
-def test_several_definitions_need_a_choice_that_can_be_pasted_back(session: Engine) -> None:
-    with pytest.raises(AmbiguousNameError) as caught:
-        ask(session, "callers", "clean")
-    names = [candidate["name"] for candidate in caught.value.details["candidates"]]
-    assert names == ["other/tools.py::clean", "shop/store.py::clean"]
-    for name in names:
+def test_the_likeliest_of_several_definitions_is_meant_and_the_others_can_be_pasted_back(session: Engine) -> None:
+    answer = ask(session, "callers", "clean")
+    (target,) = answer.targets
+    assert (target.file, [other.name for other in answer.others]) == ("shop/store.py", ["other/tools.py::clean"])
+    for name in ("shop/store.py::clean", "other/tools.py::clean"):
         (target,) = ask(session, "callers", name).targets
         assert f"{target.file}::{target.qualified_name}" == name
-    assert len(ask(session, "callers", "clean", every=True).targets) == 2
+    every = ask(session, "callers", "clean", every=True)
+    assert (len(every.targets), every.others) == (2, ())
+
+
+def test_sources_are_meant_before_tests_copies_and_examples(tmp_path: Path) -> None:
+    called = "def handle():\n    pass\n\n\ndef use():\n    handle()\n"
+    plain = "def handle():\n    pass\n"
+    sources = {
+        "app/core.py": plain,
+        "app/idle.py": plain,
+        "tests/test_a.py": called,
+        "vendor/b.py": called,
+        "examples/c.py": called,
+    }
+    with app.open_engine(
+        str(build(tmp_path, sources | {"app/run.py": "from app.core import handle\nhandle()\n"}))
+    ) as session:
+        answer = ask(session, "callees", "handle")
+        assert [target.file for target in answer.targets] == ["app/core.py"]
+        places = [other.file for other in answer.others]
+        assert places == ["app/idle.py", "examples/c.py", "vendor/b.py", "tests/test_a.py"]
+
+
+def test_a_function_and_its_declaration_in_typescript_are_one(tmp_path: Path) -> None:
+    sources = {
+        "lib/open.js": "export function open() { return 1 }\n",
+        "types/all.d.ts": "export function open(): number\n",
+    }
+    with app.open_engine(str(build(tmp_path, sources))) as session:
+        answer = ask(session, "callers", "open")
+        assert ([target.file for target in answer.targets], answer.others) == (["lib/open.js", "types/all.d.ts"], ())
 
 
 @pytest.mark.parametrize(
@@ -97,8 +126,7 @@ def test_a_function_is_meant_before_what_of_its_name_no_call_can_mean(tmp_path: 
             assert f"{target.file}:{target.line}" == place
         assert near(ask(session, "callers", "mode")) == {"LIMIT": (2,)}
         assert ask(session, "callers", "a.c::mode").targets[0].kind == "enum"
-        with pytest.raises(AmbiguousNameError):  # a macro that is another name of a function
-            ask(session, "callers", "NAMED")
+        assert ask(session, "callers", "NAMED").others  # a macro that is another name of a function
 
 
 def test_a_whole_path_is_no_end_of_another(tmp_path: Path) -> None:
