@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 _OF_THE_PROCESS = {
-    "json", "jsonl", "paths", "sarif", "format", "files_with_matches", "count", "batch", "refresh", "model",
+    "json", "jsonl", "paths", "vimgrep", "sarif", "format", "files_with_matches", "count", "batch", "refresh", "model",
     "trust_index",
 }  # fmt: skip
 #: As of the command line: larger numbers are mistakes, and nothing else has to bear them.

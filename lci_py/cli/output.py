@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 #: Formats that a program reads: paths start at the root, and nothing is said on stderr.
 MACHINE = ("json", "jsonl")
+#: Formats with a place per line and no room for anything else.
+PLACES = ("paths", "vimgrep")
 
 
 class Cut(NamedTuple, Generic[A]):
@@ -76,11 +78,11 @@ def shape_of(call: Invocation, *others: str) -> str:
 
     Args:
         call: The command line.
-        others: Such flags of this command, besides --json, --jsonl and --paths.
+        others: Such flags of this command, besides --json, --jsonl, --paths and --vimgrep.
     Raises:
         UsageError: Two flags say different things, or one is not known.
     """
-    flags = [name for name in ("json", "jsonl", "paths", *others) if call.flag(name)]
+    flags = [name for name in ("json", "jsonl", *PLACES, *others) if call.flag(name)]
     given = call.text("format")
     if given is not None:
         formats = next(flag.choices or () for flag in COMMANDS[call.command].flags if flag.name == "format")
@@ -135,13 +137,17 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
     fields = fields_of(call)
     footer, note = not call.flag("quiet"), None
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
-    if max_tokens is not None and writer.cut is not None and shape != "paths":
+    if max_tokens is not None and writer.cut is not None and shape not in PLACES:
         answer, note = _shortened(writer.cut(answer), max_tokens, lambda part, said: _written(
             call, shape, part, writer, fields, said
         ))  # fmt: skip
     with writing():
         if shape == "paths":
             writer.paths(answer, paths_stdout())
+        elif shape == "vimgrep":
+            from lci_py.render.vimgrep import vimgrep
+
+            paths_stdout().writelines(vimgrep(writer.parts(answer)))
         elif shape == "text":
             to = screen(call)
             writer.write(answer, to, footer)
@@ -150,7 +156,7 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
             machine_stdout().write(import_module("lci_py.render.json.sarif").sarif(answer) + "\n")
         else:
             _write(shape, _noted(_with_repositories(call, writer.parts(answer)), note), fields, machine_stdout())
-    if footer and (bare or shape == "paths"):
+    if footer and (bare or shape in PLACES):
         info: IndexInfo = getattr(answer, "info", None) or getattr(answer, "index")  # noqa: B009  # whatever it is
         if info.advice:
             say(info.advice)
@@ -192,7 +198,7 @@ def _written(
         to = Screen(held, color=False, width=width)
         writer.write(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
-    elif shape != "paths":
+    elif shape not in PLACES:
         _write(shape, _noted(_with_repositories(call, writer.parts(answer)), note), fields, held)
     return held.getvalue()
 

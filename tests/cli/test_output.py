@@ -30,7 +30,7 @@ COMMANDS = {
     "files": (["store"], "indexedFile"),
     "path": (["main", "clean", "shop"], "chain"),
     "affected": (["--files", "shop/store.py"], "affectedPlace"),
-    "conflicts": ([], "symbolConflict"),
+    "conflicts": (["--all"], "symbolConflict"),
 }
 COMMANDS["path"] = (["main", "shop/store.py::clean"], "chain")
 TREE = ["tree", "main"]
@@ -202,3 +202,21 @@ def test_two_outputs(run: Callable[..., Ran]) -> None:
         assert run("search", "--batch", "-", *argv, stdin="clean\n").code == 2, argv
     line = run("search", "--batch", "-", "--fields", "file", stdin="clean\n").json()
     assert all(list(found) == ["file"] for found in line["results"])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_vimgrep_lines_are_places_that_editors_jump_to(run: Callable[..., Ran], root: Path, command: str) -> None:
+    ran = run(command, *COMMANDS[command][0], "--vimgrep")
+    assert ran.code == 0 and ran.out
+    for line in ran.out.splitlines():
+        found = re.fullmatch(r"([^:]+):([1-9]\d*):([1-9]\d*):(?: (\S.*))?", line)
+        assert found, line
+        lines = (root / found[1]).read_text().splitlines()
+        assert int(found[2]) <= len(lines)
+    if command in ("def", "show", "refs", "grep"):
+        assert "clean" in lines[int(found[2]) - 1]
+
+
+def test_vimgrep_excludes_another_form(run: Callable[..., Ran]) -> None:
+    assert run("def", "clean", "--vimgrep", "--json").code == 2
+    assert run("grep", "-v", "clean", "shop/store.py", "--vimgrep").out.startswith("shop/store.py:1:1: import json")

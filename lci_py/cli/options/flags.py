@@ -92,12 +92,13 @@ FORMAT_FLAG = Flag(
 FIELDS_FLAG = Flag(("--fields",), "text", "Only these keys of each result, as JSON: file,line,symbol.", OUTPUT, "KEY,…")
 OFFSET_FLAG = Flag(("--offset",), "int", "Results to skip before the first one shown.", RETRIEVAL, "N")
 PATHS_FLAG = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
+VIMGREP_FLAG = Flag(("--vimgrep",), "flag", "file:line:column: text per line, for vim, Emacs and others.", OUTPUT)
 JSONL_FLAG = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary": …} line.', OUTPUT)
 BATCH_FLAG = Flag(
     ("--batch",), "text", "One of these per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"
 )
 #: What every command with results has.
-ANSWER_FLAGS = (JSON_FLAG, JSONL_FLAG, FORMAT_FLAG, FIELDS_FLAG)
+ANSWER_FLAGS = (JSON_FLAG, JSONL_FLAG, FORMAT_FLAG, FIELDS_FLAG, VIMGREP_FLAG)
 FILTER_FLAGS = (
     Flag(
         ("--lang", "-l"),
