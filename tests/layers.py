@@ -40,7 +40,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "request",
         "streams", "terminal", "command_line", "options kept_engine",
     ),
-    "render": ("markdown", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
+    "render": ("markdown vimgrep", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
         "suggest worktree degraded whole",
