@@ -42,7 +42,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "render": ("markdown vimgrep", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
-        "logged", "engine", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
+        "logged", "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
         "suggest worktree degraded whole",
     ),
     "index": ("build", "store", "shards"),

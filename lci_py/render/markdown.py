@@ -9,7 +9,7 @@ from lci_py.render.text.style import dropped, plural, visible, visible_line
 from lci_py.types.search import IndexInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _CODE = ("snippet", "text")
 #: Keys of a result that has lines of code, and not only one that tells where it is.
@@ -37,6 +37,9 @@ def _found(answer: Mapping[str, Any]) -> Iterator[list[str]]:
                 yield [f"### {title}"]
                 yield [line for place in answer[key] for line in _point(place, "")]
         return
+    if "pieces" in answer:
+        yield from map(_piece, answer["pieces"])
+        return
     points: list[str] = []
     for result in answer["results"]:
         if any(key in result for key in _LINES):
@@ -49,6 +52,22 @@ def _found(answer: Mapping[str, Any]) -> Iterator[list[str]]:
     points += [f"- {_code(name['name'])}, not in the repository" for name in answer.get("external", ())]
     if points:
         yield points
+
+
+def _piece(piece: Mapping[str, Any]) -> list[str]:
+    """A piece of `lci explore`: a point, with its lines in a fence below."""
+    head = f"- {_title(piece)}: {piece['reason']}"
+    if "lines" not in piece:
+        return [head]
+    lines = [visible(f"{number}: {text}") for number, text in piece["lines"]]
+    fence = _fence(lines)
+    return [head, f"{fence}{piece.get('language', '')}", *lines, fence]
+
+
+def _fence(lines: Sequence[str]) -> str:
+    """More backquotes than any line begins with."""
+    longest = max(len(line) - len(line.lstrip("`")) for line in (line.strip() for line in lines))
+    return "`" * max(3, longest + 1)
 
 
 def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
@@ -67,11 +86,13 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
         yield [f"_degraded: {visible_line(item['view'])}_ {_code(item.get('detail', ''))}"]
     for given_up in answer.get("plan", {}).get("relaxed", ()):
         yield [f"_relaxed_: {_code(given_up)}"]
-    shown = sum("via" not in result for result in answer["results"])
+    shown = sum("via" not in result for result in answer.get("results", ()))
     if "truncated" in answer:
         yield [f"_cut to {answer['truncated']['max_tokens']:,} tokens: {dropped(answer['truncated'])} left out_"]
     elif places := answer.get("left_out", {}).get("places"):
         yield [f"_{plural(places, 'place')} left out_"]
+    elif pieces := answer.get("left_out", {}).get("pieces"):
+        yield [f"_{plural(pieces, 'definition')} left out: `lci show {' '.join(answer['left_out']['targets'])}`_"]
     elif answer.get("has_more"):
         yield [f"_{shown:,} of {answer['total']:,}_"]
     counts = (answer.get("index", {}).get(key, 0) for key in ("stale_files", "unchecked_files"))
@@ -86,8 +107,7 @@ def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:
     if signature and " ".join(signature.split()) not in " ".join(body.split()):
         yield [_code(signature)]
     lines = visible("\n".join((*result.get("before", ()), body, *result.get("after", ())))).rstrip("\n").split("\n")
-    longest = max(len(line) - len(line.lstrip("`")) for line in (line.strip() for line in lines))
-    fence = "`" * max(3, longest + 1)
+    fence = _fence(lines)
     yield [f"{fence}{result.get('language', '')}", *lines, fence]
     around = [*_around(result)]
     around += [f"- {site['relation']}: {_place(site)}{_tag(site)}" for site in result.get("definitions", ())]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lci_py.types.affected import AffectedAnswer, AffectedRequest
     from lci_py.types.chains import PathAnswer, PathRequest
     from lci_py.types.conflicts import ConflictsAnswer, ConflictsRequest
+    from lci_py.types.explore import ExploreAnswer, ExploreRequest
     from lci_py.types.files import FilesAnswer, FilesRequest
     from lci_py.types.graph import GraphAnswer, GraphRequest
     from lci_py.types.grep import GrepAnswer, GrepRequest
@@ -194,6 +195,19 @@ class Engine:
     _STEPS = (_shadow, _expand, _degraded, _explain_file, _conflicts)
 
     # --- the other questions ------------------------------------------------------------------------------------
+
+    def explore(self, request: ExploreRequest) -> ExploreAnswer:
+        """What belongs to the answer of a question, as far as a budget of tokens has room for it.
+
+        Raises:
+            UsageError: There is nothing to look for, or a filter cannot be used.
+            IndexError_: A shard that it needs cannot be used.
+        """
+        from lci_py.search.explore.explore import explore
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return explore(self.snapshot, request)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
         """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""

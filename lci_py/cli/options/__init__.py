@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: Command, in the order of the help -> the module of this folder that has its table, under its name in capitals.
 _MODULES = {
     "index": "manage",
+    "explore": "find",
     "search": "find",
     "show": "find",
     "outline": "find",
@@ -43,8 +44,8 @@ _MODULES = {
 }
 #: The commands that answer questions about an index: each can be a line of a batch.
 ANSWERING = (
-    "search", "show", "outline", "grep", "files", "def", "refs", "callers", "callees", "tree", "path", "affected",
-    "history", "conflicts", "status",
+    "explore", "search", "show", "outline", "grep", "files", "def", "refs", "callers", "callees", "tree", "path",
+    "affected", "history", "conflicts", "status",
 )  # fmt: skip
 
 

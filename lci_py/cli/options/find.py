@@ -24,6 +24,37 @@ from lci_py.cli.options.flags import (
 from lci_py.types.search import FAIL_ON, KINDS, MODES, RELATIONS
 
 MATCHING = "Matching"
+EXPLORE = Command(
+    "explore",
+    "Answer a question with the code that belongs to it, within a budget of tokens.",
+    Positional(
+        "QUESTION",
+        "A question, names, FILE:LINE; - reads an issue, a stack trace or a log from stdin.",
+        many=True,
+    ),
+    (
+        Flag(
+            ("--diff",),
+            "flag",
+            "What has changed since a commit, HEAD or the argument, and what that concerns.",
+            RETRIEVAL,
+        ),
+        REFRESH_FLAG,
+        *FILTER_FLAGS,
+        Flag(("--max-tokens",), "int", "Tokens of the answer; 2,000 if left out.", OUTPUT, "N"),
+        *ANSWER_FLAGS,
+        PATHS_FLAG,
+        TRUST_FLAG,
+        *GENERAL_FLAGS,
+    ),
+    (
+        ("lci explore how are expired sessions removed", "the definitions that answer it, and what they lead to"),
+        ("lci explore Session.close --max-tokens 4000", "a definition and what is around it"),
+        ("pytest -x 2>&1 | lci explore -", "the code behind a stack trace"),
+        ("lci explore src/pool.py:120", "the code around a place"),
+        ("lci explore --diff HEAD~3", "what has changed, who depends on it, and the tests"),
+    ),
+)
 SEARCH = Command(
     "search",
     "Search the index, in one named mode.",

@@ -27,7 +27,7 @@ _CALLS, _IMPORTS = ("callers", "callees"), ("imports", "imported_by")
 #: Keys of a plan that every answer shows, if they have a value; the others need --explain.
 _PLAN = ("intent", "rewrites", "phrases", "relaxed")
 #: Keys that stay where they have no value: a reader may loop over the results without asking first.
-_KEPT = ("results", "query")
+_KEPT = ("results", "pieces", "query")
 
 
 class Parts(NamedTuple):
@@ -39,11 +39,12 @@ class Parts(NamedTuple):
     head: dict[str, Any]
     results: Iterable[dict[str, Any]]
     tail: Callable[[], dict[str, Any]]
+    key: str = "results"  # of the list of them
 
     def whole(self, fields: Sequence[str] = ()) -> dict[str, Any]:
         """The envelope, of each result only some fields, if they are given."""
         results = [_chosen(found, fields) for found in self.results]
-        found: dict[str, Any] = lean({**self.head, "results": results, **self.tail()})
+        found: dict[str, Any] = lean({**self.head, self.key: results, **self.tail()})
         return found
 
     def lines(self, fields: Sequence[str] = ()) -> Iterator[str]:

@@ -11,6 +11,10 @@ _FOUND = (
 )  # fmt: skip
 _CALLED = (*_PLACE, "sites", "step", "confidence", "ambiguous", "targets")
 FIELDS: dict[str, tuple[str, ...]] = {
+    "explore": (
+        "id", "repository", "file", "line", "end_line", *_NAMES, "language", "role", "reason", "mode", "edge", "via",
+        "worth", "tokens", "whole", "lines", "ambiguous", "stale",
+    ),
     "search": (*_DEFINED, *_FOUND),
     "def": (*_DEFINED, "doc", *_FOUND),
     "show": (

@@ -23,13 +23,15 @@ def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> 
         return {**_with_repositories(parts.tail()), "missing_repositories": list(missing)}
 
     head = {**_with_repositories(parts.head), "workspace": root.rpartition("/")[2], "root": root}
-    return Parts(head, map(_with_repositories, parts.results), tail)
+    return parts._replace(head=head, results=map(_with_repositories, parts.results), tail=tail)
 
 
 def of_fleet(parts: Parts) -> Parts:
     """An answer with the repository of every place."""
     results = map(_with_repositories, parts.results)
-    return Parts(_with_repositories(parts.head), results, lambda: _with_repositories(parts.tail()))
+    return parts._replace(
+        head=_with_repositories(parts.head), results=results, tail=lambda: _with_repositories(parts.tail())
+    )
 
 
 def _with_repositories(value: Any) -> Any:

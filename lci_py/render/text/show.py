@@ -95,7 +95,7 @@ def _result(item: Shown, request: ShowRequest, layout: Layout, numbers: bool) ->
 
 
 def _left_out(item: Shown, first: int, count: int, noun: str, layout: Layout) -> str:
-    target = _quoted(f"{item.file}:{first}-{first + count - 1}")
+    target = quoted(f"{item.file}:{first}-{first + count - 1}")
     nouns = plural(count, noun) if noun != "line above" else f"{plural(count, 'line')} above"
     return layout.style(f"{layout.signs.ellipsis} {nouns}: lci show {target}", "warn")
 
@@ -142,13 +142,13 @@ def _notes(answer: ShowAnswer) -> Iterator[str]:
             yield f"{count}: -n {total} shows all, FILE::NAME one"
     if answer.dropped:
         some = " ".join(
-            _quoted(item.file if item.kind == FILE_KIND else f"{item.file}:{item.line}") for item in answer.dropped[:3]
+            quoted(item.file if item.kind == FILE_KIND else f"{item.file}:{item.line}") for item in answer.dropped[:3]
         )
         more = " …" if len(answer.dropped) > 3 else ""
         yield f"{plural(len(answer.dropped), 'result')} left out by --max-tokens: lci show {some}{more}"
 
 
-def _quoted(target: str) -> str:
+def quoted(target: str) -> str:
     """A target as a shell takes it."""
     shown = visible_line(target)
     return shown if _PLAIN.fullmatch(shown) else "'" + shown.replace("'", "'\\''") + "'"

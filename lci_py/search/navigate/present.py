@@ -76,6 +76,10 @@ class PresentFiles:
             rows[row["file"]].append(row)
         self._known |= {path: _of_rows(found) for path, found in rows.items()}
 
+    def of_row(self, row: Row) -> Definition | None:
+        """The definition of a row of the index, where it is now; None if its file no longer has it."""
+        return self.find(row["file"], row["id"]) if self.stale(row["file"]) else _of_rows([row])[0]
+
     def definitions(self, path: str) -> list[Definition]:
         """The definitions of a file, in the order of the text."""
         if path not in self._known:

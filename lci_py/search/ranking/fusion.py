@@ -85,7 +85,8 @@ class Ranked:
         sums = self._sums()
         #: The largest score of a candidate that a view has found, without a lift.
         self.highest = self._highest(sums) if highest is None else highest
-        self._total = total = self._lifted(sums)
+        #: The score of every candidate before the damping by file, in the candidates' order: [n].
+        self.totals = total = self._lifted(sums)
         place = np.flatnonzero(total > 0)
         # Units ascend, so that a stable order has them in it where scores tie.
         own = total[place]
@@ -150,7 +151,7 @@ class Ranked:
         columns = zip(
             candidates.units[places].tolist(),
             self.scores[first:stop].tolist(),
-            self._total[places].tolist(),
+            self.totals[places].tolist(),
             self._depth[first:stop].tolist(),
             *(candidates.signals[name][places].tolist() for name in self._names),
             strict=True,

@@ -111,7 +111,7 @@ def _nodes(table: UnitColumns, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int
     A block has none: the graph attributes its calls to the file, and those may be any."""
     owners, inside = [], []
     for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
-        stop = _end(table, unit) if kind in _TYPES else unit + 1
+        stop = end_of_type(table, unit) if kind in _TYPES else unit + 1
         owners.append(np.full(stop - unit, place))
         inside.append(np.arange(unit, stop))
     owner = np.concatenate(owners)
@@ -122,7 +122,7 @@ def _nodes(table: UnitColumns, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int
 _TYPES = frozenset(code for code, kind in enumerate(UNIT_KINDS) if kind in TYPE_KINDS)
 
 
-def _end(table: UnitColumns, unit: int) -> int:
+def end_of_type(table: UnitColumns, unit: int) -> int:
     """Where the units in a type end. They are in the order of their lines: what is in a type follows it."""
     start, most = unit + 1, 64
     while True:

@@ -1,0 +1,83 @@
+"""`lci explore`: a question, places, a text on stdin or a change, and flags to a request."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from lci_py.cli.answering import Row
+from lci_py.cli.output import Writer
+from lci_py.cli.request import flag_filters, number, place_from_root, plain_text
+from lci_py.errors import UsageError
+from lci_py.types.explore import EXPLORE_TOKENS, ExploreAnswer, ExploreRequest, Piece
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.cli.answering import Asked
+    from lci_py.cli.command_line import Invocation
+
+#: Characters of stdin that are read.
+_MOST_TEXT = 1_000_000
+
+
+def _request(call: Invocation, _shape: str) -> ExploreRequest:
+    given, filters = call.texts("argument"), flag_filters(call)
+    max_tokens = number(call.values, "max_tokens") or EXPLORE_TOKENS
+    if call.flag("diff"):
+        if len(given) > 1:
+            raise UsageError(f"--diff takes one revision, not {len(given)}", hint="lci explore --diff REV")
+        return ExploreRequest("", filters, max_tokens, revision=plain_text(given[0].strip()) if given else "HEAD")
+    places, words = [], []
+    for text in given:
+        place = None if " " in text else place_from_root(text, call)
+        if text == "-":
+            words.append(_stdin())
+        elif place is not None and place[1] is not None:
+            places.append((place[0], place[1]))
+        else:
+            words.append(text)
+    question = plain_text(" ".join(words))
+    if not question.strip() and not places:
+        raise UsageError("there is no question", hint="lci explore QUESTION…, a FILE:LINE, - for stdin, or --diff")
+    return ExploreRequest(question, filters, max_tokens, tuple(places))
+
+
+def _stdin() -> str:
+    if sys.stdin is None:
+        raise UsageError("cannot read -: standard input is closed", hint="give the question as an argument")
+    return sys.stdin.buffer.read(_MOST_TEXT).decode("utf-8", "replace")
+
+
+def _fit(asked: Asked, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
+    """The answer with as many steps of its budget as its form has room for."""
+    most = answer.request.max_tokens
+    if asked.shape == "paths" or cost(answer) <= most:
+        return answer
+    from lci_py.render.token_budget import largest
+
+    place = {piece.id: i for i, piece in enumerate(answer.pieces)}
+
+    def first(count: int) -> ExploreAnswer:
+        states = {piece.id: piece for piece in answer.states[:count]}
+        shown = sorted(states.values(), key=lambda piece: place[piece.id])
+        left = [piece for piece in answer.pieces if piece.id not in states]
+        named = {piece.qualified_name for piece in shown if piece.lines}
+        chains = tuple(chain for chain in answer.chains if all(link.name in named for link in chain))
+        left_out = (*sorted(left, key=_worth), *answer.left_out)
+        return answer._replace(pieces=tuple(shown), chains=chains, left_out=left_out)
+
+    return first(largest(len(answer.states), lambda count: cost(first(count)) <= most))
+
+
+def _worth(piece: Piece) -> tuple[float, str, int]:
+    return -piece.worth, piece.file, piece.line
+
+
+ROW = Row(
+    _request,
+    ask=lambda asked: asked.engine.explore(asked.request),
+    writer=lambda _: Writer("explore", "explore"),
+    results=lambda answer: answer.pieces,
+    fit=_fit,
+)

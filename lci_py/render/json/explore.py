@@ -1,0 +1,77 @@
+"""The JSON of `lci explore`. docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
+
+if TYPE_CHECKING:
+    from lci_py.types.explore import ExploreAnswer, Piece
+
+
+def parts(answer: ExploreAnswer) -> Parts:
+    """The whole answer."""
+    return Parts(_head(answer), map(_piece, answer.pieces), lambda: _tail(answer), "pieces")
+
+
+def _head(answer: ExploreAnswer) -> dict[str, Any]:
+    request = answer.request
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "command": "explore",
+        "query": request.question,
+        "revision": request.revision,
+        "confidence": answer.confidence,
+        "chains": [
+            [{"name": link.name} | ({"ambiguous": True} if link.ambiguous else {}) for link in chain]
+            for chain in answer.chains
+        ],
+    }
+
+
+def _piece(piece: Piece) -> dict[str, Any]:
+    symbol = piece.qualified_name.rpartition(".")[2]
+    found: dict[str, Any] = {
+        "id": piece.id,
+        "file": piece.file,
+        "line": piece.line,
+        "end_line": piece.end_line,
+        **names(symbol, piece.qualified_name),
+        "kind": piece.kind,
+        "language": piece.language,
+        "role": piece.role,
+        "reason": reason(piece),
+        "mode": piece.mode,
+        "edge": piece.edge,
+        "via": piece.via,
+        "worth": rounded(piece.worth),
+        "tokens": piece.tokens,
+        "whole": piece.whole,
+        "lines": [[number, text] for number, text in piece.lines],
+    }
+    return found | {key: True for key in ("ambiguous", "stale") if getattr(piece, key)}
+
+
+def reason(piece: Piece) -> str:
+    """Why a piece is there, in words."""
+    if piece.via:
+        link = {"callee": "called by", "caller": "calls", "base": "above", "derived": "below"}
+        return f"{link.get(piece.role, piece.role)} {piece.via}"
+    said = {"named": "named in the question", "changed": "changed"}
+    return said.get(piece.role) or (f"matches by {piece.mode}" if piece.mode else piece.role)
+
+
+def _tail(answer: ExploreAnswer) -> dict[str, Any]:
+    left = len(answer.left_out)
+    return {
+        "total": answer.total,
+        "has_more": bool(left),
+        "left_out": {
+            "pieces": left,
+            "targets": [f"{piece.file}:{piece.line}" for piece in answer.left_out[:3]],
+        } if left else None,
+        "max_tokens": answer.request.max_tokens,
+        "index": index_object(answer.info),
+        "degraded": [item._asdict() for item in answer.degraded],
+    }  # fmt: skip

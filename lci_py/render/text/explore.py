@@ -1,0 +1,121 @@
+"""The pieces of an answer as text: below each file the places of its definitions, and numbered lines of some.
+
+In a pipe and on a terminal the form is the same, since both are read from the top to the bottom.
+"""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.show import quoted
+from lci_py.render.text.style import layout_for, plural, sentence, visible, visible_line, visible_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lci_py.render.text.style import Layout
+    from lci_py.types.explore import ExploreAnswer, Link, Piece
+
+#: What a piece is, where its name does not say: what led to it stands behind.
+_SAYS = {
+    "callee": "called by", "caller": "calls", "base": "above", "derived": "below", "member": "of", "type": "type of",
+    "test": "tests",
+}  # fmt: skip
+#: Pieces that are left out and named; tokens of an answer below which none is.
+_NAMED, _SMALL = 3, 150
+
+
+def render(
+    answer: ExploreAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+) -> None:
+    """Write an answer as text.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe.
+        footer: Whether to end with what is left out.
+    """
+    layout = layout_for(file, color, width)
+    file.writelines(line + "\n" for line in _lines(answer, layout, footer))
+
+
+def render_paths(answer: ExploreAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line per line."""
+    file.writelines(f"{visible_path(piece.file)}:{piece.line}\n" for piece in answer.pieces)
+
+
+def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]:
+    for chain in answer.chains:
+        yield layout.style(said(chain), "bold")
+    files: dict[str, list[Piece]] = {}
+    for piece in answer.pieces:
+        files.setdefault(piece.file, []).append(piece)
+    for path, pieces in files.items():
+        stale = f"  {layout.signs.warn} changed since it was indexed" if any(one.stale for one in pieces) else ""
+        yield layout.style(visible_line(path), "path") + layout.style(stale, "warn")
+        yield from _in_file(pieces, layout)
+    for item in answer.degraded:
+        yield layout.style(f"{layout.signs.warn} degraded: {item.view}, {item.detail}", "warn")
+    if footer:
+        yield from _end(answer, layout)
+
+
+def said(chain: Sequence[Link]) -> str:
+    """A chain: `A > B > C?`, with a question mark behind what a call may mean."""
+    return " > ".join(visible_line(link.name) + "?" * link.ambiguous for link in chain)
+
+
+def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
+    """The pieces of one file, in the order of their lines: what is shown once is not shown again."""
+    code: dict[int, str] = {}
+    for piece in pieces:
+        code.update(piece.lines)
+    heads: dict[int, list[Piece]] = {}
+    for piece in pieces:
+        # A function that is shown says its name itself, one in a shown type where it is.
+        if not piece.lines or piece.role != "match" or "." in piece.qualified_name:
+            if not piece.lines and piece.line in code:
+                continue
+            heads.setdefault(min((number for number, _ in piece.lines), default=piece.line), []).append(piece)
+    last = None
+    for number in sorted({*code, *heads}):
+        for piece in heads.get(number, ()):
+            yield _head(piece, layout)
+        if number not in code:
+            continue
+        if last is not None and number > last + 1 and number not in heads:
+            yield layout.style(f"    {layout.signs.ellipsis}", "dim")
+        last = number
+        yield f"  {layout.style(f'{number}:', 'line')} {visible(code[number])}".rstrip()
+
+
+def _head(piece: Piece, layout: Layout) -> str:
+    style = layout.style
+    span = f"{piece.line}-{piece.end_line}" if piece.end_line > piece.line else str(piece.line)
+    unsure = " (ambiguous)" if piece.ambiguous else ""
+    why = f"  {_SAYS[piece.role]} {visible_line(piece.via)}{unsure}" if piece.via and piece.role in _SAYS else ""
+    if piece.role in ("named", "changed"):
+        why = f"  {piece.role}"
+    return (
+        f"  {style(span, 'line')} {style(piece.kind, 'kind')} {visible_line(piece.qualified_name)}{style(why, 'dim')}"
+    )
+
+
+def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
+    """What was left out, and the command that gets it."""
+    looked = [piece for piece in answer.pieces if piece.lines and not piece.whole]
+    places = [piece for piece in answer.pieces if not piece.lines]
+    rest = sorted((*looked, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]
+    targets = " ".join(quoted(f"{piece.file}:{piece.line}") for piece in rest)
+    count = f"{plural(len(looked), 'definition')} in part, {len(places)} by place"
+    more = f", {len(answer.left_out)} left out" if answer.left_out else ""
+    if answer.request.max_tokens < _SMALL:
+        yield f"{layout.signs.ellipsis} {len(rest) + len(answer.left_out)} more"
+    elif targets:
+        yield from sentence(f"{layout.signs.ellipsis} {count}{more}: `lci show {targets}`", layout, "  ")
+    elif answer.left_out:
+        yield f"{layout.signs.ellipsis} {len(answer.left_out)} left out: --max-tokens {2 * answer.request.max_tokens}"
+    if answer.info.advice:
+        yield from sentence(answer.info.advice, layout, "  ")

@@ -1,0 +1,100 @@
+"""The order in which control flows through the pieces of an answer, and the chains of calls between them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from lci_py.callgraph.edges import AMBIGUOUS
+from lci_py.index.shards.graph import CALLS
+from lci_py.types.explore import Link
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.types.explore import Piece
+
+#: Chains that are shown, and calls of one.
+_CHAINS, _LONG = 3, 6
+
+
+class Calls:
+    """The calls between some definitions."""
+
+    def __init__(self, graph: GraphIndex, numbers: Mapping[str, int]) -> None:
+        """
+        Args:
+            graph: The graph.
+            numbers: Id to the number of the symbol.
+        """
+        ids = list(numbers)
+        ends = {number: id for id, number in numbers.items()}
+        own = [(id, node) for id in ids for node in (numbers[id], *graph.lambdas_of(numbers[id]))]
+        edges = graph.edges([node for _, node in own], CALLS)
+        #: Caller -> callee -> whether each call may mean another definition.
+        self.of: dict[str, dict[str, bool]] = {id: {} for id in ids}
+        for origin, node, step in zip(edges.origin.tolist(), edges.node.tolist(), edges.step.tolist(), strict=True):
+            caller, callee = own[origin][0], ends.get(node)
+            if callee is not None and callee != caller:
+                unsure = bool(step & AMBIGUOUS)
+                self.of[caller][callee] = self.of[caller].get(callee, True) and unsure
+
+
+def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
+    """The pieces by file and line. A file that calls another one comes before it; of files that do not call each other,
+    or do both, the one with the worthiest piece does."""
+    worth: dict[str, float] = {}
+    for piece in pieces:
+        worth[piece.file] = max(worth.get(piece.file, 0.0), piece.worth)
+    file_of = {piece.id: piece.file for piece in pieces if piece.lines}
+    before: dict[str, set[str]] = {file: set() for file in worth}
+    for caller, callees in calls.of.items():
+        for callee, unsure in callees.items():
+            one, other = file_of.get(caller), file_of.get(callee)
+            if one is not None and other is not None and one != other and not unsure:
+                before[other].add(one)
+    order: list[str] = []
+    left = sorted(worth, key=lambda file: (-worth[file], file))
+    while left:
+        # Files in a circle: the worthiest is first.
+        following = next((file for file in left if before[file].isdisjoint(left)), left[0])
+        left.remove(following)
+        order.append(following)
+    place = {file: i for i, file in enumerate(order)}
+    return sorted(pieces, key=lambda piece: (place[piece.file], piece.line, -piece.end_line, piece.id))
+
+
+def chains_of(pieces: Sequence[Piece], calls: Calls) -> tuple[tuple[Link, ...], ...]:
+    """The chains of calls among the pieces with code, those with the worthiest pieces first; no call is in two."""
+    shown = {piece.id: piece for piece in pieces if piece.lines}
+    used: set[tuple[str, str]] = set()
+    found = []
+    for _ in range(_CHAINS):
+        best: list[str] = []
+        value = 0.0
+        for start in sorted(shown, key=lambda id: (-shown[id].worth, id)):
+            chain = _longest(start, shown, calls, used)
+            own = sum(shown[id].worth for id in chain)
+            if len(chain) > 1 and own > value + 1e-9:
+                best, value = chain, own
+        if not best:
+            break
+        used |= set(itertools.pairwise(best))
+        links = [Link(shown[best[0]].qualified_name, False)]
+        for caller, callee in itertools.pairwise(best):
+            links.append(Link(shown[callee].qualified_name, calls.of[caller][callee]))
+        found.append(tuple(links))
+    return tuple(found)
+
+
+def _longest(start: str, shown: Mapping[str, Piece], calls: Calls, used: set[tuple[str, str]]) -> list[str]:
+    """From a piece on, always to the worthiest callee that is not in the chain yet."""
+    chain = [start]
+    while len(chain) < _LONG:
+        here = chain[-1]
+        further = [id for id in calls.of.get(here, ()) if id in shown and id not in chain and (here, id) not in used]
+        if not further:
+            break
+        chain.append(max(further, key=lambda id: (not calls.of[here][id], shown[id].worth, id)))
+    return chain

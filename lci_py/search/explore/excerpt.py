@@ -1,0 +1,64 @@
+"""The lines of a definition that matter for a question: its header, and those that say most of what is asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lci_py.search.answer.results import Wanted
+    from lci_py.search.navigate.present import Definition
+
+#: Lines that a header has at most.
+_HEADER = 12
+#: Lines of code besides the header: of a first look, and of a closer one; and how many around a line that matters.
+LOOKS = (4, 24)
+_AROUND = (0, 2)
+_ENDS = (":", "{", ";", "=", "=>", "then", "do", "begin", "(where)")
+
+
+def header(found: Definition, lines: Sequence[bytes]) -> range:
+    """The numbers of the lines from the name to the body."""
+    last = min(found.end_line, found.line + _HEADER - 1, len(lines))
+    if found.line == found.end_line:
+        return range(found.line, found.line + 1)
+    depth = 0
+    for number in range(found.line, last + 1):
+        text = lines[number - 1].split(b"#")[0].split(b"//")[0].strip()
+        depth += sum(text.count(sign) for sign in b"([") - sum(text.count(sign) for sign in b")]")
+        if depth <= 0 and text.decode("utf-8", "replace").endswith(_ENDS):
+            return range(found.line, number + 1)
+    return range(found.line, found.line + 1)
+
+
+def telling(found: Definition, lines: Sequence[bytes], wanted: Wanted, look: int, taken: Sequence[range]) -> list[int]:
+    """The numbers of the lines of a look at a definition, ascending.
+
+    Args:
+        found: The definition.
+        lines: Of its file.
+        wanted: The words that matter.
+        look: A place in `LOOKS`.
+        taken: Lines of other pieces in it, which are shown by themselves.
+    """
+    head = header(found, lines)
+    chosen = set(head)
+    inside = [number for number in range(head.stop, found.end_line + 1) if not any(number in one for one in taken)]
+    matches = wanted.found([lines[number - 1] for number in inside])
+    keys = {inside[at]: {key for _, _, key in line} for at, line in matches.items()}
+    weights = {number: wanted.weight(some) for number, some in keys.items()}
+    room = LOOKS[look]
+    seen: set[str] = set()
+    best = sorted(weights, key=lambda number: (*(-value for value in weights[number]), number))
+    own = set(inside)
+    for number in best:
+        if room <= 0:
+            break
+        if look == 0 and keys[number] <= seen:
+            continue  # says nothing that another line does not say
+        seen |= keys[number]
+        around = [n for n in range(number - _AROUND[look], number + _AROUND[look] + 1) if n in own and n not in chosen]
+        chosen.update(around)
+        room -= len(around)
+    return sorted(chosen)

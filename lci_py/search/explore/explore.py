@@ -1,0 +1,162 @@
+"""`lci explore`: one answer that suffices, within a budget of tokens.
+
+What matches a question (`weigh.py`) or is named in it (`named.py`), and what that leads to over the graph, becomes
+pieces; `spend.py` says how much is shown of each, `chain.py` in which order.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.errors import UsageError
+from lci_py.search.answer.results import Wanted, index_info
+from lci_py.search.explore import named, weigh
+from lci_py.search.explore.chain import Calls, chains_of, flow
+from lci_py.search.explore.spend import Open, spend
+from lci_py.search.modes.candidates import allowed
+from lci_py.search.modes.multiview import multiview
+from lci_py.search.navigate.present import PresentFiles
+from lci_py.search.query.text import read_fields, read_text
+from lci_py.types.explore import ExploreAnswer, ExploreRequest, Piece
+from lci_py.types.search import SearchRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.explore.named import Named
+    from lci_py.search.explore.weigh import Weighed
+    from lci_py.search.ranking.fusion import Outcome
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Answer
+
+#: Words of a change that are searched for.
+_NAMES = 12
+
+
+def explore(snapshot: Snapshot, request: ExploreRequest) -> ExploreAnswer:
+    """The answer, with the states of its pieces in the order in which they are bought.
+
+    Raises:
+        UsageError: There is nothing to look for, or a filter cannot be used.
+        IndexError_: A shard that it needs cannot be used.
+    """
+    return _Work(snapshot, request).answer()
+
+
+class _Work:
+    def __init__(self, snapshot: Snapshot, request: ExploreRequest) -> None:
+        self._snapshot, self._request = snapshot, request
+        self._table, self._graph = snapshot.unit_table, snapshot.graph
+        self._outcome: Outcome | None = None
+        self._search: Answer | None = None
+
+    def answer(self) -> ExploreAnswer:
+        request = self._request
+        units = self._named()
+        text = request.question.strip() or " ".join(self._names(units))
+        if not text and not units:
+            if request.revision is not None:
+                return ExploreAnswer(request, (), (), index_info(self._snapshot))
+            raise UsageError("there is no question", hint="lci explore QUESTION…, a FILE:LINE, or --diff")
+        weighed = self._weighed(text, units)
+        rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
+        pieces = self._pieces(weighed, rows, {one.unit: one for one in units})
+        words = read_text(read_fields(text, request.filters)[0]) if text else None
+        wanted = Wanted(words.terms, words.phrases, words.forms) if words else Wanted(())
+        states = spend(pieces, wanted, request.max_tokens)
+        units_of = {row["id"]: unit for unit, row in rows.items()}
+        bought = {piece.id: piece for piece in states}
+        modes = {id: self._view(units_of[id]) for id, one in bought.items() if one.role == "match"}
+        states = [piece._replace(mode=modes.get(piece.id, "")) for piece in states]
+        numbers = {row["id"]: int(row["symbol_number"]) for row in rows.values() if row["symbol_number"] is not None}
+        final = {piece.id: piece for piece in states}
+        calls = Calls(self._graph, {id: numbers[id] for id in final})
+        shown = flow(list(final.values()), calls)
+        left = tuple(one.piece for one in pieces if one.piece.id not in final)
+        return ExploreAnswer(
+            request, tuple(shown), chains_of(shown, calls), index_info(self._snapshot), left, len(pieces),
+            self._search.degraded if self._search else (), states=tuple(states),
+        )  # fmt: skip
+
+    # --- what is asked ------------------------------------------------------------------------------------------
+
+    def _named(self) -> list[Named]:
+        """What the question names by its place."""
+        request, snapshot = self._request, self._snapshot
+        if request.revision is not None:
+            from lci_py.search.navigate.affected import affected
+            from lci_py.types.affected import AffectedRequest
+
+            found = affected(snapshot, AffectedRequest(request.revision, filters=request.filters))
+            changed = [(one.place.file, one.place.line) for one in found.changed if one.place.symbol is not None]
+            tests = [(one.place.file, one.place.line) for one in found.tests[:_NAMES]]
+            callers = [(one.place.file, one.place.line) for one in found.callers[:_NAMES]]
+            return [
+                *named.places(snapshot, changed, weigh.NAMED, "changed"),
+                *named.places(snapshot, callers, 0.3, "caller"),
+                *named.places(snapshot, tests, 0.25, "test"),
+            ]
+        given = named.places(snapshot, request.places, weigh.NAMED)
+        return given or named.framed(snapshot, request.question, request.filters, weigh.NAMED)
+
+    def _names(self, units: Sequence[Named]) -> list[str]:
+        rows = self._snapshot.symbols.result_rows([one.unit for one in units[:_NAMES]])
+        return [row["symbol"] for row in rows.values() if row["symbol"]]
+
+    def _weighed(self, text: str, units: Sequence[Named]) -> Weighed:
+        snapshot, request = self._snapshot, self._request
+        mask = allowed(snapshot, request.filters)
+        worth: dict[int, float] = {}
+        if text:
+            found = multiview(snapshot, SearchRequest(text, "multiview", 1, request.filters, snippet=0))
+            self._search = found.answer
+            if found.merged is not None:
+                self._outcome = outcome = found.merged.outcome
+                worth = weigh.of_outcome(outcome, self._table)
+                worth = weigh.lifted(outcome, self._table, self._graph, worth)
+        if units:
+            worth = {unit: value / 2 for unit, value in worth.items()}
+        worth |= {one.unit: one.worth for one in units}
+        weighed = weigh.with_neighbours(self._graph, self._table, worth)
+        if mask is None:
+            return weighed
+        passing = [bool(mask[unit]) for unit in weighed.units]
+        return weighed._replace(
+            units=[unit for unit, passes in zip(weighed.units, passing, strict=True) if passes],
+            worth=[value for value, passes in zip(weighed.worth, passing, strict=True) if passes],
+        )
+
+    def _view(self, unit: int) -> str:
+        """The view that says most for a unit."""
+        item = self._outcome.find(unit) if self._outcome is not None else None
+        return item.source if item is not None else "dense"
+
+    # --- pieces -------------------------------------------------------------------------------------------------
+
+    def _pieces(self, weighed: Weighed, rows: Mapping[int, Row], units: Mapping[int, Named]) -> list[Open]:
+        present = PresentFiles(self._snapshot)
+        texts: dict[str, Sequence[bytes] | None] = {}
+        found = []
+        for unit, worth in zip(weighed.units, weighed.worth, strict=True):
+            row = rows[unit]
+            if row["symbol_number"] is None or (definition := present.of_row(row)) is None:
+                continue
+            if row["file"] not in texts:
+                texts[row["file"]] = present.lines(row["file"])
+            if (lines := texts[row["file"]]) is None or definition.line > len(lines):
+                continue
+            way, one = weighed.ways.get(unit), units.get(unit)
+            via = rows.get(way.unit) if way is not None else None
+            role = one.role if one is not None else way.role if way is not None and via is not None else "match"
+            if role == "caller" and row["test"]:
+                role = "test"
+            led = one is None and way is not None and via is not None
+            piece = Piece(
+                definition.id, definition.qualified_name, definition.kind, definition.file, definition.line,
+                definition.end_line, definition.language, role, via["qualified_name"] or "" if led and via else "",
+                way.edge if led and way else "", "",
+                bool(led and way and way.ambiguous), worth, stale=present.stale(definition.file),
+            )  # fmt: skip
+            found.append(Open(piece, definition, lines))
+        return found

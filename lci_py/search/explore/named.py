@@ -1,0 +1,45 @@
+"""What a question names by itself: places in files, frames of stack traces and logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.index.shards.symbols import narrowest
+from lci_py.search.ranking import frames
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.explore import PieceRole
+    from lci_py.types.search import Filters
+
+#: What a place is worth of the one before it.
+_LESS = 0.95
+
+
+class Named(NamedTuple):
+    """A unit that is named."""
+
+    unit: int
+    role: PieceRole
+    worth: float
+
+
+def places(
+    snapshot: Snapshot, given: Sequence[tuple[str, int]], worth: float, role: PieceRole = "named"
+) -> list[Named]:
+    """The innermost units around some places, (path, line), in their order."""
+    paths = {path: number for number, path in enumerate(snapshot.symbols.paths())}
+    chunks = {path: snapshot.symbols.chunks_of_file(paths[path]) for path, _ in given if path in paths}
+    return _named((narrowest(chunks[path], line) for path, line in given if path in chunks), worth, role)
+
+
+def framed(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> list[Named]:
+    """The units at the frames of a stack trace or a log, the deepest first."""
+    return _named((place.row["unit"] for place in frames.places(snapshot, text, filters, certain=True)), worth, "named")
+
+
+def _named(units: Iterable[int | None], worth: float, role: PieceRole) -> list[Named]:
+    distinct = [unit for unit in dict.fromkeys(units) if unit is not None]
+    return [Named(unit, role, round(worth * _LESS**place, 6)) for place, unit in enumerate(distinct)]

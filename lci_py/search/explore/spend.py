@@ -1,0 +1,153 @@
+"""What of the pieces a budget of tokens has room for: the place of many, the telling lines of some, few whole.
+
+The worth of an answer is submodular: what a piece adds never grows with what is shown already. So the step that adds
+most per token is taken again and again, which is within (1 - 1/e)/2 of the best answer if the best single piece is
+compared (Leskovec et al., Cost-effective outbreak detection in networks, 2007; Lin and Bilmes, A class of submodular
+functions for document summarization, 2011). What a step would add is computed again only when its turn comes.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.search.explore.excerpt import LOOKS, telling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lci_py.search.answer.results import Wanted
+    from lci_py.search.navigate.present import Definition
+    from lci_py.types.explore import Piece
+
+#: What a reader has of a definition of which the place is shown, and of what each look at it adds; whole, it is 1.
+_PLACE, _LOOKED = 0.1, (0.05, 0.1)
+#: What a further piece of a file is worth with code, to the power of the pieces there are.
+_SAME_FILE = 0.93
+#: Tokens of the end of an answer, and of its chains; of a small one, one in so many.
+_AROUND, _SHARE = 60, 3
+#: Pieces of which more than the place may be shown, the worthiest.
+_LOOKED_AT = 40
+#: A definition with this many lines more than a look at it has is shown whole instead.
+_FEW_MORE = 6
+
+
+class Open(NamedTuple):
+    """A piece, with what it can be made of."""
+
+    piece: Piece
+    found: Definition
+    lines: Sequence[bytes]  # of its file
+
+
+class _Step(NamedTuple):
+    level: int  # 0: its place; then a look; the last one is whole
+    numbers: tuple[int, ...]
+    value: float  # what a reader has of the definition then
+
+
+def spend(pieces: Sequence[Open], wanted: Wanted, max_tokens: int) -> list[Piece]:
+    """The states of the pieces in the order in which they are bought: each replaces the one of the same id before it.
+
+    Args:
+        pieces: The worthiest first.
+        wanted: The words that matter.
+        max_tokens: Of the answer.
+    """
+    return _Purse(pieces, wanted, max_tokens - min(_AROUND, max_tokens // _SHARE)).bought()
+
+
+class _Purse:
+    def __init__(self, pieces: Sequence[Open], wanted: Wanted, room: float) -> None:
+        self._pieces, self._wanted, self._room = pieces, wanted, room
+        self._files: dict[str, int] = {}  # file -> pieces with code in it
+        self._code: dict[str, set[int]] = {}
+        self._level = [-1] * len(pieces)
+        self._value = [0.0] * len(pieces)
+        self._steps: list[list[_Step] | None] = [None] * len(pieces)
+        self._inside = _by_file(pieces)
+
+    def bought(self) -> list[Piece]:
+        heap = [(-self._density(i, 0), i, 0) for i in range(len(self._pieces))]
+        heapq.heapify(heap)
+        found: list[Piece] = []
+        while heap:
+            _, i, place = heapq.heappop(heap)
+            if self._ladder(i)[place].level <= self._level[i]:
+                continue  # a later step of the piece was better
+            now = self._density(i, place)
+            if heap and -heap[0][0] > now + 1e-12:
+                heapq.heappush(heap, (-now, i, place))
+                continue
+            if (cost := self._cost(i, place)) > self._room:
+                continue
+            found.append(self._buy(i, place, cost))
+            if not place:
+                for later in range(1, len(self._ladder(i))):
+                    heapq.heappush(heap, (-self._density(i, later), i, later))
+        return found
+
+    def _ladder(self, i: int) -> list[_Step]:
+        """The steps of a piece; the lines are looked at once its place is bought."""
+        known = self._steps[i]
+        if known is not None:
+            return known
+        if self._level[i] < 0 or i >= _LOOKED_AT:
+            return [_Step(0, (), _PLACE)]
+        one = self._pieces[i]
+        found, ladder = one.found, [_Step(0, (), _PLACE)]
+        within = [self._pieces[j].found for j in self._inside[found.file] if j != i]
+        taken = [range(d.line, d.end_line + 1) for d in within if found.line < d.line and d.end_line <= found.end_line]
+        whole = range(found.first_line, min(found.end_line, len(one.lines)) + 1)
+        for look in range(len(LOOKS)):
+            numbers = telling(found, one.lines, self._wanted, look, taken)
+            if len(numbers) + _FEW_MORE >= len(whole):
+                break
+            if len(numbers) > len(ladder[-1].numbers):
+                ladder.append(_Step(look + 1, tuple(numbers), _PLACE + sum(_LOOKED[: look + 1])))
+        ladder.append(_Step(len(LOOKS) + 1, tuple(whole), 1.0))
+        self._steps[i] = ladder
+        return ladder
+
+    def _density(self, i: int, place: int) -> float:
+        """What a step adds per token."""
+        one = self._pieces[i]
+        step = self._ladder(i)[place]
+        gain = one.piece.worth * (step.value - self._value[i])
+        if place:
+            gain *= _SAME_FILE ** self._files.get(one.found.file, 0)
+        return gain / max(self._cost(i, place), 1.0)
+
+    def _cost(self, i: int, place: int) -> float:
+        one = self._pieces[i]
+        file = one.found.file
+        shown = self._code.get(file)
+        cost = 0.0
+        if self._level[i] < 0:
+            if shown is not None and one.found.line in shown:
+                return 1.0
+            cost += 4 + len(one.piece.qualified_name) / 4 + (0 if shown is not None else len(file) / 4 + 1)
+        for number in self._ladder(i)[place].numbers:
+            if shown is None or number not in shown:
+                cost += (len(one.lines[number - 1]) + 7) / 4
+        return cost
+
+    def _buy(self, i: int, place: int, cost: float) -> Piece:
+        one, step = self._pieces[i], self._ladder(i)[place]
+        self._room -= cost
+        shown = self._code.setdefault(one.found.file, set())
+        if step.numbers and self._level[i] <= 0:
+            self._files[one.found.file] = self._files.get(one.found.file, 0) + 1
+        shown.update(step.numbers)
+        self._level[i], self._value[i] = step.level, step.value
+        lines = tuple(
+            (number, one.lines[number - 1].removesuffix(b"\r").decode("utf-8", "replace")) for number in step.numbers
+        )
+        return one.piece._replace(lines=lines, whole=step.value == 1.0, tokens=max(1, round(cost)))
+
+
+def _by_file(pieces: Sequence[Open]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for i, one in enumerate(pieces):
+        found.setdefault(one.found.file, []).append(i)
+    return found

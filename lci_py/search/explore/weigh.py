@@ -1,0 +1,164 @@
+"""How likely each definition belongs to the answer of a question: what the views say of it, and what the graph adds."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lci_py.callgraph.edges import AMBIGUOUS, confidence
+from lci_py.index.shards.unit_columns import UNIT_KINDS
+from lci_py.search.navigate.nodes import step_name
+from lci_py.search.ranking.graph_lift import edges_of, end_of_type, units_of
+from lci_py.types.search import TYPE_KINDS, VALUED_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.unit_columns import UnitColumns
+    from lci_py.search.ranking.fusion import Outcome
+    from lci_py.types.explore import PieceRole
+
+#: Logit of a definition of which nothing is known, and what each signal adds: a logistic regression over 193 questions
+#: about five repositories and the definitions that a written answer names (docs/adr/0037-explore.md). Any four of the
+#: repositories give nearly these numbers.
+_NOTHING = -8.5
+_SIGNALS = {"dense": 2.6, "names": 1.3, "content": 1.7}
+#: The score that merges the views, without the damping by file; the best score of a member, of a type; the place of the
+#: file, 1 / rank; the calls of it in what matches best; being a value.
+_SCORE, _MEMBER, _FILE, _CALLED, _VALUE = 1.0, 1.1, 1.3, 0.8, -2.2
+#: Nothing is as sure as the sum says: of what it calls even, a fifth belongs to the answer.
+_SHRINK = 2.5
+#: How likely what is spelled out belongs to the answer.
+NAMED = 0.9
+#: Of the best by score, how many the calls are followed of; and of the likeliest, how many the graph is asked about.
+_CALLING, _ASKED = 10, 12
+#: By relation, as of `graph_lift.RELATIONS`: what the neighbour is, and how likely that of a piece belongs there, too.
+_RELATIONS: tuple[tuple[PieceRole, float], ...] = (("callee", 0.3), ("caller", 0.2), ("base", 0.25), ("derived", 0.15))
+#: Definitions that are weighed further, the likeliest; what is less likely than this part of the best belongs to
+#: another answer, whatever the budget has room for.
+MOST, _LEAST = 200, 0.02
+
+
+class Way(NamedTuple):
+    """How a definition was come by over the graph."""
+
+    role: PieceRole
+    unit: int  # the other end of the edge
+    edge: str
+    ambiguous: bool
+
+
+class Weighed(NamedTuple):
+    """Units with what they are worth, the worthiest first: [n]."""
+
+    units: list[int]
+    worth: list[float]
+    ways: Mapping[int, Way]  # of the units that the graph says more of than the views
+
+
+def of_outcome(outcome: Outcome, table: UnitColumns) -> dict[int, float]:
+    """Unit to how likely it belongs to the answer, of the candidates of a search that define something.
+
+    Args:
+        outcome: Of the search.
+        table: Facts about the units.
+    """
+    candidates, ranked = outcome.candidates, outcome.ranked
+    if candidates is None or ranked is None or not len(ranked):
+        return {}
+    units, scores = candidates.units, ranked.totals / max(float(ranked.totals.max()), 1e-9)
+    logits = np.full(len(units), _NOTHING) + _SCORE * scores
+    for name, weight in _SIGNALS.items():
+        if name in candidates.signals:
+            logits += weight * candidates.signals[name]
+    files = table.file[units]
+    order = table.file[ranked.units]
+    place = np.zeros(len(table.paths))
+    first, at = np.unique(order, return_index=True)
+    place[first[np.argsort(at)]] = 1 / (1 + np.arange(len(first)))
+    logits += _FILE * place[files]
+    kinds = table.kind[units]
+    logits += _VALUE * _VALUES[kinds]
+    for i in np.flatnonzero(_TYPES[kinds]).tolist():
+        inside = np.searchsorted(units, (units[i] + 1, end_of_type(table, int(units[i]))))
+        logits[i] += _MEMBER * scores[inside[0] : inside[1]].max(initial=0.0)
+    likely = 1 / (1 + np.exp(-logits))
+    likely /= 1 + _SHRINK * likely
+    defined = table.symbol[units] >= 0
+    return dict(zip(units[defined].tolist(), np.round(likely[defined], 9).tolist(), strict=True))
+
+
+def lifted(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[int, float]) -> dict[int, float]:
+    """The same with what is called by those with the best scores counting more."""
+    ranked = outcome.ranked
+    if ranked is None or outcome.candidates is None or not worth:
+        return worth
+    order = np.argsort(-ranked.totals, kind="stable")[:_CALLING]
+    seeds = outcome.candidates.units[order]
+    scores = ranked.totals[order] / max(float(ranked.totals.max()), 1e-9)
+    added: dict[int, float] = {}
+    for (relation, place), neighbours in _around(graph, table, seeds).items():
+        for unit, (sure, _) in neighbours.items() if relation == 0 else ():
+            added[unit] = added.get(unit, 0.0) + float(scores[place]) * sure / len(neighbours) ** (1 / 3)
+    found = dict(worth)
+    for unit, value in added.items():
+        if unit in found:
+            found[unit] = round(_raised(found[unit], _CALLED * value), 9)
+    return found
+
+
+def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, float]) -> Weighed:
+    """With what the likeliest lead to over the graph: a neighbour belongs to the answer as likely as the piece does,
+    times how often a neighbour of that kind does, times how sure the edge is, and less so if there are many."""
+    found = dict(worth)
+    seeds = np.array(sorted(found, key=lambda unit: (-found[unit], unit))[:_ASKED], np.int64)
+    ways: dict[int, Way] = {}
+    best: dict[int, float] = {}
+    for (relation, place), neighbours in _around(graph, table, seeds).items():
+        role, rate = _RELATIONS[relation]
+        seed = int(seeds[place])
+        for unit, (sure, step) in neighbours.items():
+            value = worth[seed] * rate * sure / len(neighbours) ** (1 / 3)
+            own = worth.get(unit, 0.0)
+            if value > max(best.get(unit, 0.0), own):
+                best[unit] = value
+                ambiguous = relation < 2 and bool(step & AMBIGUOUS)
+                ways[unit] = Way(role, seed, step_name(step) if relation < 2 else "inherits", ambiguous)
+            found[unit] = 1 - (1 - found.get(unit, 0.0)) * (1 - value)
+    least = _LEAST * max(found.values(), default=0.0)
+    units = sorted((unit for unit in found if found[unit] > least), key=lambda unit: (-round(found[unit], 9), unit))[
+        :MOST
+    ]
+    return Weighed(units, [round(found[unit], 9) for unit in units], ways)
+
+
+def _around(
+    graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
+) -> dict[tuple[int, int], dict[int, tuple[float, int]]]:
+    """By relation and place of the seed: the units there, each with the surest edge, as (confidence, step)."""
+    if not len(seeds):
+        return {}
+    group, node, step = edges_of(graph, table, seeds)
+    unit = units_of(graph, table.unit_of_symbol(graph.n_symbols), node)
+    found: dict[tuple[int, int], dict[int, tuple[float, int]]] = {}
+    for key, other, how in zip(group.tolist(), unit.tolist(), step.tolist(), strict=True):
+        relation, place = divmod(key, len(seeds))
+        if other >= 0 and other != seeds[place]:
+            around = found.setdefault((relation, place), {})
+            around[other] = max(around.get(other, (0.0, 0)), (confidence(how), how))
+    return found
+
+
+def _raised(probability: float, logit: float) -> float:
+    """A probability after more evidence."""
+    odds = probability / (1 - probability) * math.exp(logit)
+    return odds / (1 + odds)
+
+
+_TYPES = np.array([kind in TYPE_KINDS for kind in UNIT_KINDS])
+_VALUES = np.array([kind in VALUED_KINDS and kind != "macro" for kind in UNIT_KINDS])

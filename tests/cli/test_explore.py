@@ -1,0 +1,186 @@
+"""`lci explore` as an agent, a person and a script use it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.fake import VALIDATOR
+from tests.conftest import Ran
+from tests.support.branch_repo import commit, init
+from tests.support.graph_repo import build
+
+POOL = '''from lib.session import Session, expired
+
+
+class Pool:
+    """Keeps sessions open."""
+
+    def __init__(self):
+        self.open = []
+
+    def take(self):
+        session = Session()
+        self.open.append(session)
+        return session
+
+    def sweep(self):
+        """Remove the sessions that have expired."""
+        for session in list(self.open):
+            if expired(session):
+                self.open.remove(session)
+                session.close()
+'''
+SESSION = '''class Session:
+    """A connection with an age."""
+
+    age = 0
+
+    def close(self):
+        """Say goodbye to the server."""
+        self.age = -1
+
+
+def expired(session):
+    return session.age > 60
+'''
+TEST = "from lib.pool import Pool\n\n\ndef test_sweep():\n    Pool().sweep()\n"
+FILLER = "".join(
+    f"def paint_{color}(wall):\n    return wall.paint('{color}')\n\n\n" for color in ("red", "blue", "grey")
+)
+FILES = {
+    "lib/__init__.py": "", "lib/pool.py": POOL, "lib/session.py": SESSION, "lib/walls.py": FILLER,
+    "tests/test_pool.py": TEST,
+}  # fmt: skip
+QUESTION = "how are expired sessions removed"
+TRACE = """Traceback (most recent call last):
+  File "/srv/app/run.py", line 3, in <module>
+  File "/usr/lib/app/lib/pool.py", line 20, in sweep
+  File "/usr/lib/app/lib/session.py", line 8, in close
+AttributeError: can't set attribute
+"""
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("explore") / "repo", FILES)
+
+
+@pytest.fixture
+def explore(lci: Callable[..., Ran], root: Path) -> Callable[..., Ran]:
+    return lambda *argv, **options: lci("explore", *argv, **{"cwd": root, **options})
+
+
+def pieces(ran: Ran) -> dict[str, dict]:
+    assert ran.code == 0, ran.err
+    VALIDATOR.validate(answer := json.loads(ran.out))
+    return {piece.get("qualified_name", piece.get("symbol")): piece for piece in answer["pieces"]}
+
+
+def test_the_answer_of_a_question_is_whole(explore: Callable[..., Ran]) -> None:
+    ran = explore(*QUESTION.split())
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    shown = dict(re.findall(r"^  (\d+): ?(.*)$", ran.out.split("lib/session.py")[0], re.MULTILINE))
+    assert [shown[str(number)] for number in range(15, 21)] == POOL.splitlines()[14:20]
+    # What it calls comes after it, and the chain says so.
+    assert "Pool.sweep > " in lines[0]
+    assert lines.index("lib/pool.py") < lines.index("lib/session.py")
+    assert explore(QUESTION) == ran, "words are one question, and the answer is the same each time"
+
+
+def test_no_line_is_shown_twice(explore: Callable[..., Ran]) -> None:
+    place, seen = "", set()
+    for line in explore("how are expired sessions removed from the pool, and closed").out.splitlines():
+        place = line if not line.startswith(" ") else place
+        if code := re.match(r"  (\d+):", line):
+            assert (place, code[1]) not in seen
+            seen.add((place, code[1]))
+    assert seen
+
+
+@pytest.mark.parametrize("budget", [30, 60, 120, 250, 500])
+@pytest.mark.parametrize("shape", ["text", "json", "markdown"])
+def test_a_budget_holds(explore: Callable[..., Ran], budget: int, shape: str) -> None:
+    ran = explore(QUESTION, "--max-tokens", str(budget), "--format", shape)
+    assert ran.code == 0
+    # The envelope of JSON without a piece takes more than the smallest of these.
+    assert len(ran.out.encode()) / 4 <= budget or (shape == "json" and not json.loads(ran.out)["pieces"])
+
+
+def test_a_small_budget_still_names_places(explore: Callable[..., Ran]) -> None:
+    out = explore(QUESTION, "--max-tokens", "90").out
+    assert "lib/pool.py\n" in out and "sweep" in out and out.splitlines()[-1].startswith("…")
+
+
+def test_roles_say_where_a_piece_comes_from(explore: Callable[..., Ran]) -> None:
+    found = pieces(explore(QUESTION, "--json"))
+    assert found["Pool.sweep"]["role"] == "match" and found["Pool.sweep"]["mode"] in ("dense", "bm25", "symbolic")
+    assert found["Pool.sweep"]["whole"] and len(found["Pool.sweep"]["lines"]) == 6
+    named = pieces(explore("lib/pool.py:20", "--json"))
+    assert named["Pool.sweep"]["role"] == "named"
+    close = named["Session.close"]
+    assert (close["role"], close["via"], close["reason"]) == ("callee", "Pool.sweep", "called by Pool.sweep")
+    assert named["test_sweep"]["role"] == "test"
+    assert "paint_red" not in named, "room in a budget is no reason to show what has nothing to do with it"
+
+
+def test_a_stack_trace_on_stdin(explore: Callable[..., Ran]) -> None:
+    found = pieces(explore("-", "--json", stdin=TRACE))
+    named = [name for name, piece in found.items() if piece["role"] == "named"]
+    assert sorted(named) == ["Pool.sweep", "Session.close"]
+    # The deepest frame matters most.
+    assert found["Session.close"]["worth"] > found["Pool.sweep"]["worth"]
+
+
+def test_a_change(explore: Callable[..., Ran], lci: Callable[..., Ran], tmp_path: Path) -> None:
+    root = init(tmp_path / "repo", {**FILES, ".gitignore": ".lci/\n"})
+    lci("index", cwd=root)
+    path = root / "lib" / "session.py"
+    path.write_text(SESSION.replace("> 60", "> 90"))
+    found = pieces(lci("explore", "--diff", "--json", cwd=root))
+    assert found["expired"]["role"] == "changed" and found["expired"]["whole"]
+    assert "return session.age > 90" in found["expired"]["lines"][-1][1]
+    assert found["Pool.sweep"]["role"] == "caller" and found["test_sweep"]["role"] == "test"
+    commit(root, {})
+    assert lci("explore", "--diff", "--json", cwd=root).code == 1
+    assert "expired" in pieces(lci("explore", "--diff", "HEAD~1", "--json", cwd=root))
+
+
+def test_filters_hold_for_every_piece(explore: Callable[..., Ran]) -> None:
+    found = pieces(explore("lib/pool.py:20", QUESTION, "--path", "lib/pool.py", "--json"))
+    assert {piece["file"] for piece in found.values()} == {"lib/pool.py"}
+    assert {piece["kind"] for piece in pieces(explore(QUESTION, "--kind", "function", "--json")).values()} == {
+        "function"
+    }
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((), "there is no question"),
+        (("",), "there is no question"),
+        (("--diff", "HEAD", "HEAD~1"), "--diff takes one revision"),
+        (("x", "--kind", "nonesuch"), "unknown kind"),
+        (("x", "--max-tokens", "0"), "--max-tokens must be at least 1"),
+    ],
+)
+def test_errors(explore: Callable[..., Ran], argv: tuple[str, ...], said: str) -> None:
+    ran = explore(*argv)
+    assert ran.code == 2 and said in ran.err and "Traceback" not in ran.err
+
+
+def test_a_batch_and_paths(explore: Callable[..., Ran]) -> None:
+    lines = f'{QUESTION}\n{{"command": "explore", "questions": "lib/pool.py:20", "max_tokens": 400}}\n'
+    ran = explore("--batch", "-", stdin=lines)
+    first, second = map(json.loads, ran.out.splitlines())
+    assert (
+        first["pieces"]
+        and "lib/pool.py" in {piece["file"] for piece in second["pieces"]}
+        and second["max_tokens"] == 400
+    )
+    assert "lib/pool.py:15" in explore(QUESTION, "--paths").out.splitlines()
