@@ -25,6 +25,8 @@ TASKS = """\
 
 | task | command |
 |---|---|
+| all that a question needs, in one answer | `lci explore "how are expired sessions removed"` |
+| what is behind a stack trace or an issue; a change | `lci explore - < trace.txt`, `lci explore --diff` |
 | find code by what it does | `lci search "where are expired sessions removed" -n 5` |
 | find how parts work together | `lci search -m multiview "who retries a failed upload" -n 5` |
 | find a pasted message or log line | `lci search -m bm25 "connection reset by peer" -n 5` |

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 INSTRUCTIONS = (
-    "Code search over an index of this repository, always fresh. Find code with `search`: say what it does (dense),"
-    " give exact words (bm25), or ask how parts work together (multiview). Then `read` a result by its id, a name or"
-    " FILE:LINE instead of whole files. Paths start at the repository's root."
+    "Code search over an index of this repository, always fresh. Ask `explore` a question first. Find places with"
+    " `search`: say what the code does (dense), give exact words (bm25), or both (multiview). Then `read` a result by"
+    " its id, a name or FILE:LINE instead of whole files. Paths start at the repository's root."
 )
 _OF_WORKSPACE = (
     ("this repository", "several repositories"),
@@ -53,12 +53,23 @@ class Tool(NamedTuple):
         return {"annotations": read_only, "description": self.description, "inputSchema": schema, "name": self.name}
 
 
+EXPLORE = Tool(
+    "explore",
+    "explore",
+    "The code that answers a question, and what that leads to.",
+    {
+        "question": _says(_TEXT, "Also names, FILE:LINE, an issue, a stack trace"),
+        "path": _TEXT,
+        "max_tokens": _NUMBER,
+    },
+    ("question",),
+)
 SEARCH = Tool(
     "search",
     "search",
-    "Find code. Answers with places, signatures and the lines that match best.",
+    "Places, signatures and the lines that match best.",
     {
-        "query": _says(_TEXT, "A question or words; may be left out with filters"),
+        "query": _says(_TEXT, "Words; may be left out with filters"),
         "mode": {
             "enum": list(MODES),
             "default": "dense",
@@ -67,10 +78,10 @@ SEARCH = Tool(
         },
         "lang": _TEXT,
         "kind": _says(_TEXT, "function, method, class…"),
-        "path": _says(_TEXT, "Glob, as in .gitignore"),
-        "exclude": _says(_TEXT, "Glob"),
-        "name": _says(_TEXT, "Glob on the symbol"),
-        "conflicts": _says(_YES, "Show other definitions of each result, by platform, feature or branch"),
+        "path": _TEXT,
+        "exclude": _TEXT,
+        "name": _says(_TEXT, "Glob, as path and exclude are"),
+        "conflicts": _YES,
         "limit": _NUMBER,
         "max_tokens": _NUMBER,
     },
@@ -83,7 +94,7 @@ READ = Tool(
         "targets": _says(
             _TEXTS, "Names (Type.method, glob), ids of results, FILE:LINE for what is around it, FILE:A-B, FILE"
         ),
-        "context": _says(_NUMBER, "Also N lines around"),
+        "context": _NUMBER,
         "max_tokens": _NUMBER,
     },
     ("targets",),
@@ -92,7 +103,7 @@ _PATH = {"path": _TEXT}
 _NAME = {"name": _TEXT}
 _LIMIT = {"limit": _NUMBER}
 MORE = (
-    Tool("outline", "outline", "Signatures in files; of a folder, a map of what is central.", {"paths": _TEXTS}),
+    Tool("outline", "outline", "Signatures in files; of a folder, a map.", {"paths": _TEXTS}),
     Tool("callers", "callers", "Who calls a function.", {**_NAME, "all": _YES, **_LIMIT}, ("name",)),
     Tool("callees", "callees", "What a function calls.", {**_NAME, "all": _YES, **_LIMIT}, ("name",)),
     Tool("path", "path", "Chains of calls between two functions.", {"from": _TEXT, "to": _TEXT}, ("from", "to")),
@@ -105,14 +116,14 @@ MORE = (
         ("pattern",),
     ),
     Tool("conflicts", "conflicts", "Symbols with several definitions.", {**_NAME, **_PATH, **_LIMIT}),
-    Tool("affected", "affected", "Tests affected since a commit, or by files.", {"rev": _TEXT, "files": _TEXTS}),
+    Tool("affected", "affected", "Tests affected since a commit, by files.", {"rev": _TEXT, "files": _TEXTS}),
     Tool("status", "status", "State of the index.", {}),
 )  # fmt: skip
 
 
 def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
     """The tools that --tools asks for; those of a workspace can be asked about some of its repositories."""
-    found = (SEARCH, READ, *(MORE if which == "all" else ()))
+    found = (EXPLORE, SEARCH, READ, *(MORE if which == "all" else ()))
     if not workspace:
         return found
     repo = {"repo": _says(_TEXT, "Glob on the repository, the first part of a path")}
@@ -143,7 +154,8 @@ def command_object(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
     found = {"command": tool.command, **arguments}
     if tool.command == "search" and found.get("mode") is None:
         found["mode"] = "dense"
-    if any(flag.name == "max_tokens" for flag in COMMANDS[tool.command].flags) and found.get("max_tokens") is None:
+    bounded = tool.command != "explore" and any(flag.name == "max_tokens" for flag in COMMANDS[tool.command].flags)
+    if bounded and found.get("max_tokens") is None:
         found["max_tokens"] = MAX_TOKENS
     if tool.command == "grep" and found.get("limit") is None:
         found["limit"] = _GREP_LINES

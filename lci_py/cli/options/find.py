@@ -50,7 +50,7 @@ EXPLORE = Command(
     (
         ("lci explore how are expired sessions removed", "the definitions that answer it, and what they lead to"),
         ("lci explore Session.close --max-tokens 4000", "a definition and what is around it"),
-        ("pytest -x 2>&1 | lci explore -", "the code behind a stack trace"),
+        ("lci explore - < trace.txt", "the code behind a stack trace"),
         ("lci explore src/pool.py:120", "the code around a place"),
         ("lci explore --diff HEAD~3", "what has changed, who depends on it, and the tests"),
     ),

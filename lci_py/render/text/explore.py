@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.show import quoted
-from lci_py.render.text.style import layout_for, plural, sentence, visible, visible_line, visible_path
+from lci_py.render.text.style import layout_for, sentence, visible, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -48,7 +48,7 @@ def render_paths(answer: ExploreAnswer, *, file: IO[str]) -> None:
 
 def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]:
     for chain in answer.chains:
-        yield layout.style(said(chain), "bold")
+        yield layout.style(chain_text(chain), "bold")
     files: dict[str, list[Piece]] = {}
     for piece in answer.pieces:
         files.setdefault(piece.file, []).append(piece)
@@ -62,7 +62,7 @@ def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]
         yield from _end(answer, layout)
 
 
-def said(chain: Sequence[Link]) -> str:
+def chain_text(chain: Sequence[Link]) -> str:
     """A chain: `A > B > C?`, with a question mark behind what a call may mean."""
     return " > ".join(visible_line(link.name) + "?" * link.ambiguous for link in chain)
 
@@ -109,12 +109,12 @@ def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
     places = [piece for piece in answer.pieces if not piece.lines]
     rest = sorted((*looked, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]
     targets = " ".join(quoted(f"{piece.file}:{piece.line}") for piece in rest)
-    count = f"{plural(len(looked), 'definition')} in part, {len(places)} by place"
-    more = f", {len(answer.left_out)} left out" if answer.left_out else ""
+    counts = ((looked, "in part"), (places, "by place"), (answer.left_out, "left out"))
+    said = ", ".join(f"{len(some)} {how}" for some, how in counts if some)
     if answer.request.max_tokens < _SMALL:
         yield f"{layout.signs.ellipsis} {len(rest) + len(answer.left_out)} more"
     elif targets:
-        yield from sentence(f"{layout.signs.ellipsis} {count}{more}: `lci show {targets}`", layout, "  ")
+        yield from sentence(f"{layout.signs.ellipsis} {said}: `lci show {targets}`", layout, "  ")
     elif answer.left_out:
         yield f"{layout.signs.ellipsis} {len(answer.left_out)} left out: --max-tokens {2 * answer.request.max_tokens}"
     if answer.info.advice:

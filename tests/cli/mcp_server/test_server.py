@@ -173,7 +173,7 @@ def test_the_client_says_which_folder(tree: Path, tmp_path: Path, mode: str) -> 
     (other / "main.py").write_text("def only_here():\n    pass\n")
     folders = [tmp_path / "missing", other]
     with agent(tmp_path, mode=mode, roots=lambda: folders) as opened:
-        assert opened.tools() == ["search", "read"]
+        assert opened.tools() == ["explore", "search", "read"]
         assert opened.json("search", query="only_here", mode="symbolic")["results"][0]["file"] == "main.py"
         if mode == "auto":
             return  # this protocol has no message for another folder

@@ -33,7 +33,8 @@ def test_every_argument_is_one_of_the_command(tool: Tool) -> None:
 
 
 def test_answers_are_bounded() -> None:
-    search, read = tools("default")
+    explore, search, read = tools("default")
+    assert "max_tokens" not in command_object(explore, {"question": "q"}), "the command has a bound of its own"
     assert command_object(search, {"query": "q"}) == {
         "command": "search", "query": "q", "mode": "dense", "max_tokens": MAX_TOKENS
     }  # fmt: skip
