@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError
-from lci_py.search.conflicts import versions
+from lci_py.search.conflicts import keys, versions
 from lci_py.source.file_record import define_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root, merge_base
@@ -56,7 +56,7 @@ class Since(NamedTuple):
         return row.file in self.files and (row.name, row.value, row.how) not in self.before
 
     def has_version(self, file: str, subject: str, value: str) -> bool:
-        """Whether a file did not state a version before."""
+        """Whether a file did not state a version, or give a key twice, before."""
         return file in self.files and (subject, value, file) not in self.before
 
 
@@ -132,7 +132,7 @@ def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: 
 def _tells(path: str) -> bool:
     """Whether a file can define something or state a value; of the others, git need not give the contents."""
     language = detect(path)
-    return language != TEXT or bool(place_kind(path, language)) or versions.reads(path)
+    return language != TEXT or bool(place_kind(path, language)) or versions.reads(path) or keys.reads(path)
 
 
 def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition], before: set[_Value]) -> None:
@@ -147,6 +147,8 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
     if versions.reads(path):
         text = data.decode("utf-8", "replace")
         before.update((one.subject, one.value, path) for one in versions.stated(path, text))
+    if keys.reads(path):
+        before.update(("key", one.name, path) for one in keys.twice(path, data.decode("utf-8", "replace")))
     before.update((claim.name, claim.value, claim.how) for claim in claims_of(language, path, data, symbols))
 
 

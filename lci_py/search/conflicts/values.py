@@ -251,7 +251,7 @@ def all_of(
         filters: What one of the places has to be.
         name: A name, qualified name or glob, `FILE::` before it; "" for any.
         is_new: What one of the places has to be as well; None if it does not matter.
-        has_version: The same of a file that states a version, by path, subject and value.
+        has_version: The same of a file that states a version or gives a key twice, by path, subject and value.
     """
     passes, named = _test(filters), _named(name)
     found = []
@@ -264,9 +264,10 @@ def all_of(
                 found.append(entry)
     if name or filters.lang or filters.kind or filters.name or filters.parent:
         return tuple(found)
-    from lci_py.search.conflicts import versions
+    from lci_py.search.conflicts import keys, versions
 
-    return (*found, *versions.all_of(snapshot, path_test(filters) or bool, has_version))
+    inside = path_test(filters) or bool
+    return (*found, *versions.all_of(snapshot, inside, has_version), *keys.all_of(snapshot, inside, has_version))
 
 
 def _named(name: str) -> Callable[[StatedValue], bool]:

@@ -1,0 +1,191 @@
+"""Keys that a file gives twice, of which programs keep one without a word: JSON, YAML, properties, Make, protobuf.
+
+Definitions of programming languages are `definitions`' part; these files are read when somebody asks, as versions are.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.source.stated_values.file_roles import is_elsewhere
+from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lci_py.search.snapshot import Snapshot
+
+#: Files that are read at most, and the bytes and lines of each; a longer one is no configuration.
+_MAX_FILES, _MAX_BYTES, _MAX_LINES = 5_000, 200_000, 5_000
+_LOCKED = lazily(r"(?:lock|shrinkwrap|\.min|\.map|snap)(?:\.\w+)*$|^(?:package|pnpm|composer)-lock")
+_JSON = lazily(r'"(?:[^"\\\n]|\\.)*"|[{}\[\],:]|//|/\*')
+_YAML = lazily(r"(?P<blank> *)(?P<items>(?:- +)*)(?P<key>[\w.][\w./-]*|\"[^\"\n]+\"|'[^'\n]+') *:(?P<value> .*|)$")
+_BLOCK = lazily(r"\s(?:[|>][+-]?\d?|&\w+ *[|>][+-]?)\s*(?:#.*)?$")
+_PROPERTY = lazily(r"\s*([\w.-]+)\s*[=:]")
+_TARGET = lazily(r"([A-Za-z_][\w.-]*)\s*:(?![:=])[^=]*$")
+_PROTO = lazily(r"\b(message|oneof|enum|extend|service|rpc|option)\b[^{};]*\{|\{|\}|\b\w+\s+(\w+)\s*=\s*(\d+)\s*[;\[]")
+_PROTO_COMMENT = lazily(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
+
+
+class Twice(NamedTuple):
+    """A key, and the lines that give it."""
+
+    name: str
+    first: int
+    second: int
+    effect: str  # what a second one does
+
+
+def reads(path: str) -> bool:
+    """Whether a file has keys that are looked at."""
+    base = path.rpartition("/")[2].lower()
+    is_material = "testdata/" in path or is_elsewhere(path)
+    return _reader(base) is not None and not _LOCKED.search(base) and not is_material
+
+
+def _reader(base: str) -> Callable[[str], Iterator[Twice]] | None:
+    if base in ("makefile", "gnumakefile") or base.endswith(".mk"):
+        return _make
+    suffixes = {"json": _json, "yml": _yaml, "yaml": _yaml, "properties": _properties, "proto": _proto}
+    return suffixes.get(base.rpartition(".")[2]) if "." in base else None
+
+
+def twice(path: str, text: str) -> list[Twice]:
+    """The keys that a file gives twice."""
+    reader = _reader(path.rpartition("/")[2].lower())
+    return (
+        list(reader(text)) if reader is not None and "{{" not in text and "{%" not in text and "<%" not in text else []
+    )
+
+
+def _json(text: str) -> Iterator[Twice]:
+    stack: list[dict[str, int] | None] = []
+    names: list[str] = []
+    tokens = list(_JSON.finditer(text))
+    for found, after in zip(tokens, [*tokens[1:], None], strict=False):
+        token = found[0]
+        if token in ("//", "/*"):
+            return  # with comments it is read by programs that differ
+        if token in "{[":
+            stack.append({} if token == "{" else None)
+            names.append("")
+        elif token in "}]":
+            if not stack:
+                return
+            stack.pop()
+            names.pop()
+        elif token[0] == '"' and after is not None and after[0] == ":" and stack and (seen := stack[-1]) is not None:
+            line = text.count("\n", 0, found.start()) + 1
+            names[-1] = token[1:-1]
+            if token in seen and token != '"//"':
+                yield Twice(".".join(filter(None, names)), seen[token], line, "the last one counts")
+            seen.setdefault(token, line)
+
+
+def _yaml(text: str) -> Iterator[Twice]:
+    stack: list[tuple[int, str, dict[str, int]]] = []  # column, key, the keys of its mapping
+    scalar = -1  # the column that ends a block of text
+    for number, line in enumerate(text.split("\n"), 1):
+        column = len(line) - len(line.lstrip(" "))
+        if line.startswith(("---", "...")):
+            stack, scalar = [], -1
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if scalar >= 0 and column > scalar:
+            continue
+        scalar = -1
+        found = _YAML.match(line)
+        if found is None:
+            is_item = line.lstrip().startswith("-")
+            while stack and (stack[-1][0] > column or (stack[-1][0] == column and not is_item)):
+                stack.pop()
+            continue
+        at = found.start("key")
+        while stack and (stack[-1][0] > at or (found["items"] and stack[-1][0] > column)):
+            stack.pop()
+        key = found["key"].strip("\"'")
+        seen = stack.pop()[2] if stack and stack[-1][0] == at else {}
+        if key in seen:
+            yield Twice(".".join([*(name for _, name, _ in stack), key]), seen[key], number, "the last one counts")
+        seen.setdefault(key, number)
+        stack.append((at, key, seen))
+        if _BLOCK.search(found["value"]):
+            scalar = column if not found["items"] else at - 1
+        elif found["value"].lstrip()[:1] in ('"', "'") and found["value"].count(found["value"].lstrip()[0]) == 1:
+            return  # a text over several lines
+
+
+def _properties(text: str) -> Iterator[Twice]:
+    seen: dict[str, int] = {}
+    continued = False
+    for number, line in enumerate(text.split("\n"), 1):
+        found = None if continued or line.lstrip()[:1] in ("#", "!") else _PROPERTY.match(line)
+        continued = line.endswith("\\")
+        if found is not None:
+            if found[1] in seen:
+                yield Twice(found[1], seen[found[1]], number, "the last one counts")
+            seen.setdefault(found[1], number)
+
+
+def _make(text: str) -> Iterator[Twice]:
+    seen: dict[str, int] = {}
+    depth = 0
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        word = line.strip().partition(" ")[0]
+        depth += word in ("ifdef", "ifndef", "ifeq", "ifneq", "define")
+        depth -= word in ("endif", "endef")
+        found = _TARGET.match(line)
+        if found is None or depth or not "".join(lines[number : number + 1]).startswith("\t"):
+            continue  # without a recipe it only adds what the target needs
+        if found[1] in seen:
+            yield Twice(found[1], seen[found[1]], number, "the last recipe counts")
+        seen.setdefault(found[1], number)
+
+
+def _proto(text: str) -> Iterator[Twice]:
+    text = _PROTO_COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
+    stack: list[tuple[str, dict[str, int]]] = []
+    for found in _PROTO.finditer(text):
+        if found[0].endswith("{"):
+            kind = found[1] or ""
+            # The numbers of a `oneof` are those of the message around it.
+            stack.append((kind, stack[-1][1] if kind == "oneof" and stack else {}))
+        elif found[0] == "}":
+            if stack:
+                stack.pop()
+        elif stack and stack[-1][0] in ("message", "oneof"):
+            line = text.count("\n", 0, found.start(3)) + 1
+            seen = stack[-1][1]
+            if found[3] in seen:
+                yield Twice(f"{found[2]} = {found[3]}", seen[found[3]], line, "protoc rejects it")
+            seen.setdefault(found[3], line)
+
+
+def all_of(
+    snapshot: Snapshot, passes: Callable[[str], bool], is_new: Callable[[str, str, str], bool] | None
+) -> tuple[dict[str, Any], ...]:
+    """All keys that are given twice, as entries of the envelope's `conflicts`.
+
+    Args:
+        snapshot: The open index.
+        passes: What the path has to be.
+        is_new: Whether a file did not have it before, by path, `key` and name; None if it does not matter.
+    """
+    found = []
+    for path in [path for path in snapshot.symbols.paths() if reads(path) and passes(path)][:_MAX_FILES]:
+        text = b"\n".join(snapshot.reader.some(path, 1, _MAX_LINES + 1))
+        if len(text) > _MAX_BYTES or text.count(b"\n") >= _MAX_LINES:
+            continue
+        found += [
+            {
+                "conflict_type": "direct-contradiction",
+                "sources": list(dict.fromkeys((f"{path}:{one.first}", f"{path}:{one.second}"))),
+                "recommended_resolution": "escalate-to-user",
+                "reasoning": f"{one.name} is given in {path}:{one.first} and again in line {one.second}: {one.effect}.",
+            }
+            for one in twice(path, text.decode("utf-8", "replace"))
+            if is_new is None or is_new(path, "key", one.name)
+        ]
+    return tuple(found)
