@@ -596,7 +596,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         check: Read every shard, and list under `problems` what is wrong.
         trust: As in `open_engine`.
     """
-    from lci_py.index.store.status_report import skipped_paths, status_report
+    from lci_py.index.store.status_report import lost_lines, skipped_paths, status_report
 
     with open_engine(root, refresh="never", trust=trust) as engine:
         snapshot = engine.snapshot
@@ -615,6 +615,8 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         )
         if is_workspace(snapshot.root):
             found |= _repositories(snapshot, stale)
+        if found["errors_by_language"] and not problems:
+            found["lost_lines"] = lost_lines(snapshot.symbols.per_file("path, errors, lines"))
     return {**found, "problems": problems} if check else found
 
 

@@ -249,6 +249,7 @@ class Extract:
     flow: bytes = b""  # encoded constraints of functions as values (`source.dataflow`); empty if none
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False
+    lost_lines: int = 0  # lines that do not parse
     limit: str = ""  # the one of `LIMIT_REASONS` that cut the extraction short
     re_exports: ReExports = ReExports()
     marks: bytes = b""  # where its identifiers are (source.extract.marks), b"" if that is not known

@@ -49,6 +49,7 @@ def records(draw: st.DrawFn) -> FileRecord:
         bases=draw(few(st.builds(Base, NUMBER, TEXT))),
         chunks=chunks,
         has_errors=draw(st.booleans()),
+        lost_lines=draw(st.integers(0, 9)),
         limit=draw(st.sampled_from(["", "too_deep"])),
         flow=draw(st.binary(max_size=4)),
         marks=draw(st.binary(max_size=4)),

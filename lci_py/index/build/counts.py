@@ -72,7 +72,7 @@ class FileCounts:
                 own = ",".join(map(str, files[start : start + _AT_A_TIME]))
                 where = f"WHERE id IN ({own})"
                 for language, count, errors in db.execute(
-                    f"SELECT language, count(*), sum(errors) FROM files {where} GROUP BY language"
+                    f"SELECT language, count(*), sum(errors > 0) FROM files {where} GROUP BY language"
                 ):
                     self.languages[language] += sign * count
                     self.errors[language] += sign * (errors or 0)

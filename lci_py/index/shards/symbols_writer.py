@@ -165,7 +165,8 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
         first = rows.first_symbol[i]
         types = json.dumps([item.row() for item in r.extract.types], separators=(",", ":"))
         yield (i, _text(r.path), r.extract.language, r.size, r.mtime_ns, r.sha, r.lines, rows.tests[i],
-               r.extract.package, r.extract.has_errors, first, rows.first_symbol[i + 1] - first, unit, units[i], chunk,
+               r.extract.package, max(r.extract.lost_lines, r.extract.has_errors), first,
+               rows.first_symbol[i + 1] - first, unit, units[i], chunk,
                chunks[i], call, calls, stored, len(r.extract.stored), r.limit, types,
                json.dumps(r.extract.lambdas), len(r.extract.lambdas), r.extract.flow)  # fmt: skip
         unit, chunk, call = unit + units[i], chunk + chunks[i], call + calls

@@ -101,6 +101,12 @@ def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:
     return [{"name": shard.name, "bytes": shard.bytes} for shard in shards.values()]
 
 
+def lost_lines(files: Iterable[tuple[str, int, int]]) -> list[dict[str, Any]]:
+    """The files with the most lines that do not parse, from each file's path, such lines and all lines."""
+    most = sorted((-lost, path, lines) for path, lost, lines in files if lost)[:_EXAMPLES]
+    return [{"path": path, "lines": -lost, "of": lines} for lost, path, lines in most]
+
+
 def skipped_paths(files: FileTable, reasons: Iterable[str]) -> dict[str, list[str]]:
     """The first paths that were skipped for each reason; each of `reasons` has an entry."""
     found: dict[str, list[str]] = {reason: [] for reason in reasons}

@@ -170,6 +170,10 @@ def render_status(
     if errors:
         broken = plural(sum(errors.values()), "file")
         file.write(_row("syntax", f"errors in {broken}: {counts(errors.items(), signs)}", layout))
+    lost = [f"{visible_line(one['path'])} ({one['lines']:,} of {one['of']:,})" for one in get("lost_lines") or ()]
+    file.write(
+        _row("", f"lines that do not parse: {', '.join(lost[: None if verbose else 3])}" if lost else "", layout)
+    )
     by_kind = counts((get("symbols_by_kind") or {}).items(), signs)
     file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), layout))
     pending = f", {get('pending_chunks'):,} not embedded yet" if get("pending_chunks") else ""

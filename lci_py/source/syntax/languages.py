@@ -90,6 +90,16 @@ class Parsed(NamedTuple):
         """Whether the grammar does not know all of the file."""
         return self.apart is not None or self.tree.root_node.has_error
 
+    @property
+    def lost_lines(self) -> int:
+        """How many lines do not parse."""
+        root = self.tree.root_node
+        lines: set[int] = set()
+        for start, end in (*self.lost, *(errors(root) if root.has_error else ())):
+            first = self.text.count(b"\n", 0, start)
+            lines.update(range(first, first + self.text.count(b"\n", start, max(start, end - 1)) + 1))
+        return len(lines)
+
     def root_at(self, byte: int) -> Node:
         """The root of the tree that has what stands at a byte."""
         place = bisect_right(self.lost, (byte, len(self.text))) - 1

@@ -12,10 +12,15 @@ def test_files_with_syntax_errors_are_counted_by_language(tmp_path: Path) -> Non
     (tmp_path / "broken.c").write_text("int f( {\n  return +;\n")
     (tmp_path / "broken.py").write_text("def f(:\n    pass\n")
     app.build_index(str(tmp_path), jobs=1)
-    assert app.status(str(tmp_path))["errors_by_language"] == {"c": 1, "python": 1}
+    status = app.status(str(tmp_path))
+    assert status["errors_by_language"] == {"c": 1, "python": 1}
+    assert {one["path"]: one["of"] for one in status["lost_lines"]} == {"broken.c": 3, "broken.py": 3}
+    assert all(0 < one["lines"] <= 3 for one in status["lost_lines"])
     (tmp_path / "broken.c").unlink()
     app.build_index(str(tmp_path), jobs=1)
-    assert app.status(str(tmp_path))["errors_by_language"] == {"python": 1}
+    status = app.status(str(tmp_path))
+    assert status["errors_by_language"] == {"python": 1}
+    assert [one["path"] for one in status["lost_lines"]] == ["broken.py"]
 
 
 def test_macros_of_the_settings_are_known_and_build_the_index_anew(tmp_path: Path) -> None:
