@@ -143,6 +143,7 @@ class LanguageSpec:
     text_if: re.Pattern[bytes] | None
     macros: tuple[str, ...]
     divided: re.Pattern[bytes] | None
+    unknown: re.Pattern[bytes] | None
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -211,7 +212,7 @@ class LanguageSpec:
         tree = self._tree(text, limits)
         if not tree.root_node.has_error or not (found := errors(tree.root_node)):
             return Parsed(tree, text, uses)
-        if self.macros or self.divided:
+        if self.macros or self.divided or self.unknown:
             text, tree = self._better(text, tree, found, limits)
         return self._recovered(Parsed(tree, text, uses), limits)
 
@@ -219,6 +220,8 @@ class LanguageSpec:
         """Of a text with errors and what a second attempt makes of it, the one with fewer bytes in errors."""
         if self.divided:
             edits = [(match.end() - 1, b";") for match in self.divided.finditer(text)]
+        elif self.unknown:
+            edits = [(match.start(), _overwritten(match)) for match in self.unknown.finditer(text)]
         else:
             edits = repairs(text, found)
         if edits:
@@ -369,6 +372,7 @@ def _spec(folder: Path) -> LanguageSpec:
         text_if=_of_bytes(data.get("text_if")),
         macros=entries(data.get("macros", {})),
         divided=_of_bytes(data.get("divided")),
+        unknown=_of_bytes(data.get("unknown")),
     )
 
 

@@ -128,3 +128,14 @@ def test_offsets_and_lines_stay(lines: list[bytes]) -> None:
             assert any(at <= start < at + len(line) for start, _ in recovery.ranges)
         lines.append(line)
         at += len(line)
+
+
+def test_a_name_that_begins_like_an_operator_of_kotlin_is_a_name() -> None:
+    lines = b"".join(
+        b'    val in%d = open%d()\n    check(read(in%d, 5)).isEqualTo("A")\n    in%d.close()\n' % (n, n, n, n)
+        for n in (1, 2)
+    )
+    source = b"class A {\n  fun f() {\n" + lines + b"  }\n\n  fun g() = 1\n}\n"
+    found = extract("a.kt", source, "kotlin")
+    assert not found.has_errors
+    assert [symbol.qualified_name for symbol in found.symbols] == ["A", "A.f", "A.g"]
