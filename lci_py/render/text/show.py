@@ -128,7 +128,8 @@ def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
     from lci_py.render.text.graph import through_notes
 
     for note in through_notes(calls.through, callers=label == "callers"):
-        yield style(f"{_INDENT}{layout.signs.warn} {note}", "warn")
+        first, *rest = sentence(f"{layout.signs.warn} {note}", layout, f"{_INDENT}  ", len(_INDENT))
+        yield from (style(line, "warn") for line in (_INDENT + first, *rest))
 
 
 def _notes(answer: ShowAnswer) -> Iterator[str]:

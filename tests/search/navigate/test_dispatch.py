@@ -11,6 +11,7 @@ import pytest
 from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
 from tests.support.graph_repo import build
+from tests.support.terminal import on_a_terminal
 
 Lci = Callable[..., Ran]
 
@@ -151,3 +152,9 @@ def test_calls_that_cannot_reach_an_override_are_left_out(lci: Lci, more: Path) 
 )
 def test_a_name_that_is_put_together(lci: Lci, more: Path, name: str, caller: dict[str, str]) -> None:
     assert steps(answer(lci, more, "callers", name)) == caller
+
+
+def test_what_is_folded_is_wrapped_to_the_terminal(more: Path) -> None:
+    shown = on_a_terminal(more, "show", "T3.serve", "--callers", "--signature", "--color", "never").replace("\r", "")
+    assert "⚠ 1 call through a.H.serve" in shown and "\n      lists them\n" in shown
+    assert all(len(line) <= 80 for line in shown.splitlines())
