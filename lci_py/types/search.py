@@ -227,6 +227,13 @@ class Degradation(NamedTuple):
     detail: str
 
 
+class Confidence(NamedTuple):
+    """Whether the index seems to have what a query asks about."""
+
+    level: str  # high | medium | low
+    reason: str  # one sentence
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answer of a search, with the fields of the JSON output."""
@@ -246,4 +253,5 @@ class Answer:
     shadow: dict[str, Any] | None = None  # how another ranking differs (--shadow)
     did_you_mean: tuple[str, ...] = ()  # names similar to an unknown one
     explain_file: dict[str, Any] | None = None  # the rank of one file, explained (--explain-file)
+    confidence: Confidence | None = None  # of the modes dense and multiview
     offset: int = 0  # results left out before the first one shown

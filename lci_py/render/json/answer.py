@@ -236,6 +236,7 @@ def parts(
         tail["plan"] = rounded(answer.plan if explain else _plan(answer.plan))
     tail |= {
         "degraded": [d._asdict() for d in answer.degraded],
+        "confidence": None if answer.confidence is None else answer.confidence._asdict(),
         "conflicts": rounded(answer.conflicts),
         "trace": rounded(answer.trace),
         "explain_file": rounded(_named_once(answer.explain_file)),

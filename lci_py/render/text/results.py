@@ -265,6 +265,8 @@ class _Listing:
     def notes(self) -> Iterator[str]:
         """Warnings about the answer, below the last result, where a terminal stops."""
         warn = self.signs.warn
+        if self.answer.confidence is not None and self.answer.confidence.level == "low":
+            yield from self.warning(f"{warn} low confidence: {self.answer.confidence.reason}")
         for d in self.answer.degraded:
             if d.detail.startswith(GraphPendingError().message):  # nothing is wrong, it only takes a moment longer
                 yield self.style(f"{_INDENT}callers and callees follow: the call graph is still being built", "dim")

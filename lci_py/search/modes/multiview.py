@@ -21,6 +21,7 @@ from lci_py.search.query.plan import MINOR, parts, plan as make_plan
 from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.query.weights import GRAPH
+from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
 from lci_py.search.ranking.signals import Measure, factors
@@ -83,7 +84,8 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
         return Fusion(snapshot, filters, attempt.query, units.mask, outcome)
 
-    made = replace(made, plan=plan.as_json(), degraded=tuple(outcome.degraded))
+    sure = confidence(snapshot, made, outcome.hits["dense"], spelled_out=outcome.spelled_out or bool(units.places))
+    made = replace(made, plan=plan.as_json(), degraded=tuple(outcome.degraded), confidence=sure)
     return Answered(made, filters, explainable, Merged(plan, outcome, run.extras))
 
 
@@ -182,6 +184,7 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
     """
     plan, allowed = question.plan, question.allowed
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=question.spelled.symbols)
+    outcome.spelled_out = bool(question.spelled.units)
     came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 

@@ -14,6 +14,7 @@ from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.fallback import first, look_ups
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.text import read_fields, read_text
+from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
 from lci_py.search.ranking.same_file import POOL, spread
 from lci_py.search.ranking.spelled import HEAD, spelled
@@ -102,7 +103,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
     if query.phrases:
         literal = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
         ranked = with_literal_hits(ranked, literal, len(literal), limit)
-    return Found(query, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed)
+    return Found(query, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, bool(known.units or places))
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
@@ -141,6 +142,8 @@ def answered(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer
             results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]
         stage.left = len(results)
         made = answer(snapshot, request, results, hits.total)
+        if request.mode == "dense":
+            made = replace(made, confidence=confidence(snapshot, made, found.raw, spelled_out=found.spelled_out))
     if not request.explain:
         return replace(made, plan={"relaxed": found.relaxed}) if found.relaxed else made
     from lci_py.search.explain.steps import single_plan

@@ -92,6 +92,7 @@ class Found(NamedTuple):
         evidence: By what.
         symbols: Unit to the symbol in it that is shown instead.
         relaxed: What of the query was not taken as written, in words.
+        spelled_out: Whether the query has a name or a text of a place word for word.
     """
 
     query: TextQuery
@@ -102,6 +103,7 @@ class Found(NamedTuple):
     evidence: Evidence
     symbols: Mapping[int, int]
     relaxed: tuple[str, ...] = ()
+    spelled_out: bool = False
 
 
 def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled) -> Evidence:

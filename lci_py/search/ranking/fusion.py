@@ -211,6 +211,7 @@ class Outcome:
     degraded: list[Degradation] = field(default_factory=list)
     trace: dict[str, Any] = field(default_factory=dict)
     symbols: Mapping[int, int] = field(default_factory=dict)  # unit -> the symbol in it that is shown instead
+    spelled_out: bool = False  # whether the query has a name or a text word for word
 
     @property
     def total(self) -> int:

@@ -1,0 +1,55 @@
+"""Whether an index seems to have what a query asks about.
+
+Every query has a closest place, also one about something that is not there. What tells the two apart is how close it
+is: the score of the dense view, which counts the cosine and the tokens of the query that the place has. Measured on 560
+questions about 28 repositories and on 40 questions of the other 27 asked of each: the closest score alone has an AUC of
+.96. The agreement of the views, the words of the query that the index lacks, and the margin add .006 at most, and would
+need a weight each (`tests/quality/confidence.py`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.types.search import Confidence
+
+if TYPE_CHECKING:
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.search.views.retrievers import HitList
+    from lci_py.types.search import Answer
+
+#: Of the questions about their own repository, 95 of 100 have a closest score of at least `LOW`; of those about another
+#: one, 95 of 100 have less than `HIGH`.
+LOW, HIGH = 0.43, 0.53
+#: Characters of a query that the reason quotes.
+_ASKED = 80
+
+
+def confidence(snapshot: Snapshot, answer: Answer, dense: HitList, *, spelled_out: bool) -> Confidence | None:
+    """The confidence in a ranked answer.
+
+    Args:
+        snapshot: What was searched.
+        answer: What was found.
+        dense: What the dense view found of the whole query, best first, with its own scores.
+        spelled_out: Whether the query has the name or the text of a place word for word.
+    Returns:
+        None if there is nothing to be confident about: no result, or no score of the kind that was measured, as with
+        a model of the user's that does not look at tokens.
+    """
+    if not answer.results:
+        return None
+    if spelled_out:
+        return Confidence("high", "a name or a text of the query is there as it is written")
+    if not len(dense) or not snapshot.dense.late:
+        return None
+    closest = float(dense.scores[0])
+    said = f"what is nearest has {closest:.2f} by meaning, and 95 of 100 questions"
+    if closest >= HIGH:
+        return Confidence("high", f"{said} about something else have less than {HIGH}")
+    if closest >= LOW:
+        return Confidence(
+            "medium", f"{said} about something else have less than {HIGH}; those about what is here {LOW} or more"
+        )
+    asked = answer.query if len(answer.query) <= _ASKED else answer.query[: _ASKED - 1].rstrip() + "…"
+    return Confidence("low", f"nothing here seems to be about {asked!r}: {said} about what is here {LOW} or more")
