@@ -102,13 +102,13 @@ def plan(
     fields = ((name, getattr(filters, name)) for name in filters.__slots__)
     given = {field: tuple(values) for field, values in fields if values}
     chosen = intent(query, len(given), wording.lacking)
-    weights = ranking.weights_of(chosen, files)
+    weights = ranking.weights_of(chosen, files, long=query.long)
     return Plan(
         intent=chosen,
         ranking=ranking.name,
         weights=weights,
         factors=ranking.factors,
-        saturation=ranking.saturation,
+        saturation=ranking.saturation_of(long=query.long),
         budgets=budgets(budget_ms, weights),
         rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
         filters=given,

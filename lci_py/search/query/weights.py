@@ -37,6 +37,9 @@ class Ranking:
         saturation: A file's k-th result (from 0) is multiplied by this to the power k.
         growth: Signal to the part of its weight that is added in an index of `LARGE` files or more, and less in smaller
             ones: what single chunks say gets noisier as the pool grows, what whole files say does not.
+        long: Signal to what its weight is multiplied by in a long question: the names in an issue are those that its
+            writer calls, and the function that is to be mended is seldom one of them.
+        long_saturation: `saturation` of a long question, whose answer is often two functions of one file.
     """
 
     name: str
@@ -44,10 +47,20 @@ class Ranking:
     factors: dict[str, float]
     saturation: float
     growth: dict[str, float] = field(default_factory=dict)
+    long: dict[str, float] = field(default_factory=dict)
+    long_saturation: float | None = None  # None: `saturation`
 
-    def weights_of(self, intent: str, files: int) -> dict[str, float]:
+    def weights_of(self, intent: str, files: int, *, long: bool = False) -> dict[str, float]:
         """The weights of an intent in an index of so many files: signal to weight."""
-        return {name: round(value * self.growing(name, files), 6) for name, value in self.weights[intent].items()}
+        changed = self.long if long else {}
+        return {
+            name: round(value * self.growing(name, files) * changed.get(name, 1.0), 6)
+            for name, value in self.weights[intent].items()
+        }
+
+    def saturation_of(self, *, long: bool) -> float:
+        """What a file's every further result is multiplied by."""
+        return self.saturation if not long or self.long_saturation is None else self.long_saturation
 
     def growing(self, name: str, files: int) -> float:
         """What the weight of a signal is multiplied by in an index of so many files."""
@@ -80,6 +93,8 @@ LIVE = Ranking(
     {"test": 0.6, "block": 0.95, "text": 0.7, "generated": 0.7, "reexport": 0.8, "aside": 0.7},
     0.6,
     {"names": -0.7, "graph": -0.25, "dense_all": 0.5},
+    {"symbol": 0.0},
+    0.9,
 )
 #: What `--shadow` can name. A candidate for the next live ranking stands here beside it.
 RANKINGS = {LIVE.name: LIVE}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.search.query.long import is_long, read_long
+from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.types.search import Filters
 from tests.conftest import Ran
@@ -106,3 +107,10 @@ def test_an_issue_finds_the_file_that_it_names(tmp_path: Path, lci: Callable[...
         assert ran.json()["results"][0]["file"] == "shop/render/header.py", mode
     plan = lci("search", ISSUE, "--mode", "multiview", "--json", "--explain", cwd=tmp_path).json()["plan"]
     assert plan["relaxed"] == ["a long question: its quotes are words like others"]
+
+
+def test_a_long_question_has_weights_of_its_own() -> None:
+    long, short = plan(read_text(ISSUE), Filters()), plan(read_text("how a session of the pool is closed"), Filters())
+    assert long.saturation > short.saturation  # what is to be mended is often two functions of one file
+    assert short.weights["symbol"] and not long.weights["symbol"]
+    assert long.weights["dense"] == short.weights["dense"]
