@@ -52,6 +52,9 @@ SLOW = (
     "source/syntax/test_macro_text.py", "source/test_record_codec.py", "cli/test_stats.py", "training/test_wheel.py",
 )  # fmt: skip
 
+#: Modules whose fixtures take longer than their tests: one worker runs all of a module, so that they are made once.
+SHARED = ("programs/torture/",)
+
 
 @dataclass(frozen=True)
 class Ran:
@@ -66,8 +69,12 @@ class Ran:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
     for item in items:
-        if item.path.is_relative_to(here) and item.path.relative_to(here).as_posix().startswith(SLOW):
-            item.add_marker(pytest.mark.slow)
+        if item.path.is_relative_to(here):
+            path = item.path.relative_to(here).as_posix()
+            if path.startswith(SLOW):
+                item.add_marker(pytest.mark.slow)
+            if path.startswith(SHARED):
+                item.add_marker(pytest.mark.xdist_group(path))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -448,7 +448,7 @@ def test_the_hook_that_finds_conflicts(root: Path, pre_commit: PreCommit) -> Non
     (root / "b.py").write_text("def one(): pass\n\n\ndef one(): return 1\n")
     git(root, "add", "-A")
     said = pre_commit("run", "lci-conflicts", code=1)
-    assert "Failed" in said and "duplicate" in said and "b.py:4" in said
+    assert "Failed" in said and "duplicate" in said and "b.py:1, 4" in said
     assert "a.py" not in said
     (root / "b.py").write_text("def one(): pass\n\n\ndef two(): return 1\n")
     git(root, "add", "-A")
