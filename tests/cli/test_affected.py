@@ -63,12 +63,12 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     assert affected() == Ran(1, "nothing has changed since HEAD\n", "")
     edit(root, "pool/core.py", "return data", "return data or None")
     assert affected().out == (
-        "changed: 1\npool/core.py:4  function clean\n"
+        "changed: 1\npool/core.py\n4 function clean\n"
         "tests: 4 in 3 files\n"
         "tests/core/test_limits.py:1  by the file's name\n"
         "tests/test_clean.py:4  1 test, 1 call away\n"
         "tests/test_shut.py:4  2 tests, 3 calls away\n"
-        "callers: 2\npool/core.py:8   function close  1 call away\npool/core.py:12  function shut   2 calls away\n"
+        "callers: 2\npool/core.py\n8 function close  1 call away\n12 function shut  2 calls away\n"
     )
     assert affected("--paths").out == "tests/core/test_limits.py\ntests/test_clean.py\ntests/test_shut.py\n"
     assert affected("--paths", cwd=root / "tests").out.splitlines()[1:] == ["test_clean.py", "test_shut.py"]
@@ -83,7 +83,7 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     for line in (*tests, summary):
         VALIDATOR.validate(line)
     assert len(tests) == summary["summary"]["total"] == 4
-    assert "tests/test_shut.py:8         function test_shut   4 calls away\n" in affected("-v").out
+    assert "\n8 function test_shut  4 calls away\n" in affected("-v").out
 
 
 def test_no_test_is_said_and_the_nearest_are_named(affected: Callable[..., Ran], root: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbols import dotted
 from lci_py.source.text.folders import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
@@ -88,6 +87,8 @@ def _remoteness(row: Row) -> tuple[bool, bool, bool, bool]:
 
 
 def _calls_of(nodes: Nodes, meant: Meant) -> int:
+    from lci_py.index.shards.graph import CALLS  # with numpy, which `lci show` does without
+
     return len(nodes.graph.edges(nodes.asked(meant.rows), CALLS, incoming=True).node)
 
 
