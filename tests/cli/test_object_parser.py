@@ -94,6 +94,7 @@ def test_every_other_flag_of_every_command_is_a_key() -> None:
         "json",
         "jsonl",
         "paths",
+        "vimgrep",
         "sarif",
         "format",
         "files_with_matches",
