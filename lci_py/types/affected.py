@@ -9,20 +9,26 @@ from lci_py.types.graph import Place, Through
 from lci_py.types.search import Filters, IndexInfo
 
 Change = Literal["modified", "added", "removed"]
-#: Why something is affected: calls lead to a change; calls through a declared method or a name that is put together
-#: may; it is changed itself; it calls or mentions a name of a change, and
-#: it is not known what that means; its file imports a file that has changed outside of its definitions; it is a file of
-#: tests named after a file with a change.
-Reason = Literal["calls", "dispatch", "changed", "name", "imports", "file_name"]
+#: Why something is affected: calls lead to a change; it is changed itself; it calls the method that a changed one
+#: overrides; it uses the type of a change that nobody is known to call; it mentions a changed name that nothing else
+#: has; it calls or mentions a name of a change, and it is not known what that means; its file imports a file that has
+#: changed outside of its definitions; it is a file of tests named after a file with a change.
+Reason = Literal["calls", "changed", "dispatch", "type", "mentions", "name", "imports", "file_name"]
+#: Those that say too little for a test to be run because of them alone.
+UNSURE = ("name", "imports")
+#: Calls from a change, at most, if a request does not say and a test is that near.
+DEPTH = 4
 
 
 class AffectedRequest(NamedTuple):
     """The flags of one command."""
 
-    revision: str = "HEAD"
+    revision: str = "HEAD"  # or the name of a definition, or FILE:LINE
     files: tuple[str, ...] | None = None  # instead: everything in these files
+    diff: str | None = None  # instead: what a unified diff touches
     filters: Filters = Filters()  # on what is affected
-    depth: int | None = None  # calls from a change; None for all
+    depth: int | None = None  # calls from a change; None for `DEPTH`, or as many as lead to the nearest test
+    all: bool = False  # also the tests that only a name or an import leads to
 
 
 class ChangedPlace(NamedTuple):
@@ -39,9 +45,13 @@ class Reached(NamedTuple):
     distance: int  # calls to the nearest change; 0 if it is one
     reason: Reason
 
+    @property
+    def sure(self) -> bool:
+        return self.reason not in UNSURE
+
 
 class AffectedAnswer(NamedTuple):
-    """The answer; callers and tests are sorted by distance, path and line."""
+    """The answer; callers are sorted by distance, path and line, tests first by how sure they are."""
 
     request: AffectedRequest
     commit: str | None
@@ -51,6 +61,7 @@ class AffectedAnswer(NamedTuple):
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
     dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it left out
+    by_name: tuple[str, ...] = ()  # files of tests that only a name or an import leads to, if these are left out
     nearest_tests: tuple[str, ...] = ()  # if there are no tests: files of some by folder and name, best first
     through: tuple[Through, ...] = ()  # declared methods that changes implement with more others than are followed
     uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision

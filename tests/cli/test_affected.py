@@ -65,9 +65,9 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     assert affected().out == (
         "changed: 1\npool/core.py\n4 function clean\n"
         "tests: 4 in 3 files\n"
-        "tests/core/test_limits.py:1  by the file's name\n"
         "tests/test_clean.py:4  1 test, 1 call away\n"
         "tests/test_shut.py:4  2 tests, 3 calls away\n"
+        "tests/core/test_limits.py:1  by the file's name\n"
         "callers: 2\npool/core.py\n8 function close  1 call away\n12 function shut  2 calls away\n"
     )
     assert affected("--paths").out == "tests/core/test_limits.py\ntests/test_clean.py\ntests/test_shut.py\n"
@@ -76,14 +76,14 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     assert affected("--paths", "--exclude", "test_clean.py", "--exclude", "core").out == "tests/test_shut.py\n"
     found = answer(affected("--json"))
     assert [(one.get("symbol"), one["distance"], one["reason"]) for one in found["results"]] == [
-        (None, 1, "file_name"), ("test_clean", 1, "calls"), ("helper", 3, "calls"), ("test_shut", 4, "calls"),
+        ("test_clean", 1, "calls"), ("helper", 3, "calls"), ("test_shut", 4, "calls"), (None, 1, "file_name"),
     ]  # fmt: skip
     assert (found["revision"], found["commit"]) == ("HEAD", git(root, "rev-parse", "HEAD"))
     *tests, summary = map(json.loads, affected("--jsonl").out.splitlines())
     for line in (*tests, summary):
         VALIDATOR.validate(line)
     assert len(tests) == summary["summary"]["total"] == 4
-    assert "\n8 function test_shut  4 calls away\n" in affected("-v").out
+    assert "8 function test_shut  4 calls away\n" in affected("-v").out
 
 
 def test_no_test_is_said_and_the_nearest_are_named(affected: Callable[..., Ran], root: Path) -> None:
@@ -100,6 +100,79 @@ def test_no_test_is_said_and_the_nearest_are_named(affected: Callable[..., Ran],
     assert affected("--fail-if-none").code == 0 and "no test" not in affected("--paths").err
     git(root, "checkout", "-q", ".")
     assert affected("--paths").err == "lci: nothing has changed since HEAD\n"
+
+
+MORE = {
+    "shop/base.py": (
+        "class Base:\n    def load(self, raw):\n        return self._load(raw)\n\n    def _load(self, raw):\n"
+        "        return raw\n"
+    ),
+    "shop/price.py": (
+        "from shop.base import Base\n\n\nclass Price(Base):\n    # how it is read\n    def _load(self, raw):\n"
+        "        # digits\n        return int(raw)\n        # no more\n\n    def __str__(self):\n        return 'p'\n"
+    ),
+    "shop/guard.py": "LIMITS_OF_A_CART = 3\n\n\ndef check(cart):\n    return len(cart) < LIMITS_OF_A_CART\n",
+    "shop/guard.js": "export function check(cart) {\n  return cart.length\n}\n",
+    "tests/test_base.py": "from shop.base import Base\n\n\ndef test_load():\n    assert Base().load(1)\n",
+    "tests/test_str.py": "from shop.price import Price\n\n\ndef test_str():\n    assert f'{Price()}' == 'p'\n",
+    "tests/test_rules.py": "import shop.guard\n\n\ndef test_it(cart):\n    assert cart.n == shop.guard.LIMITS_OF_A_CART\n",
+    "tests/test_many.py": "def test_many(door):\n    door.check()\n",
+    "tests/rules.test.js": "test('it', () => { door.check() })\n",
+    "tests/guard/__init__.py": "",
+}
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    root = init(tmp_path / "shop", {**MORE, ".gitignore": ".lci/\n"})
+    app.build_index(str(root), jobs=1)
+    return root
+
+
+def reasons(ran: Ran) -> dict[str, str]:
+    return {one["file"]: one["reason"] for one in answer(ran)["results"]}
+
+
+def test_what_no_call_names_is_reached_through_its_base_or_its_type(lci: Callable[..., Ran], shop: Path) -> None:
+    assert reasons(lci("affected", "Price._load", "--json", cwd=shop)) == {"tests/test_base.py": "dispatch"}
+    assert reasons(lci("affected", "Price.__str__", "--json", cwd=shop)) == {"tests/test_str.py": "type"}
+
+
+def test_what_only_a_name_says_stands_apart(lci: Callable[..., Ran], shop: Path) -> None:
+    edit(shop, "shop/guard.py", "len(cart) <", "len(cart) <=")
+    ran = lci("affected", "--json", cwd=shop)
+    assert answer(ran)["by_name_files"] == ["tests/test_many.py"]  # JavaScript does not mean Python, nor an empty file
+    assert "test_files" not in answer(ran)
+    assert "by name or import only: 1 more file of tests; --all lists them" in lci("affected", cwd=shop).out
+    assert lci("affected", "--paths", cwd=shop).code == 1
+    assert lci("affected", "--paths", "--all", cwd=shop).out == "tests/test_many.py\n"
+    edit(shop, "shop/guard.py", "CART = 3", "CART = 4")
+    assert reasons(lci("affected", "--json", cwd=shop)) == {"tests/test_rules.py": "mentions"}
+
+
+def test_a_comment_belongs_to_the_method_that_it_stands_in(lci: Callable[..., Ran], shop: Path) -> None:
+    for old, new, changed in (
+        ("# digits", "# all digits", {"Price._load": "modified"}),
+        ("# no more", "# nothing more", {"Price._load": "modified"}),
+        ("# how it", "# why it", {}),
+    ):
+        edit(shop, "shop/price.py", old, new)
+        assert changes(lci("affected", "--json", cwd=shop)) == changed
+        edit(shop, "shop/price.py", new, old)
+
+
+def test_a_line_or_a_diff_instead_of_a_revision(lci: Callable[..., Ran], shop: Path) -> None:
+    assert changes(lci("affected", "shop/price.py:8", "--json", cwd=shop)) == {"Price._load": "modified"}
+    assert "has only 12 lines" in lci("affected", "shop/price.py:80", cwd=shop).err
+    edit(shop, "shop/price.py", "int(raw)", "float(raw)")
+    edit(shop, "shop/price.py", "        # digits\n", "")
+    diff = git(shop, "diff") + "\n"
+    for state in ("applied", "not yet applied"):
+        ran = lci("affected", "-", "--json", cwd=shop, stdin=diff)
+        assert changes(ran) == {"Price._load": "modified"}, state
+        assert reasons(ran) == {"tests/test_base.py": "dispatch"}, state
+        git(shop, "checkout", "-q", ".")
+    assert "no unified diff" in lci("affected", "-", cwd=shop, stdin="no diff\n").err
 
 
 def test_a_git_that_does_not_answer_is_named(
@@ -140,7 +213,7 @@ def test_what_counts_as_a_change(affected: Callable[..., Ran], root: Path) -> No
 
 def test_a_removed_definition_affects_who_names_it(affected: Callable[..., Ran], root: Path) -> None:
     edit(root, "pool/core.py", "def clean(data):\n    return data\n\n\n", "")
-    found = answer(affected("--json"))
+    found = answer(affected("--json", "--all"))
     assert [(one["symbol"], one["change"]) for one in found["changed"]] == [("clean", "removed")]
     assert ("test_clean", "name") in [(one.get("symbol"), one["reason"]) for one in found["results"]]
     assert "close" in [one.get("symbol") for one in found["callers"]]
@@ -190,7 +263,10 @@ def test_a_budget_keeps_the_changes_and_the_nearest_tests(affected: Callable[...
 def test_wrong_input(affected: Callable[..., Ran], root: Path, tmp_path: Path, lci: Callable[..., Ran]) -> None:
     ran = affected("v9")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "lci: v9 is no commit: give a branch, a tag or a commit, or files with --files\n"
+    assert (
+        ran.err
+        == "lci: v9 is no commit and no definition: give a branch, a tag, a commit or a name, or files with --files\n"
+    )
     for argv in (["--files"], ["HEAD", "HEAD"], [""], ["--depth", "0"]):
         assert affected(*argv).code == 2, argv
     assert affected("--", "--output=x").code == 2 and not (root / "x").exists()

@@ -105,10 +105,21 @@ PATH = Command(
 AFFECTED = Command(
     "affected",
     "Show what a change affects: the definitions that differ from a commit, their callers, and the tests.",
-    Positional("REV", "A branch, tag or commit; HEAD if left out; with --files, the files.", many=True),
+    Positional(
+        "REV",
+        "A branch, tag or commit (HEAD if left out), a name, FILE:LINE, or - for a diff on stdin; files with --files.",
+        many=True,
+    ),
     (
         Flag(("--files",), "flag", "The arguments are files: everything in them counts as changed.", RETRIEVAL),
-        Flag(("--depth", "-d"), "int", "Calls from a change at most; any number if left out.", RETRIEVAL, "N"),
+        Flag(
+            ("--depth", "-d"),
+            "int",
+            "Calls from a change at most; 4 if left out, more where no test is as near.",
+            RETRIEVAL,
+            "N",
+        ),
+        Flag(("--all",), "flag", "Also the tests that only a name or an import leads to.", RETRIEVAL),
         REFRESH_FLAG,
         *FILTER_FLAGS,
         MAX_TOKENS_FLAG,
@@ -122,6 +133,8 @@ AFFECTED = Command(
         ("lci affected", "what the uncommitted changes affect"),
         ("lci affected main --paths | xargs -r pytest", "run the tests that a branch affects"),
         ("lci affected main --fail-if-none --quiet", "in a script: whether a test reaches what has changed"),
+        ("git diff main | lci affected - --paths", "the same from a diff, which may not be applied yet"),
+        ("lci affected Pool.close", "before an edit: who calls it, and what tests it; src/pool.py:41 is its line"),
         ("lci affected --files src/pool.py -d 2", "what depends on a file, two calls away"),
     ),
 )

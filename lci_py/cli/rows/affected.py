@@ -1,8 +1,9 @@
-"""`lci affected`: a revision or files and flags to a request. It exits with 1 if nothing has changed, and with --paths
-or --fail-if-none if no test is affected."""
+"""`lci affected`: a revision, a name, a diff or files, and flags to a request. It exits with 1 if nothing has changed,
+and with --paths or --fail-if-none if no test is affected."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
@@ -20,17 +21,27 @@ if TYPE_CHECKING:
 
 
 def _request(call: Invocation, _shape: str) -> AffectedRequest:
-    given, filters, depth = call.texts("argument"), flag_filters(call), number(call.values, "depth")
+    given, filters, every = call.texts("argument"), flag_filters(call), call.flag("all")
+    depth = number(call.values, "depth")
     if call.flag("files"):
         if not given:
             raise UsageError("--files needs files", hint="lci affected --files FILE…")
         paths = tuple(plain_text(path) for text in given if (path := path_from_root(text, call)))
-        return AffectedRequest(files=paths, filters=filters, depth=depth)
+        return AffectedRequest(files=paths, filters=filters, depth=depth, all=every)
     if len(given) > 1:
         raise UsageError(f"affected takes one revision, not {len(given)}", hint="files need --files before them")
     if given and not given[0].strip():
         raise UsageError("the revision is empty", hint="leave it out for HEAD")
-    return AffectedRequest(plain_text(given[0]) if given else "HEAD", filters=filters, depth=depth)
+    if given == ("-",):
+        return AffectedRequest(diff=_diff(call), filters=filters, depth=depth, all=every)
+    return AffectedRequest(plain_text(given[0]) if given else "HEAD", filters=filters, depth=depth, all=every)
+
+
+def _diff(call: Invocation) -> str:
+    """What stands on standard input."""
+    if call.kept is not None or sys.stdin is None:
+        raise UsageError("there is no diff on standard input", hint="git diff main | lci affected -")
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
 def _ask(asked: Asked) -> AffectedAnswer:
@@ -53,7 +64,10 @@ def _unsaid(answer: AffectedAnswer) -> str:
         from lci_py.render.text.affected import no_test
 
         return no_test(answer)
-    return "nothing has changed" + (f" since {answer.request.revision}" if answer.request.files is None else "")
+    request = answer.request
+    return "nothing has changed" + (
+        f" since {request.revision}" if request.files is None and request.diff is None else ""
+    )
 
 
 def _fit(asked: Asked, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:

@@ -18,7 +18,7 @@ def parts(answer: AffectedAnswer) -> Parts:
 
 def _head(answer: AffectedAnswer) -> dict[str, Any]:
     request = answer.request
-    since: dict[str, Any] = {"revision": request.revision, "commit": answer.commit}
+    since: dict[str, Any] = {"revision": request.revision, "commit": answer.commit} if request.diff is None else {}
     return {
         "schema_version": SCHEMA_VERSION,
         "command": "affected",
@@ -32,6 +32,7 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
     changes, tests, callers = answer.dropped
     tail: dict[str, Any] = {
         "test_files": sorted({one.place.file for one in answer.tests}),
+        "by_name_files": list(answer.by_name),
         "nearest_tests": list(answer.nearest_tests),
         "total": len(answer.tests) + tests,
         "has_more": tests > 0,

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
 
     from lci_py.render.text.graph import TableRow
     from lci_py.render.text.style import Layout
-    from lci_py.types.affected import AffectedAnswer, ChangedPlace, Reached
+    from lci_py.types.affected import AffectedAnswer, ChangedPlace, Reached, Reason
     from lci_py.types.graph import Place
 
 #: Callers that are listed.
 _CALLERS = 20
+#: What is said of calls that may lead to a change.
+_BY: dict[Reason, str] = {"name": ", by name", "dispatch": ", dispatch", "type": ", by its type"}
 _NOUNS = ("change", "test", "caller")
 
 
@@ -66,6 +68,10 @@ def render(
     for note in through_notes(answer.through, callers=True):
         for line in sentence(f"{layout.signs.warn} not followed: {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
+    if answer.by_name and not any(answer.dropped):
+        note = f"by name or import only: {plural(len(answer.by_name), 'more file')} of tests; --all lists them"
+        for line in sentence(note, layout, "  "):
+            file.write(layout.style(line, "dim") + "\n")
     if untested := no_test(answer):
         for line in sentence(f"{layout.signs.warn} {untested}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
@@ -80,7 +86,11 @@ def render(
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
     if footer and (width is not None or not answer.changed or answer.info.behind):
-        since = f" since {visible_line(answer.request.revision)}" if answer.request.files is None else ""
+        since = (
+            f" since {visible_line(answer.request.revision)}"
+            if answer.request.files is None and answer.request.diff is None
+            else ""
+        )
         count = len(answer.changed) + changes
         said = [f"{plural(count, 'change')}{since}" if count else f"nothing has changed{since}"]
         file.write(footer_line(said, answer.info, layout) + "\n")
@@ -127,9 +137,11 @@ def _row(place: Place, how: str) -> TableRow:
 def _how(one: Reached) -> str:
     if one.reason == "changed":
         return "changed"
+    if one.reason == "mentions":
+        return "mentions the name"
     if one.reason == "imports":
         return "imports the file"
     if one.reason == "file_name":
         return "by the file's name"
     calls = f"{plural(one.distance, 'call')} away"
-    return calls + {"name": ", by name", "dispatch": ", dispatch"}.get(one.reason, "")
+    return calls + _BY.get(one.reason, "")

@@ -4,25 +4,23 @@ them."""
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lci_py.errors import UsageError
+from lci_py.callgraph.file_facts import family
 from lci_py.index.shards.graph import CALLS, IMPORTS
-from lci_py.index.shards.symbol_queries import language_and_lambdas, tests_among
+from lci_py.index.shards.symbol_queries import tests_among
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate import dispatch
 from lci_py.search.navigate.calls import place_filter
+from lci_py.search.navigate.changes import changes_of, file_place
 from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch
 from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes, place_of
-from lci_py.search.navigate.present import Definition, PresentFiles, parsed
-from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root
-from lci_py.source.repository.workspace import is_workspace, members
-from lci_py.types.affected import AffectedAnswer, AffectedRequest, Change, ChangedPlace, Reached
-from lci_py.types.graph import GraphRequest, Place
-from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, Filters
+from lci_py.source.text.words import parts
+from lci_py.types.affected import DEPTH, AffectedAnswer, AffectedRequest, ChangedPlace, Reached
+from lci_py.types.graph import GraphRequest
+from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,194 +28,57 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.affected import Reason
-    from lci_py.types.graph import Through
+    from lci_py.types.graph import Place, Through
 
-#: Kinds whose changes affect nobody: prose.
-_PROSE = frozenset({"section"})
 #: Definitions of one name, of which a call without a known target may mean any; of more it says too little.
 _SAME_NAME = 5
 #: Calls of a name without a known target, of which each may mean the change.
 _USES = 50
 #: Calls from a test to a definition, at most, for the test to be one of it.
 _TEST_DEPTH = 3
-#: Characters of a definition's name that a file of tests is named after, at least.
+#: Characters of a definition's name that a file of tests is named after, or that tests mention, at least.
 _NAME = 4
-#: Functions that are looked for where they are mentioned.
-_MENTIONED = 10
-#: Methods of a level, those reached first, whose calls through a declared method are looked for.
-_DISPATCHED = 200
+#: Characters of a name of one word that hardly means two things.
+_LONG = 9
+#: Functions that are looked for where they are mentioned, and names that are looked for in tests.
+_MENTIONED, _LOOKED_FOR = 10, 40
 #: Files of tests that are named where no test is reached.
 _NEAREST = 3
 #: Files that have the words of such a name, at most.
 _FILES = 20
+#: Methods of one distance for which calls through the methods of their bases are looked up.
+_DISPATCHED = 200
+#: Steps between folders by which a file of tests may be further from a change than the nearest of the same name.
+_FURTHER = 1
+#: How sure it is that what is reached by one link is affected, from the surest; a way is as sure as its weakest link.
+_BY_SURENESS: tuple[Reason, ...] = ("changed", "calls", "dispatch", "type", "mentions", "file_name", "name", "imports")
 
 
 def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
     """What a change can affect.
 
     Raises:
-        UsageError: There is no such revision, or no git work tree.
+        UsageError: There is no such revision, or no git work tree; the diff cannot be read.
         BadGlobError: A path filter is no glob.
     """
-    present = PresentFiles(snapshot)
-    if request.files is None:
-        commit, changes, uncompared = _since(snapshot, request.revision, present)
-    else:
-        commit, changes, uncompared = None, _whole(request.files, present), ()
+    changes, commit, uncompared = changes_of(snapshot, request)
     reach = _Reach(snapshot, request)
     callers, tests = reach.run(changes)
-    nearest = _nearest_tests(snapshot, request, changes) if changes and not tests else ()
-    info = index_info(snapshot)
+    sure = tests if request.all else tuple(one for one in tests if one.sure)
+    surely = {one.place.file for one in sure}
+    less = {one.place.file for one in tests} - surely
+    nearest = _nearest_tests(snapshot, request, changes) if changes and not sure else ()
     return AffectedAnswer(
-        request, commit, tuple(changes), callers, tests, info, uncompared=uncompared, nearest_tests=nearest,
-        through=reach.folded(),
+        request, commit, changes, callers, sure, index_info(snapshot), uncompared=uncompared, nearest_tests=nearest,
+        by_name=tuple(sorted(less)), through=reach.folded(),
     )  # fmt: skip
 
 
 def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
-    """The tests from which calls lead to some definitions, the nearest first; files of tests that are named after
-    their files, if there are no others."""
+    """The tests of some definitions, the surest first: those from which calls lead to them, the nearest before others,
+    then those that are named after their files or only use their names."""
     reach = _Reach(snapshot, AffectedRequest(depth=_TEST_DEPTH))
     return [one.place for one in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
-
-
-# --- what has changed -------------------------------------------------------------------------------------------
-
-
-def _whole(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
-    """Everything in some files."""
-    found = []
-    for path in files:
-        definitions = present.definitions(path)
-        found += [_changed(one, "modified") for one in definitions if one.kind not in _PROSE]
-        language = definitions[0].language if definitions else present.language(path)
-        found.append(ChangedPlace(_file(path, language), "modified"))
-    return found
-
-
-def _since(
-    snapshot: Snapshot, revision: str, present: PresentFiles
-) -> tuple[str | None, list[ChangedPlace], tuple[str, ...]]:
-    """The commit, and what differs from it, by path and line; what was only moved to another file does not.
-
-    In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also the
-    repositories that cannot be compared, unless that is all of them.
-    """
-    root = snapshot.root
-    if not is_workspace(root):
-        commit, found = _compared(snapshot, root, "", revision, present)
-        return commit, _sorted(found), ()
-    found, uncompared = [], {}
-    repositories = members(root)
-    for name, folder in repositories.items():
-        try:
-            found += _compared(snapshot, Path(folder), f"{name}/", revision, present)[1]
-        except UsageError as error:
-            uncompared[name] = error
-    if len(uncompared) == len(repositories):
-        raise next(iter(uncompared.values()), UsageError("the workspace has no repositories"))
-    return None, _sorted(found), tuple(uncompared)
-
-
-def _sorted(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
-    return sorted(_unmoved(found), key=lambda one: (one.place.file, one.place.line, one.place.id))
-
-
-def _compared(
-    snapshot: Snapshot, folder: Path, prefix: str, revision: str, present: PresentFiles
-) -> tuple[str, list[tuple[ChangedPlace, str]]]:
-    """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
-    if git_root(folder) is None:
-        raise UsageError(f"{folder} is not in a git work tree", hint="`lci affected --files FILE…` needs none")
-    commit = commit_of(folder, revision)
-    if commit is None:
-        if problem := git_problem(folder):
-            raise UsageError(problem, hint="`lci affected --files FILE…` needs no git")
-        raise UsageError(f"{revision} is no commit", hint="give a branch, a tag or a commit, or files with --files")
-    try:
-        changed = [one for one in changed_since(folder, commit) if _is_code(prefix + one.path, snapshot)]
-        contents = blobs(folder, [one.blob for one in changed])
-    except (OSError, subprocess.SubprocessError) as error:
-        raise UsageError(f"git cannot compare with {revision}: {error}", hint="give files with --files") from error
-    found: list[tuple[ChangedPlace, str]] = []
-    for path, blob in changed:
-        now = snapshot.reader.read(prefix + path)
-        before = contents.get(blob)
-        if now == before or (now is not None and before is not None and _same_text(now, before)):
-            continue
-        found += _differences(prefix + path, before, now, present)
-    return commit, found
-
-
-def _is_code(path: str, snapshot: Snapshot) -> bool:
-    """Whether a file can have definitions; of the others, which may be large, git need not give the contents."""
-    from lci_py.source.syntax.languages import TEXT, detect
-
-    known = language_and_lambdas(snapshot.symbols, path)
-    return (known[0] if known is not None else detect(path)) != TEXT
-
-
-def _unmoved(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
-    """Without what is now in another file, if it is the same there; if it is not, it is modified."""
-
-    def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
-        made: dict[tuple[str | None, str], set[str]] = {}
-        for one, digest in found:
-            if one.change == change:
-                made.setdefault((one.place.qualified_name, one.place.kind), set()).add(digest)
-        return made
-
-    added, removed = texts("added"), texts("removed")
-    kept = []
-    for one, digest in found:
-        key = (one.place.qualified_name, one.place.kind)
-        if one.change == "modified" or key not in added or key not in removed:
-            kept.append(one)
-        elif one.change == "added" and digest not in removed[key]:
-            kept.append(one._replace(change="modified"))
-    return kept
-
-
-def _same_text(one: bytes, other: bytes) -> bool:
-    return one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
-
-
-def _differences(
-    path: str, before: bytes | None, now: bytes | None, present: PresentFiles
-) -> list[tuple[ChangedPlace, str]]:
-    """What differs between two contents of a file, each with the digest of its text."""
-    old = {one.id: one for one in (parsed(path, before) if before is not None else ())}
-    new = {one.id: one for one in (present.definitions(path) if now is not None else ())}
-    found = [
-        (_changed(one, "added" if one.id not in old else "modified"), one.digest)
-        for one in new.values()
-        if one.kind not in _PROSE and (one.id not in old or old[one.id].digest != one.digest)
-    ]
-    found += [
-        (_changed(one, "removed"), one.digest) for one in old.values() if one.id not in new and one.kind not in _PROSE
-    ]
-    if (old or new) and _outside(before or b"", old.values()) != _outside(now or b"", new.values()):
-        language = next(iter((*new.values(), *old.values()))).language
-        found.append((ChangedPlace(_file(path, language), "modified"), ""))
-    return found
-
-
-def _outside(data: bytes, definitions: Iterable[Definition]) -> list[bytes]:
-    """The lines outside of all definitions, without blank ones and the blanks around them."""
-    lines: list[bytes | None] = [line.strip() for line in data.split(b"\n")]
-    for one in definitions:
-        for place in range(one.first_line - 1, min(one.end_line, len(lines))):
-            lines[place] = None
-    return [line for line in lines if line]
-
-
-def _changed(one: Definition, change: Change) -> ChangedPlace:
-    place = Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
-    return ChangedPlace(place, change)
-
-
-def _file(path: str, language: str) -> Place:
-    return Place(f"file:{path}", None, None, FILE_KIND, path, 1, language)
 
 
 def _nearest_tests(snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace]) -> tuple[str, ...]:
@@ -227,7 +88,7 @@ def _nearest_tests(snapshot: Snapshot, request: AffectedRequest, changes: Sequen
     words = [_path_words(path) for path in changed]
     found = []
     for path, language, test in snapshot.symbols.per_file("path, language, test"):
-        if not test or not passes(_file(path, language)):
+        if not test or not passes(file_place(path, language)):
             continue
         name, whole = _path_words(path)
         shared = max(((len(name & own), len(whole & other)) for own, other in words), default=(0, 0))
@@ -246,9 +107,9 @@ def _path_words(path: str) -> tuple[set[str], set[str]]:
     return name, whole
 
 
-_TEST_WORDS = re.compile(r"(?i:^test[_-]|[_.-](?:tests?|spec)$)|(?<=[a-z0-9])(?:Tests?|Spec)$")
+_TEST_WORDS = re.compile(r"(?i:^test[_-]|[_.-](?:tests?|spec|tst)$)|(?<=[a-z0-9])(?:Tests?|Spec)$")
 #: Names of files that are named after their folder.
-_INDEXES = frozenset({"mod", "lib", "index", "init", "__init__", "main"})
+_INDEXES = frozenset({"mod", "lib", "index", "init", "main"})
 
 
 def _tested(path: str) -> str:
@@ -264,6 +125,7 @@ def _folder(path: str) -> str:
 def _names_of(path: str) -> list[str]:
     """What a test of a file may be named after: `simplex`, `io_simplex`."""
     *folders, name = path.rpartition(".")[0].split("/")
+    name = name.removesuffix(".d").strip("_")
     if name in _INDEXES and folders:
         name = folders.pop()
     names = [name.lower()]
@@ -283,10 +145,11 @@ class _Reach:
         self._request = request
         self._nodes = Nodes(snapshot)
         self._dispatch = Dispatch(self._nodes)
+        self._used: set[int] = set()  # types whose users are reached
         self._by_id: dict[str, int] = {}  # the nodes of changed definitions
 
     def run(self, changes: Sequence[ChangedPlace]) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
-        """The callers and the tests, both by distance, path and line."""
+        """The callers and the tests, both by distance, path and line; of the tests the surest first."""
         paths = {path: number for number, path in enumerate(self._snapshot.symbols.paths())}
         numbers = self._numbers(changes, paths)
         found: dict[int, tuple[int, Reason]] = dict.fromkeys(numbers, (0, "changed"))
@@ -295,23 +158,110 @@ class _Reach:
             paths[one.place.file] for one in changes if one.place.kind == FILE_KIND and one.place.file in paths
         ):
             level |= dict.fromkeys(self._importers(file), "imports")
-        level |= dict.fromkeys(self._tests_named_after(changes), "file_name")
         level |= dict.fromkeys([*self._users(changes), *self._mentions(changes)], "name")
-        level |= dict.fromkeys(self._dispatching(numbers), "dispatch")
-        level |= dict.fromkeys(self._callers(numbers), "calls")
+        level |= dict.fromkeys(self._tests_named_after(changes), "file_name")
+        mentioned, mentioning = self._tests_mentioning(changes, paths)
+        level |= dict.fromkeys(mentioning, "mentions")
+        level |= self._reaching(dict.fromkeys(numbers, "calls"), frozenset(mentioned))
         distance = 1
-        while level and (self._request.depth is None or distance <= self._request.depth):
+        while level and (
+            distance <= (self._request.depth or DEPTH) or not (self._request.depth or self._has_test(found))
+        ):
             fresh = {node: reason for node, reason in level.items() if node not in found}
             found |= {node: (distance, reason) for node, reason in fresh.items()}
             # Nobody is affected through importers and files by their names: it is not known that they use the change.
-            level = {}
-            for reason in ("name", "dispatch", "calls"):
-                reached = [node for node in fresh if fresh[node] == reason]
-                if reason == "calls":
-                    level |= dict.fromkeys(self._dispatching(reached), "dispatch")
-                level |= dict.fromkeys(self._callers(reached), reason)
+            walked = {node: reason for node, reason in fresh.items() if reason in ("calls", "dispatch", "type", "name")}
+            level = self._reaching(walked)
             distance += 1
-        return self._sorted(found)
+        return self._sorted(found, changes)
+
+    def _reaching(self, nodes: Mapping[int, Reason], mentioned: frozenset[int] = frozenset()) -> dict[int, Reason]:
+        """Who calls some nodes, each by the surest way. What nobody calls runs where its type is used, as an operator
+        does, or what a library calls; unless tests mention it, who are surer."""
+        found: dict[int, Reason] = {}
+        for reason in sorted(set(nodes.values()), key=_BY_SURENESS.index):
+            own = [node for node, by in nodes.items() if by == reason]
+            symbols = [node for node in own if node < self._nodes.first_file]
+            through = self._through(symbols[:_DISPATCHED])
+            called = {node for node in symbols if len(self._nodes.graph.into(node, CALLS))} | {
+                node for node, sites in through.items() if sites
+            }
+            uncalled = [node for node in symbols if node not in called and node not in mentioned]
+            links: tuple[tuple[Reason, Iterable[int]], ...] = (
+                ("calls", self._callers(own)),
+                ("dispatch", {node for sites in through.values() for node in sites}),
+                ("type", self._users_of_types(uncalled)),
+            )
+            for by, some in links:
+                weakest = max(reason, by, key=_BY_SURENESS.index)
+                for node in some:
+                    found[node] = min(found.get(node, weakest), weakest, key=_BY_SURENESS.index)
+        return found
+
+    def _through(self, symbols: Sequence[int]) -> dict[int, list[int]]:
+        """Who calls each of some definitions without naming it, where few others may be meant as well."""
+        rows = self._snapshot.symbols.symbol_rows(sorted(symbols)) if symbols else {}
+        return {
+            number: [call.node for call in self._dispatch.calls([row], (), "callers")[0]]
+            for number, row in rows.items()
+        }
+
+    def folded(self) -> tuple[Through, ...]:
+        """The declared methods that changed ones implement, of which calls are not followed: too many others do."""
+        rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
+        found: dict[int, dispatch.Through] = {}
+        for row in rows.values():
+            found |= {one.declared: one for one in self._dispatch.callers([row]) if one.types > MOST_LISTED}
+        return tuple(self._dispatch.places(list(found.values())))
+
+    def _users_of_types(self, symbols: Sequence[int]) -> list[int]:
+        """Who constructs the types that some definitions belong to or are, or else names them."""
+        from lci_py.search.navigate.references import files_with_words, references
+
+        types = {node: self._dispatch.type_around(node) for node in symbols[:_DISPATCHED]}
+        rows = self._snapshot.symbols.symbol_rows(sorted({*types.values(), *types} - {-1}))
+        own = {
+            owner: rows[owner]
+            for node in types
+            for owner in (types[node], node)
+            if owner in rows and rows[owner]["kind"] in TYPE_KINDS
+        }
+        found: list[int] = []
+        for number, row in own.items():
+            if number in self._used:
+                continue
+            self._used.add(number)
+            users = self._callers([node for node in self._nodes.asked([row]) if node not in types])
+            if (
+                not users
+                and len(self._used) <= _MENTIONED
+                and len(files_with_words(self._snapshot, row["symbol"], self._nodes.graph.n_files)) <= _FILES
+            ):
+                answer = references(
+                    self._snapshot, GraphRequest(f"{row['file']}::{row['qualified_name']}", roles=("reference", "call"))
+                )
+                users = self._numbers_of(
+                    one.enclosing.id for one in answer.references[:_USES] if one.enclosing is not None
+                )
+                users = [user for user in users if self._dispatch.type_around(user) != number and user != number]
+            found += users
+        return found
+
+    def _numbers_of(self, ids: Iterable[str]) -> list[int]:
+        rows = (self._snapshot.symbols.with_id(id) for id in sorted(set(ids)))
+        return [int(row["symbol_number"]) for row in rows if row is not None]
+
+    def _has_test(self, found: Mapping[int, tuple[int, Reason]]) -> bool:
+        """Whether calls lead to a file of tests; tests beside the code, as in Rust, see only that code."""
+        return any(
+            self._in_tests[self._nodes.file_of(node)]
+            for node, (distance, reason) in found.items()
+            if distance and reason in ("calls", "dispatch", "type")
+        )
+
+    @cached_property
+    def _in_tests(self) -> list[bool]:
+        return [bool(test) for (test,) in self._snapshot.symbols.per_file("test")]
 
     def _numbers(self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]) -> list[int]:
         """The nodes of changes, those of a type's constructors included."""
@@ -332,38 +282,29 @@ class _Reach:
             found[around if around >= 0 else self._nodes.first_file + file] = None
         return list(found)
 
-    def _dispatching(self, nodes: Sequence[int]) -> list[int]:
-        """Who calls some nodes without naming them, where few others may be meant as well."""
-        first = self._nodes.first_file
-        rows = self._snapshot.symbols.symbol_rows([node for node in nodes if node < first][:_DISPATCHED])
-        found: dict[int, None] = {}
-        for row in rows.values():
-            calls, _ = self._dispatch.calls([row], (), "callers")
-            found |= dict.fromkeys(call.node for call in calls)
-        return list(found)
-
-    def folded(self) -> tuple[Through, ...]:
-        """The declared methods that changed ones implement, of which calls are not followed: too many others do."""
-        rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
-        found: dict[int, dispatch.Through] = {}
-        for row in rows.values():
-            found |= {one.declared: one for one in self._dispatch.callers([row]) if one.types > MOST_LISTED}
-        return tuple(self._dispatch.places(list(found.values())))
-
     def _importers(self, file: int) -> list[int]:
         graph = self._nodes.graph
         return [int(node) for node in graph.into(self._nodes.first_file + file, IMPORTS)]
 
     def _users(self, changes: Sequence[ChangedPlace]) -> list[int]:
         """The callers of a changed name where it is not known what the call means."""
-        names = {one.place.symbol for one in changes if one.place.symbol and one.place.kind in CALLABLE}
+        names = {one.place.symbol for one in changes if one.place.kind in CALLABLE and one.place.symbol}
         found: list[int] = []
-        for name in sorted(names):
+        for name in sorted(filter(_tells, names)):
             if len(self._snapshot.symbols.called(name, Filters())) > _SAME_NAME:
                 continue
             uses = sorted({node for node, _ in unexplained_uses(self._nodes, name)})
-            found += uses if len(uses) <= _USES else []
+            found += [node for node in uses if self._speaks(node, changes)] if len(uses) <= _USES else []
         return found
+
+    def _speaks(self, node: int, changes: Sequence[ChangedPlace]) -> bool:
+        """Whether a node is written in the language of a change: by a name alone, others do not mean it."""
+        language = self._languages[self._nodes.file_of(node)]
+        return family(language) in {family(one.place.language) for one in changes}
+
+    @cached_property
+    def _languages(self) -> list[str]:
+        return [language for (language,) in self._snapshot.symbols.per_file("language")]
 
     def _mentions(self, changes: Sequence[ChangedPlace]) -> list[int]:
         """The definitions that mention a changed function which nobody is known to call: it is handed on as a value."""
@@ -385,30 +326,73 @@ class _Reach:
             answer = references(
                 self._snapshot, GraphRequest(f"{place.file}::{place.qualified_name}", roles=("reference",))
             )
-            ids = {one.enclosing.id for one in answer.references[:_USES] if one.enclosing is not None}
-            found += [int(row["symbol_number"]) for id in sorted(ids) if (row := symbols.with_id(id)) is not None]
+            numbers = self._numbers_of(
+                one.enclosing.id for one in answer.references[:_USES] if one.enclosing is not None
+            )
+            found += [number for number in numbers if self._speaks(number, changes)]
         return found
 
-    def _tests_named_after(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The files of tests named after what has changed: `tests/io_simplex.rs` or `tests/simplex/read.rs` for
-        `src/io/simplex.rs`, `back.test.js` for a method `back`."""
-        files = [(path, bool(test)) for path, test in self._snapshot.symbols.per_file("path, test")]
-        tests = {path for path, test in files if test}
-        changed = {one.place.file for one in changes} - tests
-        keys = {key for path in changed for key in _names_of(path)}
-        folders = {_names_of(path)[0] for path in changed}
-        keys |= {
-            one.place.symbol.lower()
-            for one in changes
-            if one.place.symbol and len(one.place.symbol) >= _NAME and one.place.file in changed
-        }
-        return [
-            self._nodes.first_file + place
-            for place, (path, test) in enumerate(files)
-            if test and (_tested(path) in keys or _folder(path) in folders)
-        ]
+    def _tests_mentioning(
+        self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]
+    ) -> tuple[list[int], list[int]]:
+        """The changed definitions whose names little else has and tests mention, and the files of these tests."""
+        from lci_py.search.navigate.references import files_with_words
 
-    def _sorted(self, found: Mapping[int, tuple[int, Reason]]) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
+        symbols = self._snapshot.symbols
+        changed = {one.place.id for one in changes}
+        families = {family(one.place.language) for one in changes}
+        tests = {
+            paths[path]: path
+            for path, language, test in symbols.per_file("path, language, test")
+            if test and family(language) in families
+        }
+        by_name: dict[str, list[str]] = {}
+        for one in changes:
+            if one.place.symbol and _tells(one.place.symbol) and _is_distinct(one.place.symbol):
+                by_name.setdefault(one.place.symbol, []).append(one.place.id)
+        definitions: list[int] = []
+        files: list[int] = []
+        for name in list(by_name)[:_LOOKED_FOR]:
+            rows = symbols.called(name, Filters())
+            if sum(row["id"] not in changed and not row["test"] for row in rows) > len(by_name[name]):
+                continue
+            having = files_with_words(self._snapshot, name, len(paths))
+            word = re.compile(rb"(?<![\w$])" + re.escape(name.encode("utf-8", "surrogatepass")) + rb"(?![\w$])")
+            own = [
+                file
+                for file in (having if len(having) <= _FILES else ())
+                if file in tests and word.search(self._snapshot.reader.read(tests[file]) or b"")
+            ]
+            files += [self._nodes.first_file + file for file in own]
+            definitions += [self._by_id[id] for id in by_name[name] if own and id in self._by_id]
+        return definitions, files
+
+    def _tests_named_after(self, changes: Sequence[ChangedPlace]) -> list[int]:
+        """The files of tests named after what has changed, those in the nearest folders: `tests/io_simplex.rs` or
+        `tests/simplex/read.rs` for `src/io/simplex.rs`, `back.test.js` for a method `back`."""
+        files = self._snapshot.symbols.per_file("path, test, chunks")
+        tests = {path for path, test, _ in files if test}
+        named: dict[str, set[str]] = {}  # a changed file -> what a test may be named after
+        for one in changes:
+            if one.place.file not in tests:
+                keys = named.setdefault(one.place.file, set(_names_of(one.place.file)))
+                if _tells(one.place.symbol):
+                    keys |= {str(one.place.symbol).lower(), str(one.place.qualified_name).lower()}
+        found: dict[int, None] = {}
+        for changed, keys in named.items():
+            folder = _names_of(changed)[0]
+            fitting = [
+                (_steps_between(changed, path), place)
+                for place, (path, test, chunks) in enumerate(files)
+                if test and chunks and (_tested(path) in keys or _folder(path) == folder)
+            ]
+            nearest = min(fitting, default=(0, 0))[0] + _FURTHER
+            found |= dict.fromkeys(self._nodes.first_file + place for steps, place in fitting if steps <= nearest)
+        return list(found)
+
+    def _sorted(
+        self, found: Mapping[int, tuple[int, Reason]], changes: Sequence[ChangedPlace]
+    ) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
         nodes, first = self._nodes, self._nodes.first_file
         there = self._snapshot.freshness.there()
         passes = place_filter(self._request.filters, there)
@@ -423,11 +407,56 @@ class _Reach:
             test = node in tests or place.file in test_files
             if test or distance:
                 both[test].append(Reached(place, distance, reason))
-        # The file of a test says nothing more than the test does.
-        within = {one.place.file for one in both[1] if one.place.kind != FILE_KIND}
-        both[1][:] = [one for one in both[1] if one.place.kind != FILE_KIND or one.place.file not in within]
-        callers, of_tests = (
-            tuple(sorted(some, key=lambda one: (one.distance, one.place.file, one.place.line, one.place.id)))
-            for some in both
-        )
-        return callers, of_tests
+        return tuple(sorted(both[0], key=_by_distance)), tuple(_surest_first(both[1], changes))
+
+
+def _surest_first(tests: Sequence[Reached], changes: Sequence[ChangedPlace]) -> list[Reached]:
+    """By how sure they are, distance, and how much the files' names have in common with those of the changes. The file
+    of a test says nothing more than the test does, if it is no surer."""
+    within: dict[str, bool] = {}
+    for one in tests:
+        if one.place.kind != FILE_KIND:
+            within[one.place.file] = within.get(one.place.file, False) or one.sure
+    words = [_path_words(path)[1] for path in sorted({one.place.file for one in changes})]
+    alike = {
+        path: max((len(_path_words(path)[1] & own) for own in words), default=0)
+        for path in {one.place.file for one in tests}
+    }
+    kept = [
+        one
+        for one in tests
+        if one.place.kind != FILE_KIND or within.get(one.place.file, False) < one.sure or one.place.file not in within
+    ]
+    return sorted(
+        kept,
+        key=lambda one: (
+            not one.sure,
+            one.reason == "file_name",
+            one.distance,
+            -alike[one.place.file],
+            *_by_distance(one),
+        ),
+    )
+
+
+def _by_distance(one: Reached) -> tuple[int, str, int, str]:
+    return one.distance, one.place.file, one.place.line, one.place.id
+
+
+def _steps_between(path: str, other: str) -> int:
+    """How many folders lie on the way from the folder of one file to that of another."""
+    own, far = path.split("/")[:-1], other.split("/")[:-1]
+    shared = next(
+        (place for place, (a, b) in enumerate(zip(own, far, strict=False)) if a != b), min(len(own), len(far))
+    )
+    return len(own) + len(far) - 2 * shared
+
+
+def _is_distinct(name: str) -> bool:
+    """Whether a name is hardly used for two things: of several words, or long."""
+    return len(name) >= _LONG or len(parts(name)) > 1
+
+
+def _tells(name: str | None) -> bool:
+    """Whether a name says which definition is meant: `main` and `__init__` do not."""
+    return name is not None and len(name) >= _NAME and name.strip("_") not in _INDEXES and not name.startswith("__")

@@ -140,7 +140,7 @@ class Dispatch:
     def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
         """Whether a call on the own object may be one on an object of a type: it stands in a type above that, and does
         not name the method of a base."""
-        around = self._type_around(caller)
+        around = self.type_around(caller)
         if around == owner or around not in self._above(owner):
             return False
         return around == declared.owner or around not in self._members(declared.name)
@@ -176,7 +176,7 @@ class Dispatch:
             place, caller = own[origin]
             below = self._behind(method)
             if step & ~AMBIGUOUS == SELF:
-                around = self._type_around(caller)
+                around = self.type_around(caller)
                 if around != method.owner and around in self._members(method.name):
                     continue  # the method of the base is named
                 heirs = set(self._below(around)) if around >= 0 else set()
@@ -301,7 +301,7 @@ class Dispatch:
             known = self._sets[interface] = found or set()
         return known
 
-    def _type_around(self, node: int) -> int:
+    def type_around(self, node: int) -> int:
         """The type that a definition or anonymous function belongs to, or -1."""
         if node >= self._nodes.first_lambda:
             node = self._graph.lambda_at(node)[2]
@@ -338,7 +338,7 @@ class Dispatch:
             for node, line, is_own, patterns in self._taking_names(language):
                 if not any(pattern.fullmatch(name) for pattern in patterns):
                     continue
-                if is_own and not self._are_related(self._type_around(node), owner):
+                if is_own and not self._are_related(self.type_around(node), owner):
                     continue
                 edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
         return joined(edges)

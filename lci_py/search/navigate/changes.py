@@ -1,0 +1,365 @@
+"""What has changed, of which `lci affected` tells who notices: the definitions that differ from a commit, that a diff
+touches, that stand in some files or have a name."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import UsageError
+from lci_py.index.shards.symbol_queries import language_and_lambdas
+from lci_py.search.navigate.names import meanings
+from lci_py.search.navigate.nodes import place_of
+from lci_py.search.navigate.present import Definition, PresentFiles, parsed
+from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root
+from lci_py.source.repository.workspace import is_workspace, members
+from lci_py.types.affected import Change, ChangedPlace
+from lci_py.types.graph import Place
+from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.affected import AffectedRequest
+
+#: Kinds whose changes affect nobody: prose.
+_PROSE = frozenset({"section"})
+
+
+class Changes(NamedTuple):
+    """What has changed, by path and line."""
+
+    places: tuple[ChangedPlace, ...]
+    commit: str | None = None  # with which the work tree was compared
+    uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision
+
+
+def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
+    """What a request says has changed: the contents of files, what a diff touches, what differs from a revision; where
+    there is no such revision, a definition by its name or by a line of it.
+
+    Raises:
+        UsageError: The diff or the revision cannot be used, or there is no git work tree.
+        UnknownTargetError: Neither a revision nor a definition has the name.
+    """
+    present = PresentFiles(snapshot)
+    if request.files is not None:
+        return Changes(tuple(_whole(request.files, present)))
+    if request.diff is not None:
+        return Changes(_touched(_lines_of_diff(request.diff, snapshot), present))
+    asked = request.revision
+    if (named := _LINE.fullmatch(asked)) and (path := _indexed(named["path"], snapshot)):
+        if int(named["line"]) > (length := len(present.lines(path) or ())):
+            raise UsageError(f"{path} has only {length:,} lines")
+        return Changes(_touched({path: {int(named["line"])}}, present))
+    try:
+        commit, found, uncompared = _since(snapshot, asked, present)
+    except UsageError:
+        places = _named(snapshot, asked)
+        if not places:
+            raise
+        return Changes(places)
+    return Changes(tuple(found), commit, uncompared)
+
+
+#: `src/pool.py:41`.
+_LINE = re.compile(r"(?P<path>.+):(?P<line>[1-9]\d{0,8})")
+
+
+def _named(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
+    """The definitions that a name means."""
+    rows = [row for meant in meanings(snapshot.symbols, name, callable_only=False) for row in meant.rows]
+    places = {row["id"]: ChangedPlace(place_of(row), "modified") for row in rows if row["kind"] not in _PROSE}
+    return tuple(sorted(places.values(), key=_by_place))
+
+
+def _indexed(path: str, snapshot: Snapshot) -> str | None:
+    """The indexed file of a path from the root, or from a folder above it, as git may write it."""
+    known = frozenset(snapshot.symbols.paths())
+    parts = Path(path).as_posix().split("/")
+    return next((tail for start in range(len(parts)) if (tail := "/".join(parts[start:])) in known), None)
+
+
+def _touched(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tuple[ChangedPlace, ...]:
+    """The innermost definitions around some lines of files; the file, of a line outside of all."""
+    found: dict[str, ChangedPlace] = {}
+    for path, numbers in lines.items():
+        definitions = [one for one in present.definitions(path) if one.kind not in _PROSE]
+        reaches = _reaches(present.lines(path) or [], definitions)
+        for number in sorted(numbers):
+            around = [one for one in definitions if one.first_line <= number <= reaches[one.id]]
+            inner = min(around, key=lambda one: (reaches[one.id] - one.first_line, -one.line), default=None)
+            place = _place(inner) if inner else file_place(path, present.language(path))
+            found[place.id] = ChangedPlace(place, "modified")
+    return tuple(sorted(found.values(), key=_by_place))
+
+
+def _by_place(one: ChangedPlace) -> tuple[str, int, str]:
+    return one.place.file, one.place.line, one.place.id
+
+
+# --- a diff ---------------------------------------------------------------------------------------------------------
+
+_HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,(?P<removed>\d+))? \+(?P<new>\d+)(?:,(?P<added>\d+))? @@")
+
+
+def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
+    """File -> the lines that a unified diff changes, in the files as they are: with the diff applied, or without.
+
+    Raises:
+        UsageError: It is no unified diff.
+    """
+    found: dict[str, set[int]] = {}
+    sides: tuple[str, str] = ("", "")
+    hunks = 0
+    lines = iter(diff.splitlines())
+    for line in lines:
+        if line.startswith("--- "):
+            sides = (_side(line), "")
+        elif line.startswith("+++ "):
+            sides = (sides[0], _side(line))
+        elif match := _HUNK.match(line):
+            hunks += 1
+            old, new = _read_hunk(match, lines)
+            path = _indexed(sides[1], snapshot) or _indexed(sides[0], snapshot)
+            if path is not None:
+                unapplied = old.stands_in(path, snapshot) and not new.stands_in(path, snapshot)
+                found.setdefault(path, set()).update((old if unapplied else new).changed)
+    if not hunks:
+        raise UsageError("the text on stdin is no unified diff", hint="git diff main | lci affected -")
+    return found
+
+
+class _Side(NamedTuple):
+    """One side of a hunk."""
+
+    first: int
+    lines: list[str]
+    changed: set[int]  # the numbers of the lines that only this side has, or next to which the other has more
+
+    def stands_in(self, path: str, snapshot: Snapshot) -> bool:
+        there = snapshot.reader.some(path, max(self.first, 1), self.first + len(self.lines) - 1)
+        return [line.decode("utf-8", "surrogateescape").rstrip("\r") for line in there] == self.lines
+
+
+def _read_hunk(match: re.Match[str], lines: Iterator[str]) -> tuple[_Side, _Side]:
+    """The two sides of the hunk whose lines come next."""
+    old, new = (_Side(int(match[name]), [], set()) for name in ("old", "new"))
+    left = [int(match[name] or 1) if match[name] is not None else 1 for name in ("removed", "added")]
+    run = ""  # the signs of the changed lines since the last one that both sides have
+    while any(count > 0 for count in left):
+        line = next(lines, None)
+        if line is None:
+            break
+        sign, text = line[:1] or " ", line[1:].rstrip("\r")
+        if sign not in " +-":
+            continue  # "\\ No newline at end of file"
+        if sign == " ":
+            _mark(old, new, run)
+        run = "" if sign == " " else run + sign
+        for place, (side, own) in enumerate(((old, "-"), (new, "+"))):
+            if sign in (own, " "):
+                side.lines.append(text)
+                left[place] -= 1
+                if sign == own:
+                    side.changed.add(side.first + len(side.lines) - 1)
+    _mark(old, new, run)
+    return old, new
+
+
+def _mark(old: _Side, new: _Side, run: str) -> None:
+    """Mark the line before lines that only the other side has."""
+    for side, own in ((old, "-"), (new, "+")):
+        if run and own not in run:
+            side.changed.add(max(side.first + len(side.lines) - 1, 1))
+
+
+def _side(line: str) -> str:
+    path = line[4:].split("\t")[0].strip().strip('"')
+    return path[2:] if path[:2] in ("a/", "b/") else path
+
+
+# --- files and revisions --------------------------------------------------------------------------------------------
+
+
+def _whole(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
+    """Everything in some files."""
+    found = []
+    for path in files:
+        definitions = present.definitions(path)
+        found += [_changed(one, "modified") for one in definitions if one.kind not in _PROSE]
+        language = definitions[0].language if definitions else present.language(path)
+        found.append(ChangedPlace(file_place(path, language), "modified"))
+    return found
+
+
+def _since(
+    snapshot: Snapshot, revision: str, present: PresentFiles
+) -> tuple[str | None, list[ChangedPlace], tuple[str, ...]]:
+    """The commit, and what differs from it, by path and line; what was only moved to another file does not.
+
+    In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also the
+    repositories that cannot be compared, unless that is all of them.
+    """
+    root = snapshot.root
+    if not is_workspace(root):
+        commit, found = _compared(snapshot, root, "", revision, present)
+        return commit, _sorted(found), ()
+    found, uncompared = [], {}
+    repositories = members(root)
+    for name, folder in repositories.items():
+        try:
+            found += _compared(snapshot, Path(folder), f"{name}/", revision, present)[1]
+        except UsageError as error:
+            uncompared[name] = error
+    if len(uncompared) == len(repositories):
+        raise next(iter(uncompared.values()), UsageError("the workspace has no repositories"))
+    return None, _sorted(found), tuple(uncompared)
+
+
+def _sorted(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
+    return sorted(_unmoved(found), key=_by_place)
+
+
+def _compared(
+    snapshot: Snapshot, folder: Path, prefix: str, revision: str, present: PresentFiles
+) -> tuple[str, list[tuple[ChangedPlace, str]]]:
+    """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
+    if git_root(folder) is None:
+        raise UsageError(f"{folder} is not in a git work tree", hint="`lci affected --files FILE…` needs none")
+    commit = commit_of(folder, revision)
+    if commit is None:
+        if problem := git_problem(folder):
+            raise UsageError(problem, hint="`lci affected --files FILE…` needs no git")
+        raise UsageError(
+            f"{revision} is no commit and no definition",
+            hint="give a branch, a tag, a commit or a name, or files with --files",
+        )
+    try:
+        changed = [one for one in changed_since(folder, commit) if _is_code(prefix + one.path, snapshot)]
+        contents = blobs(folder, [one.blob for one in changed])
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UsageError(f"git cannot compare with {revision}: {error}", hint="give files with --files") from error
+    found: list[tuple[ChangedPlace, str]] = []
+    for path, blob in changed:
+        now = snapshot.reader.read(prefix + path)
+        before = contents.get(blob)
+        if now == before or (now is not None and before is not None and _same_text(now, before)):
+            continue
+        found += _differences(prefix + path, before, now, present)
+    return commit, found
+
+
+def _is_code(path: str, snapshot: Snapshot) -> bool:
+    """Whether a file can have definitions; of the others, which may be large, git need not give the contents."""
+    from lci_py.source.syntax.languages import TEXT, detect
+
+    known = language_and_lambdas(snapshot.symbols, path)
+    return (known[0] if known is not None else detect(path)) != TEXT
+
+
+def _unmoved(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
+    """Without what is now in another file, if it is the same there; if it is not, it is modified."""
+
+    def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
+        made: dict[tuple[str | None, str], set[str]] = {}
+        for one, digest in found:
+            if one.change == change:
+                made.setdefault((one.place.qualified_name, one.place.kind), set()).add(digest)
+        return made
+
+    added, removed = texts("added"), texts("removed")
+    kept = []
+    for one, digest in found:
+        key = (one.place.qualified_name, one.place.kind)
+        if one.change == "modified" or key not in added or key not in removed:
+            kept.append(one)
+        elif one.change == "added" and digest not in removed[key]:
+            kept.append(one._replace(change="modified"))
+    return kept
+
+
+def _same_text(one: bytes, other: bytes) -> bool:
+    return one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
+
+
+def _differences(
+    path: str, before: bytes | None, now: bytes | None, present: PresentFiles
+) -> list[tuple[ChangedPlace, str]]:
+    """What differs between two contents of a file, each with the digest of its text."""
+    old = {one.id: one for one in (parsed(path, before) if before is not None else ()) if one.kind not in _PROSE}
+    new = {one.id: one for one in (present.definitions(path) if now is not None else ()) if one.kind not in _PROSE}
+    own_before, own_now = _own_lines(before or b"", old.values()), _own_lines(now or b"", new.values())
+    inside = {one.id for one in new.values() if one.id in old and own_before[one.id] != own_now[one.id]}
+    # The digest of a type has the comments between its methods, too, each of which is about a method.
+    explained = bool(inside) or own_before[_ABOVE] != own_now[_ABOVE]
+    found = [(_changed(one, "added"), one.digest) for one in new.values() if one.id not in old]
+    found += [
+        (_changed(one, "modified"), one.digest)
+        for one in new.values()
+        if one.id in inside
+        or (one.id in old and old[one.id].digest != one.digest and (one.kind not in TYPE_KINDS or not explained))
+    ]
+    found += [(_changed(one, "removed"), one.digest) for one in old.values() if one.id not in new]
+    if (old or new) and own_before[_OUTSIDE] != own_now[_OUTSIDE]:
+        language = next(iter((*new.values(), *old.values()))).language
+        found.append((ChangedPlace(file_place(path, language), "modified"), ""))
+    return found
+
+
+#: The lines outside of all definitions, and those of comments and decorators above one, in place of an id.
+_OUTSIDE, _ABOVE = "", "above"
+
+
+def _own_lines(data: bytes, definitions: Collection[Definition]) -> dict[str, list[bytes]]:
+    """The lines of each definition that are in none inside it, by id, and the others; without blank lines and the
+    blanks around them."""
+    lines = data.split(b"\n")
+    reaches = _reaches(lines, definitions)
+    owners = [_OUTSIDE] * len(lines)
+    for one in sorted(definitions, key=lambda one: reaches[one.id] - one.first_line, reverse=True):
+        for owner, first, last in ((_ABOVE, one.first_line, one.line - 1), (one.id, one.line, reaches[one.id])):
+            span = slice(first - 1, max(first - 1, min(last, len(lines))))
+            owners[span] = [owner] * len(owners[span])
+    own: dict[str, list[bytes]] = {owner: [] for owner in (_OUTSIDE, _ABOVE, *(one.id for one in definitions))}
+    for line, owner in zip(lines, owners, strict=True):
+        if text := line.strip():
+            own[owner].append(text)
+    return own
+
+
+_COMMENT = re.compile(rb"\s*(?:#|//|--|;)")
+
+
+def _reaches(lines: Sequence[bytes], definitions: Iterable[Definition]) -> dict[str, int]:
+    """The last line of each definition, with the comments after it that are indented like its body."""
+    found = {}
+    for one in definitions:
+        last = one.end_line
+        if one.kind in FUNCTION_KINDS and one.line <= len(lines):
+            indent = _indent(lines[one.line - 1])
+            for place in range(one.end_line, len(lines)):
+                if lines[place].strip() and not (_COMMENT.match(lines[place]) and _indent(lines[place]) > indent):
+                    break
+                last = place + 1 if lines[place].strip() else last
+        found[one.id] = last
+    return found
+
+
+def _indent(line: bytes) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _changed(one: Definition, change: Change) -> ChangedPlace:
+    return ChangedPlace(_place(one), change)
+
+
+def _place(one: Definition) -> Place:
+    return Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
+
+
+def file_place(path: str, language: str) -> Place:
+    return Place(f"file:{path}", None, None, FILE_KIND, path, 1, language)
