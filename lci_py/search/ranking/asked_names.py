@@ -82,7 +82,8 @@ def asked_names(
     if query.long or is_parameters(query):
         return AskedNames()
     if found := list(_calls(snapshot, text, filters)):
-        around = _CALL.sub(" ", text)
+        call = _CALL.search(text)
+        around = f"{text[: call.start() if call else 0]} {text[text.rfind(')') + 1 :]}"
         return AskedNames(found, called=bool(_OPERATOR.search(around)) or len(WORD.findall(around)) < _SENTENCE)
     found = list(_in_file(snapshot, text, filters))
     if whole:
