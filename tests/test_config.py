@@ -51,7 +51,7 @@ def test_the_file_sets_every_key(tmp_path: Path) -> None:
         ("on", "settings.*"), macros, ("x", "y/z"), 8, 9, 10, 11, 0.5, "on", "bm25", False,
     )  # fmt: skip
     assert settings.limits() == Limits(8, 9, 10, 11, 0.5, macros)
-    assert settings.walk_options() == WalkOptions(5, ("a",), ("b",), True)
+    assert settings.walk_options() == WalkOptions(5, ("a",), exclude=("b",), hidden=True)
     assert all(getattr(settings, key) != getattr(Settings(), key) for key in FILE_KEYS)
 
 

@@ -131,6 +131,8 @@ def test_a_budget(run: Callable[..., Ran], command: str, shape: str) -> None:
     ran = run(*argv, "--format", shape, "--max-tokens", str(budget))
     if command != "show" or ran.out:
         assert ran.code == whole.code
+    if command in ("path", "conflicts") and ran.out == whole.out:
+        return  # the first result stays, and of these it is in one piece
     held = len(ran.out.encode())
     # Where one result is all there is, what says so may be longer than what was left out.
     assert held <= 4 * budget or not re.search(r'"results":\[\{|^### |^- ', ran.out, re.MULTILINE) or command == "tree"

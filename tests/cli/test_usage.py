@@ -152,7 +152,7 @@ USAGE_ERRORS = [
     [
         (["search", "->x"], "write -- before it: lci search -- '->x'"),
         (["refs", "-x y"], "write -- before it: lci refs -- '-x y'"),
-        (["search", "--jason"], "did you mean --json?"),
+        (["search", "--jason"], "did you mean --json? to look for --jason itself: lci search -- --jason"),
         (["status", "-x"], "see `lci status --help`"),
     ],
 )
@@ -377,7 +377,8 @@ def test_the_examples_of_the_help_parse() -> None:
 
     for command in COMMANDS.values():
         for line, _ in command.examples:
-            assert parse(shlex.split(re.split(r" [|>] ", line)[0])[1:]) is not None, line
+            own = next(part for part in re.split(r" [|>] ", line) if part.startswith("lci "))
+            assert parse(shlex.split(own)[1:]) is not None, line
 
 
 def test_version_and_no_arguments(run: Callable[..., Ran]) -> None:

@@ -63,7 +63,7 @@ QUERIES = (
 
 def said(source: Any, request: SearchRequest) -> Any:
     """The answer, or the error, without what is of the index and not of the query. Of many neighbours a fleet lists those
-    of the same part first."""
+    of the same part first, and it says nothing of confidence, which was measured on single repositories."""
     try:
         found = record.asdict(source.search(request))
     except LciError as error:
@@ -72,7 +72,7 @@ def said(source: Any, request: SearchRequest) -> Any:
         for relation in ("callers", "callees", "imports", "imported_by") if result["graph"] else ():
             links = result["graph"][relation]
             result["graph"][relation] = sorted(links) if result["graph"]["counts"][relation] <= SHOWN else ()
-    return {key: value for key, value in found.items() if key not in ("index", "trace")}
+    return {key: value for key, value in found.items() if key not in ("index", "trace", "confidence")}
 
 
 def copy_files(source: Path, paths: Sequence[str], target: Path) -> Path:

@@ -53,7 +53,9 @@ def test_links_out_of_the_root_are_not_followed(tmp_path: Path, outside: Path, l
     assert {ran.code for ran in said} == {0, 1}
     assert said[0].json()["files"] == 1
     assert said[0].json()["skipped_by_reason"] == {"symlink": 8, "hidden": 2}
-    assert all(word not in ran.out.replace(f'"query":"{word}"', "") + ran.err for ran in said)
+    asked = (f'"query":"{word}"', f"about '{word}'")  # the second in the reason of a low confidence
+    for ran in said:
+        assert word not in ran.out.replace(asked[0], "").replace(asked[1], "") + ran.err
     assert not trees.holds_canary(root / ".lci") and trees.holds_canary(outside)
 
 

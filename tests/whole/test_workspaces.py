@@ -194,7 +194,7 @@ def test_lines_of_a_batch_and_tools_take_repositories(run: Run, tree: Path, tmp_
     for line, wanted in zip(ran.out.splitlines(), ("report", "shapes"), strict=True):
         assert {one["repository"] for one in json.loads(line)["results"]} == {wanted}
     assert [tool.name for tool in tools("all", workspace=True) if "repo" in tool.arguments] == [
-        "search", "refs", "grep", "conflicts",
+        "explore", "search", "refs", "grep", "conflicts",
     ]  # fmt: skip
     assert "several repositories" in instructions(tools("all", workspace=True))
     assert instructions(tools("all")) == INSTRUCTIONS

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import footer_line, layout_for, listed, plural, sentence, shorten, visible_line, width_of
+from lci_py.render.text.style import (
+    footer_line,
+    layout_for,
+    listed,
+    plural,
+    sentence,
+    shorten,
+    visible_line,
+    visible_path,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +43,11 @@ def render(
         shown, count = len(answer.results), plural(answer.total, "commit")
         count = f"{shown:,} of {count}" if shown < answer.total else count
         file.write(footer_line([count], answer.info, layout) + "\n")
+
+
+def render_paths(answer: HistoryAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line of the target."""
+    file.write(f"{visible_path(answer.place.file)}:{answer.place.line}\n")
 
 
 def _lines(answer: HistoryAnswer, layout: Layout) -> Iterator[str]:
