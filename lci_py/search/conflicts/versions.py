@@ -206,7 +206,7 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
     found = []
     for (folder, name), rows in sorted(projects.items()):
         newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []
-        found += list(_own(shown[name], rows, newest))
+        found += list(_project_version(shown[name], rows, newest))
     for folder, rows in sorted(folders.items()):
         found += list(_languages([*rows, *(() if folder else _of_all_parts(folders))]))
     return found
@@ -236,7 +236,7 @@ def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator
                 return
 
 
-def _own(
+def _project_version(
     name: str, rows: list[Statement], newest: list[Statement]
 ) -> Iterator[tuple[tuple[Statement, ...], dict[str, Any]]]:
     by_number: dict[Version, list[Statement]] = defaultdict(list)

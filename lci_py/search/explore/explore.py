@@ -53,7 +53,7 @@ class _Work:
 
     def answer(self) -> ExploreAnswer:
         request = self._request
-        units = self._named()
+        units = self._explicit_places()
         text = request.question.strip() or " ".join(self._names(units))
         if not text and not units:
             if request.revision is not None:
@@ -81,7 +81,7 @@ class _Work:
 
     # --- what is asked ------------------------------------------------------------------------------------------
 
-    def _named(self) -> list[Named]:
+    def _explicit_places(self) -> list[Named]:
         """What the question names by its place."""
         request, snapshot = self._request, self._snapshot
         if request.revision is not None:

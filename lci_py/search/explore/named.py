@@ -32,14 +32,16 @@ def places(
     """The innermost units around some places, (path, line), in their order."""
     paths = {path: number for number, path in enumerate(snapshot.symbols.paths())}
     chunks = {path: snapshot.symbols.chunks_of_file(paths[path]) for path, _ in given if path in paths}
-    return _named((narrowest(chunks[path], line) for path, line in given if path in chunks), worth, role)
+    return _places_of((narrowest(chunks[path], line) for path, line in given if path in chunks), worth, role)
 
 
 def framed(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> list[Named]:
     """The units at the frames of a stack trace or a log, the deepest first."""
-    return _named((place.row["unit"] for place in frames.places(snapshot, text, filters, certain=True)), worth, "named")
+    return _places_of(
+        (place.row["unit"] for place in frames.places(snapshot, text, filters, certain=True)), worth, "named"
+    )
 
 
-def _named(units: Iterable[int | None], worth: float, role: PieceRole) -> list[Named]:
+def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> list[Named]:
     distinct = [unit for unit in dict.fromkeys(units) if unit is not None]
     return [Named(unit, role, round(worth * _LESS**place, 6)) for place, unit in enumerate(distinct)]

@@ -102,7 +102,7 @@ def lifted(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[
     seeds = outcome.candidates.units[order]
     scores = ranked.totals[order] / max(float(ranked.totals.max()), 1e-9)
     added: dict[int, float] = {}
-    for (relation, place), neighbours in _around(graph, table, seeds).items():
+    for (relation, place), neighbours in _neighbours(graph, table, seeds).items():
         for unit, (sure, _) in neighbours.items() if relation == 0 else ():
             added[unit] = added.get(unit, 0.0) + float(scores[place]) * sure / len(neighbours) ** (1 / 3)
     found = dict(worth)
@@ -119,7 +119,7 @@ def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, f
     seeds = np.array(sorted(found, key=lambda unit: (-found[unit], unit))[:_ASKED], np.int64)
     ways: dict[int, Way] = {}
     best: dict[int, float] = {}
-    for (relation, place), neighbours in _around(graph, table, seeds).items():
+    for (relation, place), neighbours in _neighbours(graph, table, seeds).items():
         role, rate = _RELATIONS[relation]
         seed = int(seeds[place])
         for unit, (sure, step) in neighbours.items():
@@ -137,7 +137,7 @@ def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, f
     return Weighed(units, [round(found[unit], 9) for unit in units], ways)
 
 
-def _around(
+def _neighbours(
     graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
 ) -> dict[tuple[int, int], dict[int, tuple[float, int]]]:
     """By relation and place of the seed: the units there, each with the surest edge, as (confidence, step)."""

@@ -58,7 +58,7 @@ def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
     try:
         commit, found, uncompared = _since(snapshot, asked, present)
     except UsageError:
-        places = _named(snapshot, asked)
+        places = _definitions_of(snapshot, asked)
         if not places:
             raise
         return Changes(places)
@@ -69,7 +69,7 @@ def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
 _LINE = re.compile(r"(?P<path>.+):(?P<line>[1-9]\d{0,8})")
 
 
-def _named(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
+def _definitions_of(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
     """The definitions that a name means."""
     rows = [row for meant in meanings(snapshot.symbols, name, callable_only=False) for row in meant.rows]
     places = {row["id"]: ChangedPlace(place_of(row), "modified") for row in rows if row["kind"] not in _PROSE}
