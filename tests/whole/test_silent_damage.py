@@ -28,7 +28,9 @@ READERS = {
 def change_bit(index: Path, role: str, share: float) -> None:
     """Flip a bit of a shard at a share of its size; the manifest expects the times that the file has then."""
     manifest = read_manifest(index)
-    [path] = index.glob(f"{role}-*")
+    # Not every file of the role: a generation that somebody still reads stays beside the newest.
+    tables = [manifest.shards, *(segment.shards for segment in manifest.segments)]
+    [path] = [index / shards[role].name for shards in tables if role in shards]
     data = bytearray(path.read_bytes())
     data[int(len(data) * share)] ^= 0x40
     path.write_bytes(data)
