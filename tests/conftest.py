@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -11,6 +12,9 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+# Before numpy is loaded: its threads wait by spinning, which takes the core from the other worker of the run.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -52,10 +56,6 @@ SLOW = (
     "source/syntax/test_macro_text.py", "source/test_record_codec.py", "cli/test_stats.py", "training/test_wheel.py",
 )  # fmt: skip
 
-#: Modules whose fixtures take longer than their tests: one worker runs all of a module, so that they are made once.
-SHARED = ("programs/torture/",)
-
-
 @dataclass(frozen=True)
 class Ran:
     code: int
@@ -73,8 +73,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             path = item.path.relative_to(here).as_posix()
             if path.startswith(SLOW):
                 item.add_marker(pytest.mark.slow)
-            if path.startswith(SHARED):
-                item.add_marker(pytest.mark.xdist_group(path))
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests are no garbage: no collection walks them, in the forks of this process least of all."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -120,7 +124,7 @@ def _new_interpreter(*args: str, cwd: Path | None = None, stdin: str | None = No
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def languages() -> None:
     """All languages, compiled: the workers of a build in this process, which are its forks, need not do it again."""
     for language in load_languages():
