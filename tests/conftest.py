@@ -56,6 +56,7 @@ SLOW = (
     "source/syntax/test_macro_text.py", "source/test_record_codec.py", "cli/test_stats.py", "training/test_wheel.py",
 )  # fmt: skip
 
+
 @dataclass(frozen=True)
 class Ran:
     code: int
@@ -90,6 +91,8 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR", "LCI_LOG", "LCI_MODE"):
             patch.delenv(name, raising=False)
         patch.setenv("LCI_PAGER", "cat")  # none
+        # What these tests write need not outlive a power cut. The runs of tests/torture call it in earnest.
+        patch.setattr(os, "fsync", lambda _handle: None)
         yield folder
 
 
@@ -103,7 +106,7 @@ def lci(config_folder: Path) -> Iterator[Callable[..., Ran]]:
     if sys.platform != "linux":
         yield _new_interpreter
         return
-    with Zygote(os.environ) as zygote:
+    with Zygote(os.environ, syncs=False) as zygote:
 
         def run(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
             given = {} if stdin is None else {"input": stdin}

@@ -44,7 +44,7 @@ def root(tmp_path: Path) -> Path:
     root = tmp_path / "repo"
     root.mkdir()
     for number in range(_FILES):
-        body = "".join(f"    x{i} = f{number}({i})\n" for i in range(200))
+        body = "".join(f"    x{i} = f{number}({i})\n" for i in range(100))
         (root / f"m{number}.py").write_text(f"import m{number // 2}\n\n\ndef f{number}(x):\n{body}    return x\n")
     return root
 
@@ -76,8 +76,8 @@ def _left(process: subprocess.Popen[str], root: Path) -> list[str]:
     ]
 
 
-# Half of the steps lie in the imports of the start; an index run of these files takes some 700,000.
-STEPS = (1, 400, 5_000, 60_000, 300_000, 500_000, 650_000)
+# Half of the steps lie in the imports of the start.
+STEPS = (1, 5_000, 60_000, 300_000)
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -95,7 +95,7 @@ def test_at_any_step_of_the_program(root: Path, command: str, step: int) -> None
     assert not _left(process, root)
 
 
-@pytest.mark.parametrize("tenths", (0, 1, 3, 6, 10))
+@pytest.mark.parametrize("tenths", (0, 3, 6))
 def test_at_any_time_after_the_first_line_of_the_program(root: Path, tenths: int) -> None:
     """As a terminal does: to all processes of the group, whatever they do. The interpreter says what it has imported."""
     process = _start([sys.executable, "-X", "importtime", "-m", "lci_py", "index", "--jobs", "2"], root)

@@ -34,14 +34,19 @@ _LIMIT_S = 120.0
 
 
 class Zygote:
-    """The server, as its clients see it. A context manager; Linux only (pidfd, memfd, prctl)."""
+    """The server, as its clients see it. A context manager; Linux only (pidfd, memfd, prctl).
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
+    Args:
+        environment: That of the server, and of the runs that name none.
+        syncs: Whether `os.fsync` writes to the disk, in the runs as in the program.
+    """
+
+    def __init__(self, environment: Mapping[str, str], *, syncs: bool = True) -> None:
         # The path of a socket is limited to about 100 characters, which a test's folder often exceeds.
         self._sockets = tempfile.mkdtemp(prefix="lci-zygote-")
         self._socket = os.path.join(self._sockets, "socket")
         self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.zygote", self._socket], cwd=PROJECT,
+            [sys.executable, "-m", "tests.support.zygote", self._socket, *([] if syncs else ["no-sync"])], cwd=PROJECT,
             env={**environment, "OPENBLAS_NUM_THREADS": "1"},  # threads would not be in the forks
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
@@ -142,7 +147,9 @@ def _compile_queries() -> None:
 
 
 def main() -> None:
-    """Serve on the socket named by the first argument until standard input closes."""
+    """Serve on the socket named by the first argument until standard input closes; a second one turns `fsync` off."""
+    if sys.argv[2:]:
+        os.fsync = lambda _handle: None
     for name in _loaded_by_a_session():
         with suppress(Exception):
             importlib.import_module(name)

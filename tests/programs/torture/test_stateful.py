@@ -17,8 +17,8 @@ def _machine(program: Program, report: Report, scratch: Path, *bases: type) -> t
 
 
 def test_answers_do_not_depend_on_how_the_index_came_about(program: Program, report: Report, tmp_path: Path) -> None:
-    stateful.run(_machine(program, report, tmp_path), examples=2, steps=8, repeatable=True)
-    assert report.figures["refreshes compared with a fresh index"] >= 4
+    stateful.run(_machine(program, report, tmp_path), examples=1, steps=8, repeatable=True)
+    assert report.figures["refreshes compared with a fresh index"] >= 2
 
 
 class _Forgetful:
