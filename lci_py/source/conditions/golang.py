@@ -6,39 +6,22 @@ import re
 
 from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range
+from lci_py.source.text.language_tables import pairs, shared_table
 from lci_py.source.text.patterns import lazily
 
-#: The processors of each operating system, in any release of gc or gccgo. Sources: `go tool dist list`, the release
-#: notes of the ports that were removed (go.dev/doc/devel/release), gccgo's libgo/configure.ac.
-PORTS = {
-    "aix": "ppc64",
-    "android": "386 amd64 arm arm64 riscv64",
-    "darwin": "386 amd64 arm arm64",
-    "dragonfly": "386 amd64",
-    "freebsd": "386 amd64 arm arm64 riscv64",
-    "hurd": "386 amd64",
-    "illumos": "amd64",
-    "ios": "386 amd64 arm arm64",
-    "js": "wasm",
-    "linux": "386 alpha amd64 amd64p32 arm armbe arm64 arm64be ia64 loong64 m68k mips mipsle mips64 mips64le mips64p32 "
-    "mips64p32le nios2 ppc ppc64 ppc64le riscv riscv64 s390 s390x sh shbe sparc sparc64",
-    "nacl": "386 amd64p32 arm",
-    "netbsd": "386 amd64 arm arm64",
-    "openbsd": "386 amd64 arm arm64 mips64 ppc64 riscv64",
-    "plan9": "386 amd64 arm",
-    "solaris": "386 amd64 sparc sparc64",
-    "rumprun": "amd64",  # a fork's, which sets GOOS to it
-    "wasip1": "wasm",
-    "windows": "386 amd64 arm arm64",
-    "zos": "s390x",
-}
+_TABLE = shared_table("conditions")["build_constraints"]
+_KINDS = {kind: frozenset(names.split()) for kind, names in pairs(_TABLE["kinds"])}
 # What go/build calls known in file names: Go 1.23's list. Names stay in it when their port is removed.
-_GOOS = frozenset(PORTS) - {"rumprun"}
-_GOARCH = frozenset(" ".join(PORTS.values()).split()) - {"alpha", "ia64", "m68k", "nios2", "sh", "shbe"}
+_GOOS = _KINDS["os"] - {"rumprun"}
+_GOARCH = _KINDS["arch"] - {"alpha", "ia64", "m68k", "nios2", "sh", "shbe"}
 _BUILD, _PLUS, _BOM = b"//go:build", b"+build", b"\xef\xbb\xbf"
 _COMMENT = lazily(rb"([ \t\r\n\f\v]*)(?:(?P<line>//[^\n]*)|/\*.*?(?:\*/|\Z)|)", re.DOTALL)
 _TAG = lazily(r"[\w.]+")
-_TOKEN = lazily(rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\\n])*\"|`[^`]*`|[^\W\d]\w*|[^\s;]", re.DOTALL)
+#: The head of a file up to an import of "C": a file with one is built with cgo only.
+_IMPORTS_C = lazily(
+    rb"(?:\xef\xbb\xbf)?(?:\s|;|//[^\n]*\n|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|package\s+\w+|import\b|\w+(?=\s*[\"`])|[.()]"
+    rb"|\"[^\"\n]*\"(?<!\"C\")|`[^`]*`(?<!`C`))*[\"`]C[\"`]"
+)
 
 
 def ranges(file: File) -> list[Range]:
@@ -47,7 +30,7 @@ def ranges(file: File) -> list[Range]:
     A file whose name the go command ignores is never built.
     """
     found = [*_name_tags(file.path), *_constraint(file.source)]
-    if (b'"C"' in file.source or b"`C`" in file.source) and _imports_c(file.source):
+    if (b'"C"' in file.source or b"`C`" in file.source) and _IMPORTS_C.match(file.source):
         found.append("cgo")  # once, if the constraint says it as well
     return [Range(0, len(file.source), condition) for condition in found]
 
@@ -101,20 +84,3 @@ def _plus_build(text: str) -> str:
             parts.append(sign + (tag if _TAG.fullmatch(tag) else "ignore"))
         options.append(f"({' && '.join(parts)})")
     return normal_form(" || ".join(options) or "ignore", constants=False)
-
-
-def _imports_c(source: bytes) -> bool:
-    """Whether `import "C"` is among a file's imports: such a file is built with cgo only."""
-    tokens = (m.group() for m in _TOKEN.finditer(source, len(_BOM) if source.startswith(_BOM) else 0))
-    code = (token for token in tokens if not token.startswith((b"//", b"/*")))
-    if next(code, b"") != b"package":
-        return False
-    next(code, b"")
-    grouped = False
-    for token in code:
-        if token in (b'"C"', b"`C`"):
-            return True
-        if token in (b"func", b"type", b"var", b"const") and not grouped:
-            return False
-        grouped = grouped if token not in (b"(", b")") else token == b"("
-    return False

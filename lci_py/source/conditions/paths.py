@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from lci_py.source.text.language_tables import table_of
+from lci_py.source.text.language_tables import pairs, shared_table, table_of
 from lci_py.source.text.patterns import lazily
 
 # Suffixes that bundlers and runtimes choose files by: React Native and its ports, Electron, and programs with parts for
@@ -15,50 +15,26 @@ _SUFFIX = lazily(
     r"(?=(?:\.d)?\.(?:[cm]?[jt]sx?|es6)$)"
 )
 
-#: What words in paths, build files and conditions stand for, as `search/conflicts/logic/platforms.py` knows it.
-_SYSTEMS = {
-    **dict.fromkeys("windows win win32 win64 mswindows winnt nt iocp".split(), "windows"),
-    **dict.fromkeys("linux epoll inotify".split(), "linux"),
-    **dict.fromkeys("macos osx mac macosx".split(), "macos"),
-    **dict.fromkeys("darwin apple".split(), "apple"),
-    **dict.fromkeys("unix posix".split(), "unix"),
-    **dict.fromkeys("sunos solaris".split(), "solaris"),
-    **dict.fromkeys("ibmi as400".split(), "os400"),
-    **dict.fromkeys("os390 zos".split(), "mvs"),
-    **{name: name for name in (
-        "android ios bsd freebsd openbsd netbsd dragonfly aix hpux haiku hurd cygwin emscripten wasi qnx os2 os400 vms "
-        "irix amiga riscos symbian fuchsia kqueue"  # kqueue, epoll, iocp: what only these systems have
-    ).split()},
-}  # fmt: skip
-_PROCESSORS = {
-    **dict.fromkeys("x86_64 amd64 x64".split(), "x86_64"),
-    **dict.fromkeys("x86 i386 i686".split(), "x86"),
-    **dict.fromkeys("aarch64 arm64".split(), "aarch64"),
-    **dict.fromkeys("arm armv7".split(), "arm"),
-    **dict.fromkeys("ppc powerpc ppc64 ppc64le powerpc64".split(), "ppc"),
-    **{name: name for name in "mips riscv s390 sparc loongarch64 ia64".split()},
-    "mips64": "mips", "riscv64": "riscv", "s390x": "s390", "sparc64": "sparc",
-}  # fmt: skip
+#: What words in paths and conditions stand for, as `search/conflicts/logic/platforms.py` knows it.
+_SYSTEMS, _PROCESSORS = (
+    {word: meaning for words, meaning in pairs(shared_table("conditions")["paths"][kind]) for word in words.split()}
+    for kind in ("systems", "processors")
+)
 _WORD = lazily(r"x86_64|os[34][09]0|s390x?|[A-Z]+(?![a-z])\d*|[A-Z]?[a-z]+(?:32|64)?|\d+|[a-z]\w*")
 #: Words that name a platform also at the end of another word: `_pslinux.py`.
 _ENDINGS = tuple("linux windows darwin macos freebsd openbsd netbsd sunos solaris win32 posix bsd osx aix".split())
 
 
 @cache
-def _says(language: str, key: str) -> bool:
-    return bool(table_of(language).get("conflicts", {}).get(key))
-
-
-@cache
-def _has_source_sets(language: str) -> bool:
-    return bool(table_of(language).get("conflicts", {}).get("scope") == "source_set")
+def _says(language: str, key: str, value: object = True) -> bool:
+    return bool(table_of(language).get("conflicts", {}).get(key) == value)
 
 
 def path_condition(language: str, path: str) -> str | None:
     """The condition that a path states for its file; None if it states none."""
     if _says(language, "platform_suffixes") and (suffix := _SUFFIX.search(path)):
         return suffix[1]
-    if _has_source_sets(language):
+    if _says(language, "scope", "source_set"):
         from lci_py.source.conditions import jvm
 
         return jvm.path_condition(language, path)
@@ -117,7 +93,7 @@ def source_root(language: str, path: str) -> str:
 
     `a/src/jvmMain/kotlin/p/F.kt` and `a/src/jsMain/kotlin/p/F.kt` share `a/src`.
     """
-    if not _has_source_sets(language):
+    if not _says(language, "scope", "source_set"):
         return path
     from lci_py.source.conditions import jvm
 

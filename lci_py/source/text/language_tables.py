@@ -5,7 +5,10 @@ from __future__ import annotations
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def grammars_dir() -> Path:
@@ -18,16 +21,33 @@ def grammars_dir() -> Path:
 @cache
 def table_of(language: str) -> dict[str, Any]:
     """All of a language's `language.toml`; {} for one without a grammar. A query reads those of its results only."""
+    try:
+        return shared_table(f"{language}/language")
+    except FileNotFoundError:
+        return {}
+
+
+@cache
+def shared_table(name: str) -> dict[str, Any]:
+    """All of a file of grammars/, by its name without `.toml`.
+
+    Raises:
+        FileNotFoundError: There is none.
+    """
     # A query that needs no table does not import the parser of TOML either.
     if sys.version_info >= (3, 11):
         import tomllib
     else:  # pragma: no cover - 3.10 only
         import tomli as tomllib
-    try:
-        data: dict[str, Any] = tomllib.loads((grammars_dir() / language / "language.toml").read_text("utf-8"))
-    except FileNotFoundError:
-        return {}
+    data: dict[str, Any] = tomllib.loads((grammars_dir() / f"{name}.toml").read_text("utf-8"))
     return data
+
+
+def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:
+    """The two sides of each line of a text in such a file, which is read faster than keys of TOML are."""
+    for line in text.strip().split("\n") if text else ():
+        left, _, right = line.partition(sign)
+        yield left.strip(), right
 
 
 @cache

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, compare, flag, scalar
-from lci_py.search.conflicts.logic.platforms import MACROS, VERSIONS, big_endian
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
+from lci_py.search.conflicts.logic.tables import table
 from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
 from lci_py.source.text.patterns import lazily
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.values import Allowed
 
 UNDEFINED = "undefined"
+#: The macros that compilers define themselves, and those whose value is a version.
+MACROS = table("macros").words
+VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == " @compiler")
 _DEFINED = lazily(r"defined\(([\w$]+)\)|defined ([\w$]+)")
 #: `MIN_VERSION_base(4,8,0)`, `__GNUC_PREREQ(4,8)`, `GLIB_CHECK_VERSION(2,4,0)`: at least that version of something.
 _AT_LEAST = lazily(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST|PREREQ)\w*)\((\d[\d,]*)\)")
@@ -27,7 +30,7 @@ _CALL = lazily(r"(\w+)(\(.*\))", re.DOTALL)
 _NAME = lazily(r"[A-Za-z_$][\w$]*")
 _OPERATORS = frozenset({"==", "<", "<=", ">", ">="})  # of C; a source may have others
 _BYTE_ORDER = lazily(r"_*BYTE_ORDER_*")
-_BYTE_ORDERS = {"LITTLE": False, "1234": False, "BIG": True, "4321": True}
+_BYTE_ORDERS = {"LITTLE": 2, "1234": 2, "BIG": 1, "4321": 1}
 _NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
 #: Macros of tools that read the code and build nothing of it.
 _TOOLS = frozenset((
@@ -70,7 +73,7 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
         return None
     if operator == "==" and _BYTE_ORDER.fullmatch(left):
         big = next((big for word, big in _BYTE_ORDERS.items() if word in right), None)
-        return big_endian(big) if big is not None else None
+        return Literal(" @bytes", big) if big is not None else None
     value = scalar(right)
     if left not in MACROS or value is None or isinstance(value, str):
         return None
@@ -83,18 +86,8 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
     return either(both(MACROS[left], defined), both(opposite(MACROS[left]), TRUE if undefined else FALSE))
 
 
-#: Swift's `arch()`. Source: The Swift Programming Language, "Conditional Compilation Block".
-_SWIFT_ARCH = {
-    "x86_64": "x86_64", "i386": "x86", "arm64": "aarch64", "arm": "arm", "powerpc64": "ppc64", "powerpc64le": "ppc64",
-    "s390x": "s390x", "wasm32": "wasm32", "riscv64": "riscv64",
-}  # fmt: skip
-#: Swift modules by the systems that all have them, while no others do; below, by the only systems that may have them.
-_SWIFT_MODULES = {
-    "Darwin": platforms.APPLE, "ObjectiveC": platforms.APPLE, "WinSDK": "windows", "ucrt": "windows", "CRT": "windows",
-    "UIKit": "ios tvos watchos visionos", "AppKit": "macos", "Cocoa": "macos", "WatchKit": "watchos",
-    "Android": "android", "Bionic": "android", "WASILibc": "wasi",
-}  # fmt: skip
-_SWIFT_ONLY = {"Glibc": "linux freebsd", "Musl": "linux", "SwiftUI": platforms.APPLE, "Combine": platforms.APPLE}
+_SWIFT_WORDS = table("modules").words
+_SWIFT_VERSION = lazily(r"(>=|<)(\d{1,4}(?:\.\d{1,4}){0,3})")
 
 
 def _swift(leaf: Leaf) -> Formula | None:
@@ -104,18 +97,11 @@ def _swift(leaf: Leaf) -> Formula | None:
     if match is None:
         return flag(leaf.text) if _NAME.fullmatch(leaf.text) and leaf.text not in ("true", "false") else None
     function, inside = match[1], match[2][1:-1]
-    if function == "os":
-        return platforms.named(inside) or flag(leaf.text)
-    if function == "arch":
-        return platforms.processor(_SWIFT_ARCH[inside]) if inside in _SWIFT_ARCH else flag(leaf.text)
-    if function in ("swift", "compiler") and (version := re.fullmatch(r"(>=|<)(\d{1,4}(?:\.\d{1,4}){0,3})", inside)):
+    if function in ("swift", "compiler") and (version := _SWIFT_VERSION.fullmatch(inside)):
         parts = tuple(int(part) for part in version[2].split("."))
         return Literal(function, numeric(compared(version[1], parts)))
-    if function == "canImport" and inside in _SWIFT_MODULES:
-        return platforms.system(_SWIFT_MODULES[inside])
-    if function == "canImport" and inside in _SWIFT_ONLY:
-        return both(platforms.system(_SWIFT_ONLY[inside]), flag(leaf.text))
-    return flag(leaf.text)
+    known = platforms.named(inside) if function == "os" else _SWIFT_WORDS.get(leaf.text)
+    return known or flag(leaf.text)
 
 
 #: C#: the target framework. Source: "Preprocessor directives" of Microsoft's C# reference.

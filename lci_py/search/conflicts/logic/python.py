@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from string import digits
 from typing import TYPE_CHECKING
 
@@ -51,7 +50,7 @@ def _special(leaf: Leaf) -> Formula | None:
         return _platform_comparison(leaf) or _version_comparison(leaf)
     text = leaf.text
     if match := _METHOD.fullmatch(text):
-        return _affix(match[1], match[2], match[3])
+        return _affix(match[1], match[2] == "startswith", match[3])
     if text.endswith("TYPE_CHECKING"):
         return flag("TYPE_CHECKING")
     if match := _MAJOR.fullmatch(text):
@@ -59,42 +58,39 @@ def _special(leaf: Leaf) -> Formula | None:
     own = _OWN.fullmatch(text)
     # A plain word in small letters may mean anything.
     if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() not in _NO_SYSTEMS:
-        return platforms.named(_CALLED.get(own[2].lower(), own[2]))
+        return _named(own[2])
     return None
+
+
+def _named(name: str) -> Formula | None:
+    return platforms.named(_CALLED.get(name.lower(), name))
 
 
 def _systems(fits: Callable[[str], bool]) -> Formula | None:
     """One of the systems whose `sys.platform` fits; None if there are none."""
-    found = [platforms.named(_CALLED.get(name, name)) for name in _PLATFORMS if fits(name)]
-    return either(*filter(None, found)) if found else None
-
-
-def _starting(prefix: str) -> Formula | None:
-    return _systems(lambda name: name.startswith(prefix) or name == prefix.rstrip(digits))
-
-
-def _affix(name: str, method: str, arguments: str) -> Formula | None:
-    """`sys.platform.startswith("linux")`, or a tuple of them."""
-    given = items(arguments) or []
-    given = [inner for item in given for inner in (items(item) or [item])]
-    texts = [value[1:] for item in given if isinstance(value := scalar(item), str) and value[:1] == '"']
-    if name not in _PLATFORM or len(texts) != len(given) or not texts:
-        return None
-    starts = [_starting(text) if method == "startswith" else _systems(partial(_ends, text)) for text in texts]
-    found = [one for one in starts if one is not None]
+    found = [system for name in _PLATFORMS if fits(name) and (system := _named(name))]
     return either(*found) if found else None
 
 
-def _ends(end: str, name: str) -> bool:
-    return name.endswith(end)
+def _starts(name: str, text: str) -> bool:
+    return name.startswith(text) or name == text.rstrip(digits)
+
+
+def _affix(name: str, at_start: bool, arguments: str) -> Formula | None:
+    """`sys.platform.startswith("linux")`, or a tuple of them."""
+    given = [inner for item in items(arguments) or () for inner in (items(item) or [item])]
+    texts = [value[1:] for item in given if isinstance(value := scalar(item), str) and value[:1] == '"']
+    if name not in _PLATFORM or len(texts) != len(given):
+        return None
+    return _systems(lambda one: any(_starts(one, text) if at_start else one.endswith(text) for text in texts))
 
 
 def _platform_comparison(leaf: Comparison) -> Formula | None:
     left, operator, right = leaf
     if left[:1] == '"' and operator == "==":
         left, right = right, left
-    if operator == "in" and left[:1] == '"':
-        return _inside(left[1:-1], right)
+    if operator == "in" and left[:1] == '"':  # `"linux" in sys.platform`
+        return _systems(lambda name: left[1:-1] in name) if right in _PLATFORM else None
     if operator == "in":
         options = [_platform_comparison(Comparison(left, "==", item)) for item in items(right) or ()]
         found = [option for option in options if option is not None]
@@ -107,21 +103,12 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
         numbered = system is not None and value.rstrip(digits) in _NUMBERED
         return both(system, Literal(_TEXT, words(right[:-1]))) if system is not None and numbered else system
     if (part := _SLICE.fullmatch(left)) and part[1] in _PLATFORM and len(value) == int(part[2]):
-        return _starting(value)
+        return _systems(lambda name: _starts(name, value))
     if left in ("os.name", "_os.name"):
-        return _os_name(value)
-    return platforms.named(_CALLED.get(value.lower(), value)) if left in _SYSTEM else None
-
-
-def _os_name(value: str) -> Formula | None:
-    if value == "posix":
-        return opposite(platforms.system(" ".join(_OS_NAMES.values())))
-    return platforms.system(_OS_NAMES[value]) if value in _OS_NAMES else None
-
-
-def _inside(text: str, container: str) -> Formula | None:
-    """`"linux" in sys.platform`."""
-    return _systems(lambda name: text in name) if container in _PLATFORM else None
+        if value == "posix":
+            return opposite(platforms.system(" ".join(_OS_NAMES.values())))
+        return platforms.system(_OS_NAMES[value]) if value in _OS_NAMES else None
+    return _named(value) if left in _SYSTEM else None
 
 
 def _version_comparison(leaf: Comparison) -> Formula | None:

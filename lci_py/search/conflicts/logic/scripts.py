@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, UNDEFINED, Dialect, Operand, flag, scalar
 from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
+from lci_py.search.conflicts.logic.tables import table
 from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, prefixed, version, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
@@ -149,29 +150,15 @@ SHELL = Dialect(
     facts=platforms.FACTS,
 )
 
-# JavaScript and TypeScript: environment variables, `typeof`, and what bundlers choose files by
-#: Where a React Native program runs, and the suffixes that choose its files. `native` is anywhere but on the web.
-#: Source: reactnative.dev, "Platform-specific code"; the ports for Windows and macOS.
-_REACT = {"ios": 1, "android": 2, "windows": 4, "win32": 8, "macos": 16, "web": 32}
-_NATIVE = 31
-_RUNTIMES = {"node": 1, "browser": 2, "deno": 4, "bun": 8, "edge": 16, "electron": 32}
-_SIDES = {"server": 1, "client": 2}
+# JavaScript and TypeScript: environment variables, `typeof`, and the suffixes that bundlers choose files by
 _JS_MODE = "process.env.NODE_ENV"
 _PRODUCTION = Literal(_JS_MODE, words('"production'))
-_JS_WORDS: dict[str, Formula] = {
-    **{name: Literal(" @platform", bit) for name, bit in _REACT.items()},
-    "native": Literal(" @platform", _NATIVE),
-    **{name: Literal(" @runtime", bit) for name, bit in _RUNTIMES.items()},
-    **{name: Literal(" @side", bit) for name, bit in _SIDES.items()},
-    # Source: nuxt.com, "Import meta".
-    **{f"import.meta.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
-    **{f"process.{name}": Literal(" @side", bit) for name, bit in _SIDES.items()},
-    # Sources: vite.dev, "Env variables and modes"; Metro and React Native set both from one option.
+# Sources: vite.dev, "Env variables and modes"; Metro and React Native set both from one option.
+_JS_WORDS = {
+    **table("suffixes").words,
     "import.meta.env.PROD": _PRODUCTION,
-    "import.meta.env.DEV": opposite(_PRODUCTION),
-    "__DEV__": opposite(_PRODUCTION),
+    **dict.fromkeys(("import.meta.env.DEV", "__DEV__"), opposite(_PRODUCTION)),
 }
-_JS_FACTS: tuple[Formula, ...] = (Or((Literal(" @side", ~1), Literal(" @runtime", ~2)), 2),)
 #: Objects whose members are the globals.
 _GLOBALS = ("globalThis.", "global.", "window.", "self.")
 
@@ -201,6 +188,6 @@ def _js_here(machine: Machine) -> Mapping[str, Allowed]:
 JAVASCRIPT = Dialect(
     falsy=Values(frozenset({NULL, UNDEFINED, NO, EMPTY}), numbers=compared("==", (0,))),
     special=_javascript,
-    facts=_JS_FACTS,
+    facts=table("suffixes").facts,
     here=_js_here,
 )

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.search.conflicts.logic import Machine, golang, holds, implies, never, together
+from lci_py.search.conflicts.logic import Machine, holds, implies, never, together
 from lci_py.source.conditions import negate
 from lci_py.source.conditions.normal_form import normal_form
+from lci_py.source.text.language_tables import pairs, shared_table
 
 World = dict[str, Any]
 Condition = tuple[str, Callable[[World], bool]]
@@ -162,7 +163,12 @@ def go_worlds(ports: Iterable[tuple[str, str]], free: list[str]) -> Iterator[set
 
 
 # The ports that the facts know; whether these are Go's is for the test below to say.
-GO_PORTS = [(system, processor) for system, processors in golang.PORTS.items() for processor in processors.split()]
+GO_PORTS = [
+    (system.removeprefix("os "), processor)
+    for system, processors in pairs(shared_table("conditions")["build_constraints"]["facts"], " > ")
+    for processor in processors.split()[1:]
+    if system
+]
 GO_WORLDS: list[World] = [dict.fromkeys(world, True) for world in go_worlds(GO_PORTS, ["cgo", "netgo"])]
 GO_NAMES = ["linux", "android", "darwin", "windows", "unix", "amd64", "arm64", "cgo", "netgo"]
 GO_ATOMS: list[Condition] = [(name, lambda w, name=name: name in w) for name in GO_NAMES]  # type: ignore[misc]

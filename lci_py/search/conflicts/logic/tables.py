@@ -1,0 +1,84 @@
+"""What the words of conditions say, and what is always so: grammars/conditions.toml, which describes itself."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, both, opposite
+from lci_py.search.conflicts.logic.values import words
+from lci_py.source.text.language_tables import pairs, shared_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+class Table(NamedTuple):
+    """One section of the file."""
+
+    kinds: Mapping[str, Mapping[str, int]]  # by variable, a bit for each of its values
+    sets: Mapping[str, list[str]]
+    words: Mapping[str, Formula]
+    facts: tuple[Formula, ...]
+    usual: tuple[Formula, ...]
+
+    def literal(self, kind: str, names: str, *, negated: bool = False) -> Literal:
+        """A variable has one of these values, or none of them.
+
+        Args:
+            kind: The kind; without one, the name of a variable.
+            names: Values and sets, separated by blanks.
+            negated: Whether it has none of them. The endless bits above those of a kind stand for all other values, so
+                that "none of these" can hold.
+        """
+        found = set(self._values(names.split()))
+        bits = self.kinds.get(f" @{kind}")
+        allowed = sum(bits[value] for value in found) if bits is not None else words(*found)
+        variable = f" @{kind}" if bits is not None else f" {kind}" if kind[:1] == "@" else kind
+        return Literal(variable, ~allowed if negated else allowed)
+
+    def _values(self, names: list[str]) -> Iterator[str]:
+        for name in names:
+            yield from self._values(self.sets[name]) if name in self.sets else [name]
+
+    def formula(self, text: str) -> Formula:
+        """What a text of the file says."""
+        parts = []
+        for part in text.split(" & "):
+            kind, _, names = part.partition(" ")
+            is_flag = part[0] == "+"
+            negated = part[0] == "!"
+            parts.append(
+                Literal(f"  {part[1:]}", 1) if is_flag else self.literal(kind.lstrip("!"), names, negated=negated)
+            )
+        return both(*parts)
+
+    def implications(self, text: str) -> tuple[Formula, ...]:
+        """One for each line."""
+        return tuple(
+            Or((opposite(self.formula(when)), self.formula(then)), 2) if when else self.formula(then)
+            for when, then in pairs(text, "> ")
+        )
+
+
+@cache
+def table(name: str) -> Table:
+    """The section of this name."""
+    given = shared_table("conditions")[name]
+    base = table(given["of"]) if "of" in given else Table({}, {}, {}, (), ())
+    own = {
+        f" @{kind}": {value: 1 << bit for bit, value in enumerate(values.split())}
+        for kind, values in pairs(given.get("kinds", ""))
+    }
+    sets = {each: values.split() for names, values in pairs(given.get("sets", "")) for each in names.split()}
+    made = Table({**base.kinds, **own}, {**base.sets, **sets}, {}, (), ())
+    found: dict[str, Formula] = {value: Literal(kind, bit) for kind, bits in own.items() for value, bit in bits.items()}
+    for each in sets:
+        first = next(made._values([each]))
+        kind = next((kind for kind, bits in own.items() if first in bits), "")
+        if kind:
+            found[each] = made.literal(kind[2:], each)
+    for names, text in pairs(given.get("words", "")):
+        found |= dict.fromkeys(names.split(), made.formula(text))
+    facts, usual = (made.implications(given.get(key, "")) for key in ("facts", "usual"))
+    return made._replace(words=found, facts=facts, usual=usual)
