@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.source.stated_values.file_roles import is_elsewhere
+from lci_py.source.text.language_tables import pairs, shared_table
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -23,63 +25,12 @@ Version = tuple[int, ...]
 
 #: Files that are read at most, and the bytes and lines of each.
 _MAX_FILES, _MAX_BYTES, _MAX_LINES = 2_000, 100_000, 3_000
-_V = r"v?(\d+(?:\.\d+){1,3})(?:[-.+]?(?:dev|a|b|rc|alpha|beta|pre|post|SNAPSHOT|next|canary)[\w.+-]*)?"
-#: How files state the version of their project, each a name and a pattern of the text; {V} stands for a version.
-_OWN = (
-    (r"pyproject\.toml", r"(?ms)^\[(?:project|tool\.poetry)\](?:(?!^\[).)*?^version\s*=\s*[\"']{V}[\"']"),
-    (r"setup\.cfg", r"(?ms)^\[metadata\](?:(?!^\[).)*?^version\s*=\s*{V}\s*$"),
-    (r"setup\.py", r"(?ms)^\s*setup\(.*?\bversion\s*=\s*[\"']{V}[\"']"),
-    (r"Cargo\.toml", r"(?ms)^\[(?:workspace\.)?package\](?:(?!^\[).)*?^version\s*=\s*\"{V}\""),
-    (r"(?:package|composer)\.json", r"(?m)\A\s*\{(?:[^{}\[\]]|\[[^\[\]{}]*\])*?\"version\"\s*:\s*\"{V}\""),
-    (r"CMakeLists\.txt", r"(?mi)^project\s*\([^()]*?\bVERSION\s+{V}[\s)]"),
-    (r"MODULE\.bazel", r"(?m)^module\([^()]*?\bversion\s*=\s*\"{V}\""),
-    (r"__init__\.py|_?_?version(?:__)?\.py|__about__\.py", r"(?m)^__version__\s*(?::\s*\w+\s*)?=\s*[\"']{V}[\"']"),
-    (r"conf\.py", r"(?m)^release\s*=\s*u?[\"']{V}[\"']"),
-)
-_NAMED = (
-    r"(?ms)^\[(?:project|tool\.poetry|metadata|package)\](?:(?!^\[).)*?^name\s*=\s*[\"']?([\w.-]+)",
-    r"(?m)\A\s*\{(?:[^{}\[\]]|\[[^\[\]{}]*\])*?\"name\"\s*:\s*\"(?:@[\w.-]+/|[\w.-]+/)?([\w.-]+)\"",
-    r"(?ms)^(?:setup|module)\(.*?\bname\s*=\s*[\"']([\w.-]+)[\"']",
-    r"(?mi)^project\s*\(\s*([\w.-]+)",
-)
-_MANIFEST = lazily(r"(?:pyproject\.toml|setup\.cfg|setup\.py|Cargo\.toml|\.json|CMakeLists\.txt|MODULE\.bazel)$")
-#: The oldest version of a language that a manifest admits, by the language.
-_OLDEST = (
-    ("Python", r"pyproject\.toml", r"(?m)^requires-python\s*=\s*[\"'](?:>=|~=)\s*{V}"),
-    ("Python", r"setup\.(?:cfg|py)", r"(?m)^\s*python_requires\s*=\s*[\"']?(?:>=|~=)\s*{V}"),
-    ("Node", r"package\.json", r"\"engines\"\s*:\s*\{[^{}]*\"node\"\s*:\s*\"(?:>=|\^)\s*{N}"),
-    ("Rust", r"Cargo\.toml", r"(?m)^rust-version\s*=\s*\"{V}\""),
-    ("Go", r"go\.mod", r"(?m)^go\s+{V}"),
-    ("PHP", r"composer\.json", r"\"php\"\s*:\s*\"(?:>=|\^)\s*{V}"),
-    ("Ruby", r"[\w.-]+\.gemspec", r"required_ruby_version\s*=\s*[\"'(\[\w:.]*?[\"']?>=\s*{V}"),
-)
 _N = r"v?(\d+(?:\.\d+){0,2})"
-#: The same in a sentence. `{L}` stands for the language's names.
-_SAID = (
-    r"(?<![\w./-])(?:{L})\s*(?:version\s+)?(?:>=|≥|&gt;=)\s*{N}(?![\w.]*\w|\s*[,&|]\s*<)",
-    r"(?<![\w./-])(?:{L})[\s(*]*(?:version\s+)?{N}[*`]*\s*"
-    r"(?:\+|or (?:later|newer|higher|above|greater)|and (?:later|newer|above|up))(?!\w)",
-    r"(?i:minimum supported|msrv|requires?|needs?|at least)[^.\n]{0,30}?\b(?:{L})(?:\s+version)?[^.\n\d]{0,12}?"
-    r"{N}(?![\w.]*\w|\s*[-–,&|]|\s*(?:to|and|or)\s)",
-)
-_MSRV = r"\bMSRV\b[^.\n\d]{0,12}{N}(?![\w.]*\w)"
-_LANGUAGES = {
-    "Python": "Python|python|CPython",
-    "Node": r"Node(?:\.js|JS)?|node(?:\.js)?",
-    "Rust": "Rust|rustc|MSRV",
-    "Go": "Go|golang|Golang",
-    "PHP": "PHP|php",
-    "Ruby": "Ruby|ruby",
-}
-#: Where single versions are listed that are supported, or tested.
-_LISTED = (
-    ("Python", r"pyproject\.toml|setup\.(?:cfg|py)", r"Programming Language :: Python :: (\d+\.\d+)\b"),
-    ("Python", r"[\w.-]+\.ya?ml", r"(?m)^\s*python-version\s*:\s*\[([^\]\n]*)\]"),
-    ("Node", r"[\w.-]+\.ya?ml", r"(?m)^\s*node(?:-version)?\s*:\s*\[([^\]\n]*)\]"),
-    ("PHP", r"[\w.-]+\.ya?ml", r"(?m)^\s*php(?:-versions?)?\s*:\s*\[([^\]\n]*)\]"),
-    ("Ruby", r"[\w.-]+\.ya?ml", r"(?m)^\s*ruby(?:-version)?\s*:\s*\[([^\]\n]*)\]"),
-)
+_V = r"v?(\d+(?:\.\d+){1,3})(?:[-.+]?(?:dev|a|b|rc|alpha|beta|pre|post|SNAPSHOT|next|canary)[\w.+-]*)?"
+_MSRV = rf"\bMSRV\b[^.\n\d]{{0,12}}{_N}(?![\w.]*\w)"
+_MANIFEST = lazily(r"(?:pyproject\.toml|setup\.cfg|setup\.py|Cargo\.toml|\.json|CMakeLists\.txt|MODULE\.bazel)$")
 _CHANGELOG = lazily(r"(?i)(?:change(?:s|log)|history|news|release[-_]?notes)(?:\.(?:md|rst|txt))?$")
+_LISTED = lazily(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*\w)")
 _README = lazily(r"(?i)(?:readme|install(?:ation|ing)?|getting[-_]started)\.(?:md|rst|txt|adoc)$|readme$")
 _DOCUMENTS = lazily(r"(?:^|/)docs?/.*$")
 _RELEASE = lazily(
@@ -112,12 +63,41 @@ class Statement(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
+class _Rule(NamedTuple):
+    how: str
+    subject: str
+    file: str  # pattern of a name
+    pattern: str
+
+
+@cache
+def _rules() -> tuple[_Rule, ...]:
+    found = []
+    for head, text in pairs(shared_table("versions")["stated"], " :: "):
+        how, subject, file = head.split(" ", 2)
+        found.append(_Rule(how, subject, file, text.replace("{V}", _V).replace("{N}", _N)))
+    return tuple(found)
+
+
+@cache
+def _languages() -> dict[str, tuple[str, ...]]:
+    """By language, how sentences state its oldest version."""
+    table = shared_table("versions")
+    said = table["said"].strip().replace("{N}", _N)
+    return {
+        language: (*said.replace("{L}", names).split("\n"), *([_MSRV] if "MSRV" in names else ()))
+        for language, names in pairs(table["languages"])
+    }
+
+
 def reads(path: str) -> bool:
     """Whether a file may state a version."""
     base = path.rpartition("/")[2]
-    named = any(re.fullmatch(name, base) for name, _ in _OWN) or any(re.fullmatch(name, base) for _, name, _ in _OLDEST)
-    in_ci = base.endswith((".yml", ".yaml")) and (".github/workflows/" in path or base == ".travis.yml")
-    return (named or in_ci or bool(_CHANGELOG.match(base) or _README.match(base))) and not is_elsewhere(path)
+    if base.endswith((".yml", ".yaml")):
+        stating = ".github/workflows/" in path or base == ".travis.yml"
+    else:
+        stating = any(re.fullmatch(rule.file, base) for rule in _rules())
+    return (stating or bool(_CHANGELOG.match(base) or _README.match(base))) and not is_elsewhere(path)
 
 
 def stated(path: str, text: str) -> Iterator[Statement]:
@@ -125,30 +105,22 @@ def stated(path: str, text: str) -> Iterator[Statement]:
     base = path.rpartition("/")[2]
     if _CHANGELOG.match(base):
         yield from _releases(path, text)
-        return
-    if _README.match(base):
+    elif _README.match(base):
         text = _LINK.sub(r"\1", text)
-        for language, names in _LANGUAGES.items():
-            for said in (*_SAID, *([_MSRV] if language == "Rust" else ())):
-                yield from _matches(said.replace("{L}", names).replace("{N}", _N), language, "said", path, text)
-        return
-    for name, pattern in _OWN:
-        if re.fullmatch(name, base) and (base != "conf.py" or _DOCUMENTS.search(path)):
-            yield from list(_matches(pattern.replace("{V}", _V), "version", "own", path, text))[:1]
-    for language, name, pattern in _OLDEST:
-        if re.fullmatch(name, base):
-            filled = pattern.replace("{V}", _V).replace("{N}", _N)
-            yield from list(_matches(filled, language, "oldest", path, text))[:1]
-    for language, name, pattern in _LISTED:
-        if re.fullmatch(name, base):
-            for found in re.finditer(pattern, text):
-                for value in re.findall(r"(?<![\w.])\d+(?:\.\d+)*(?![\w.]*\w)", found[1]):
-                    yield Statement(language, "listed", path, text.count("\n", 0, found.start(1)) + 1, value)
+        for language, patterns in _languages().items():
+            for pattern in patterns:
+                yield from _matches(pattern, language, "said", path, text)
+    else:
+        for how, subject, file, pattern in _rules():
+            if re.fullmatch(file, base) and (base != "conf.py" or _DOCUMENTS.search(path)):
+                found = list(_matches(pattern, subject, how, path, text))
+                yield from found if how == "listed" else found[:1]
 
 
 def _matches(pattern: str, subject: str, how: str, path: str, text: str) -> Iterator[Statement]:
     for found in re.finditer(pattern, text):
-        yield Statement(subject, how, path, text.count("\n", 0, found.start(1)) + 1, found[1])
+        values = _LISTED.findall(found[1]) if how == "listed" else [found[1]]
+        yield from (Statement(subject, how, path, text.count("\n", 0, found.start(1)) + 1, one) for one in values)
 
 
 def _releases(path: str, text: str) -> Iterator[Statement]:
@@ -208,13 +180,13 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
         newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []
         found += list(_project_version(shown[name], rows, newest))
     for folder, rows in sorted(folders.items()):
-        found += list(_languages([*rows, *(() if folder else _of_all_parts(folders))]))
+        found += list(_supported([*rows, *(() if folder else _of_all_parts(folders))]))
     return found
 
 
 def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
     """What all manifests of a repository ask of a language alike, where the root has none."""
-    for language in _LANGUAGES:
+    for language in _languages():
         asked = [row for rows in folders.values() for row in rows if (row.subject, row.how) == (language, "oldest")]
         if len({row.number for row in asked}) == 1 and all("/" in row.file for row in asked):
             yield asked[0]
@@ -260,8 +232,8 @@ def _project_version(
         )  # fmt: skip
 
 
-def _languages(rows: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], dict[str, Any]]]:
-    for language in _LANGUAGES:
+def _supported(rows: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], dict[str, Any]]]:
+    for language in _languages():
         oldest = [row for row in rows if row.subject == language and row.how == "oldest"]
         if not oldest or len({row.number for row in oldest}) > 1:
             if len({row.number for row in oldest}) > 1:
@@ -306,7 +278,7 @@ def _entry(kind: str, is_recent: bool, rows: Iterable[Statement], text: str) -> 
 
 
 def _name(text: str) -> str:
-    for pattern in _NAMED:
+    for pattern in shared_table("versions")["named"].strip().split("\n"):
         if found := re.search(pattern, text):
             return found[1]
     return ""
