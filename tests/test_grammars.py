@@ -18,6 +18,7 @@ from lci_py.search.conflicts import logic, rules
 from lci_py.search.conflicts.rules import Rules
 from lci_py.source import conditions
 from lci_py.source.extract import traits
+from lci_py.source.stated_values import code_defaults
 from lci_py.source.syntax import languages
 from lci_py.source.syntax.languages import TEXT, LanguageSpec, detect, grammars_dir, load_languages
 from lci_py.types.search import KINDS
@@ -130,6 +131,9 @@ def test_the_settings_use_documented_keys_of_the_right_type(folder: Path) -> Non
     for key in (*REGEXES, "visibility.public", "visibility.private", "visibility.private_name"):
         re.compile(flat.get(key, ""))
     assert isinstance(flat.get("visibility.default", True), bool)
+    for given in flat.get("defaults", ()):
+        named = given in {"alternatives", *code_defaults._READERS} if isinstance(given, str) else None
+        assert named or re.compile(given["pattern"])
     assert flat.get("conditions", "none") in CONDITIONS
     given, fields = data.get("conflicts", {}), Rules._field_defaults
     for key, value in given.items():
@@ -229,11 +233,10 @@ NAMED = {
     "index/shards/unit_columns.py": (1, "prose"),
     "render/json/sarif.py": (1, "a key of SARIF"),
     "search/conflicts/combine.py": (1, "conditions of Rust's modules"),
-    "search/conflicts/logic/platforms.py": (2, "what JRuby calls its platform"),
     "search/conflicts/logic/preprocessor.py": (1, "a word in conditions of Swift"),
     "search/conflicts/logic/python.py": (3, "what Jython calls its platform"),
     "search/conflicts/logic/scripts.py": (2, "what JRuby calls its platform"),
-    "search/conflicts/logic/sourcesets.py": (3, "the variable for the version of Scala in conditions"),
+    "search/conflicts/logic/targets.py": (3, "the variable for the version of Scala in conditions"),
     "search/navigate/references.py": (1, "prose"),
     "source/conditions/__init__.py": (4, "families of conditions, which a table names"),
     "source/conditions/jvm.py": (6, "folders, build tools and versions of Java, Kotlin and Scala"),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.literals import code_value, literal_at
 from lci_py.source.stated_values.values import word
-from lci_py.source.text.language_tables import has_rule, table_of
+from lci_py.source.text.language_tables import has_rule, shared_table, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Claim
@@ -48,14 +48,17 @@ _Given = tuple[int, str, str]
 def defaults(language: str, source: bytes) -> Iterator[Claim]:
     """The defaults of environment variables, flags and options."""
     text: str | None = None
-    for keys, read in (_CALLS, *(_READERS[name] for name in table_of(language).get("defaults", ()))):
+    shared = shared_table("stated_values")
+    for given in ("calls", *table_of(language).get("defaults", ())):
+        row = shared.get(given, {}) if isinstance(given, str) else given
+        signs, read = (row["signs"], partial(_matches, row["pattern"])) if row else _READERS[given]
         # Most files have none, and searching for fixed bytes is cheap.
-        if any(key in source for key in keys):
+        if any(sign.encode() in source for sign in signs):
             text = source.decode("utf-8", "replace") if text is None else text
             lines = Lines(text)
             for at, name, form in read(text):
                 if form:
-                    yield Claim(-1, name, form, lines.of(at), "option" if read is tables else "default")
+                    yield Claim(-1, name, form, lines.of(at), "option" if given == "tables" else "default")
 
 
 class Lines:
@@ -70,59 +73,14 @@ class Lines:
         return self._line
 
 
-_CALL = lazily(
-    r"\(\s*[\"'`:]([A-Za-z][\w.-]{3,99})[\"'`]?\s*(?:,|\)\s*\{)\s*(?:(?:default|fallback)\s*=\s*)?(?=[\w\"'`.+-])"
-)
-#: Calls that read an environment variable or a system property, at the end of the text before `(`.
-_ENVIRONMENT = lazily(
-    r"(?:environ\.get|ENV\.fetch|getenv\(\)\.getOrDefault|(?<![\w.])(?:env|config)(?:\.\w+)?"
-    r"|(?i:\w*env(?:ironment)?_?(?:var)?_?(?:or|with)?_?(?:default|int|bool|str|string|float|duration)?))$"
-)
-_PROPERTY = lazily(r"(?:System\.getProperty|(?:Integer|Long|Boolean)\.get(?:Integer|Long|Boolean))$")
-
-
-def _calls(text: str) -> Iterator[_Given]:
-    for found in _CALL.finditer(text):
-        before = text[max(0, found.start() - 60) : found.start()]
-        name = found[1]
-        if (name.upper() == name and _ENVIRONMENT.search(before)) or ("." in name and _PROPERTY.search(before)):
-            yield found.start(), name, literal_at(text, found.end())[0]
-
-
-_OR = lazily(r"(?:\?\?|\|\||\?:|\bor)\s*(?=[\w\"'`.+-])")
-_BEFORE_OR = lazily(
-    r"(?:process\.env|import\.meta\.env|\bENV|environ|_ENV)(?:\.get\(|\.|\[)[\"':]?([A-Za-z_]\w{3,99})[\"']?"
-    r"[\])]?(?:,\s*10)?\)?\s*$"
-)
-
-
-def _alternatives(text: str) -> Iterator[_Given]:
-    for found in _OR.finditer(text):
-        if before := _BEFORE_OR.search(text[max(0, found.start() - 140) : found.start()]):
-            yield found.start(), before[1], literal_at(text, found.end())[0]
-
-
-#: `getattr(settings, "NAME", 60)`, as Django applications read their settings.
-_GETATTR = lazily(r"getattr\(\s*[\w.]*(?:settings|conf\w*)\s*,\s*[\"'](\w{4,100})[\"']\s*,\s*")
-_RUST_ENV = lazily(
-    r"env::var\(\"(\w{4,100})\"\)(?:\s*\.\w+\([^()\n]{0,60}\)){0,3}?\s*\.unwrap_or(?:_else)?\(\s*(?:\|\w*\|\s*)?"
-    r"(?:String::from\()?"
-)
-_SPRING = lazily(r"@Value\(\"\$\{([\w.-]{4,100}):([^}\"]{1,100})\}\"\)")
-#: `${NAME:-60}`
-_SHELL = lazily(r"\$\{([A-Z][A-Z0-9_]{3,99}):?[-=]([^{}$`\"'\n]{1,100})\}")
-
-
-def _after(pattern: re.Pattern[str], text: str) -> Iterator[_Given]:
-    """The literals that follow what a pattern finds; its first group is the name."""
-    for found in pattern.finditer(text):
-        yield found.start(), found[1], literal_at(text, found.end())[0]
-
-
-def _inside(pattern: re.Pattern[str], text: str) -> Iterator[_Given]:
-    """The values without quotes in what a pattern finds: its second group."""
-    for found in pattern.finditer(text):
-        yield found.start(), found[1], word(found[2])
+def _matches(pattern: str, text: str) -> Iterator[_Given]:
+    """What a pattern finds. Its groups are the `name` of a variable, of a `flag` without its dashes, or of a `field`
+    whose flag is called like it, and the value without quotes as `given`; else a literal follows the match."""
+    for found in re.finditer(pattern, text):
+        groups = found.groupdict()
+        flag = groups.get("flag") or (groups.get("field") or "").replace("_", "-")
+        form = word(groups["given"]) if "given" in groups else literal_at(text, found.end())[0]
+        yield found.start(), f"--{flag}" if flag else found["name"], form
 
 
 _CLI_CALL = lazily(r"(?:add_argument|\boption|\bOption|add_option)\s*\(")
@@ -175,36 +133,6 @@ def _within(text: str, start: int) -> str:
     return text
 
 
-_GO_FLAG = lazily(
-    r"\.(?:Int|Uint|Int64|Uint64|Int32|Uint32|String|Bool|Duration|Float64)(?:Var)?P?\(\s*(?:&?[\w.]+\s*,\s*)?"
-    r"\"([A-Za-z][\w.-]{2,60})\"\s*,\s*(?:\"\w?\"\s*,\s*)?"
-)
-
-
-def _go_flags(text: str) -> Iterator[_Given]:
-    for found in _GO_FLAG.finditer(text):
-        form, end = literal_at(text, found.end())
-        if re.match(r"\s*,\s*[\"`f]", text[end : end + 40]):  # a description follows: it is no other call of that name
-            yield found.start(), f"--{found[1]}", form
-
-
-_CLAP = lazily(r"default_value(?:_t)?\s*=\s*")
-_FIELD = lazily(
-    r"[^\]]{0,300}\]\s*(?:(?://[^\n]{0,200}|\#\[[^\]]{0,300}\])\s*){0,6}(?:pub(?:\([^)]{0,40}\))?\s+)?(\w+)\s*:"
-)
-
-
-def _clap(text: str) -> Iterator[_Given]:
-    for found in _CLAP.finditer(text):
-        start = text.rfind("#[", max(0, found.start() - 300), found.start())
-        field = _FIELD.match(text, found.end())
-        if start >= 0 and field:
-            attribute = text[start : text.find("]", found.end())]
-            if long := re.search(r"\blong\b(?:\s*=\s*\"([\w-]+)\")?", attribute):
-                name = long[1] or field[1].replace("_", "-")
-                yield found.start(), f"--{name}", literal_at(text, found.end())[0]
-
-
 _TABLE = lazily(r"(?:\b\w*[Dd]efault\w*|\bDEFAULT\w*)\b[^\n{};]{0,120}\{")
 _ENTRY = lazily(r"(?P<bracket>[{}])|(?<![\w.])[\"':]?(?P<name>[A-Za-z_]\w{2,80})[\"']?\s*(?::(?!:)|=>)\s*")
 _MAX_TABLE = 6_000
@@ -241,18 +169,9 @@ def prefixed(language: str, text: str, symbols: Sequence[Symbol]) -> Iterator[Cl
             yield Claim(number, (prefixes[0][1] + symbol.name).upper(), form, symbol.line, "default")
 
 
-_Reader = tuple[tuple[bytes, ...], "Callable[[str], Iterator[_Given]]"]
-_CALLS: _Reader = ((b"env", b"ENV", b"Env", b"getProperty", b"config("), _calls)
-#: By the names in `defaults` of a language's table.
-_READERS: dict[str, _Reader] = {
-    "alternatives": ((b"process.env", b"import.meta.env", b"ENV[", b"environ", b"_ENV["), _alternatives),
-    "arguments": ((b"add_argument", b"option(", b"Option(", b"add_option"), _arguments),
-    "clap": ((b"default_value",), _clap),
-    "expansions": ((b"${",), partial(_inside, _SHELL)),
-    "go_flags": ((b"flag", b"Flags()"), _go_flags),
-    "options": ((b".option(",), _arguments),
-    "rust_env": ((b"env::var",), partial(_after, _RUST_ENV)),
-    "settings": ((b"getattr(",), partial(_after, _GETATTR)),
-    "spring": ((b"@Value",), partial(_inside, _SPRING)),
-    "tables": ((b"efault", b"DEFAULT"), tables),
+#: By names in `defaults` of a language's table: texts of which a file with such a default has one, and the reader.
+_READERS: dict[str, tuple[tuple[str, ...], Callable[[str], Iterator[_Given]]]] = {
+    "arguments": (("add_argument", "option(", "Option(", "add_option"), _arguments),
+    "options": ((".option(",), _arguments),
+    "tables": (("efault", "DEFAULT"), tables),
 }

@@ -9,26 +9,16 @@ import math
 import re
 from typing import NamedTuple
 
+from lci_py.source.text.language_tables import pairs, shared_table
 from lci_py.source.text.patterns import lazily
 
 #: Unit as written -> its form, its dimension, and its factor: in seconds, in bytes, or as a share of one.
 _UNITS = {
-    "ns": ("ns", "time", 1e-9), "nanosecond": ("ns", "time", 1e-9),
-    "us": ("us", "time", 1e-6), "µs": ("us", "time", 1e-6), "microsecond": ("us", "time", 1e-6),
-    "ms": ("ms", "time", 1e-3), "msec": ("ms", "time", 1e-3), "millisecond": ("ms", "time", 1e-3),
-    "milli": ("ms", "time", 1e-3),
-    "s": ("s", "time", 1.0), "sec": ("s", "time", 1.0), "second": ("s", "time", 1.0),
-    "min": ("min", "time", 60.0), "minute": ("min", "time", 60.0),
-    "h": ("h", "time", 3600.0), "hr": ("h", "time", 3600.0), "hour": ("h", "time", 3600.0),
-    "d": ("d", "time", 86400.0), "day": ("d", "time", 86400.0), "week": ("week", "time", 604800.0),
-    "month": ("month", "time", 2592000.0), "year": ("year", "time", 31536000.0),
-    "b": ("B", "size", 1.0), "byte": ("B", "size", 1.0),
-    "kb": ("KB", "size", 1e3), "kib": ("KiB", "size", 2.0**10), "kilobyte": ("KB", "size", 1e3),
-    "mb": ("MB", "size", 1e6), "mib": ("MiB", "size", 2.0**20), "megabyte": ("MB", "size", 1e6),
-    "gb": ("GB", "size", 1e9), "gib": ("GiB", "size", 2.0**30), "gigabyte": ("GB", "size", 1e9),
-    "tb": ("TB", "size", 1e12), "tib": ("TiB", "size", 2.0**40),
-    "%": ("%", "share", 0.01), "percent": ("%", "share", 0.01),
-}  # fmt: skip
+    unit.lower(): (form, dimension, float(factor))
+    for row, _ in pairs(shared_table("stated_values")["values"]["units"], "\n")
+    for dimension, form, factor, *others in [row.split()]
+    for unit in (form, *others)
+}
 _BY_FORM = {form: (dimension, factor) for form, dimension, factor in _UNITS.values()}
 #: 10 MB is 10^7 to some and 10 * 2^20 to others.
 _BINARY = {"KB": 2.0**10, "MB": 2.0**20, "GB": 2.0**30, "TB": 2.0**40}
