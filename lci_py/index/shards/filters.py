@@ -100,6 +100,44 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
     return passes
 
 
+def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
+    """A test of what no SQL reads, by `file`, `language`, `kind` ("" for no definition), `symbol`, the name that it has
+    or is about, and `qualified_name`.
+
+    Args:
+        filters: Filters, as in `where` and `path_test`.
+        name: A name, a qualified name or the end of one, a glob; `FILE::` before it; "" for any.
+    Raises:
+        BadGlobError, UsageError: A filter cannot be used.
+    """
+    path, known = path_test(filters), languages(filters)
+    kinds = {kind.lower() for kind in filters.kind}
+    place, _, rest = name.rpartition("::")
+    dotted = name.replace("::", ".")
+
+    def like(text: str, globs: Iterable[str]) -> bool:
+        from fnmatch import fnmatchcase
+
+        return any(fnmatchcase(text, name_glob(glob).replace("[^", "[!")) for glob in globs)
+
+    def passes(*, file: str, language: str, kind: str, symbol: str, qualified_name: str) -> bool:
+        is_there = not place or f"/{file}".endswith(f"/{place}")
+        return (
+            (path is None or path(file))
+            and (not known or language in known)
+            and (not kinds or kind in kinds)
+            and (not filters.name or like(symbol, filters.name))
+            and (not filters.parent or ("." in qualified_name and like(qualified_name.split(".")[-2], filters.parent)))
+            and (
+                not name
+                or f".{qualified_name}".endswith(f".{dotted}")
+                or (is_there and (like(symbol, [rest]) or like(qualified_name, [rest])))
+            )
+        )
+
+    return passes
+
+
 def _named(globs: Sequence[str]) -> Callable[[str], bool]:
     """Whether a name matches one of some globs; each name is compared once."""
     from fnmatch import fnmatchcase

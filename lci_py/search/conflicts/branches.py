@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.filters import languages, path_test
+from lci_py.index.shards.filters import row_test
 from lci_py.search.conflicts import logic
 from lci_py.search.conflicts.definitions import GROUPS
 from lci_py.search.conflicts.logic.machine import this_machine
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.conflicts import ConflictsRequest
-    from lci_py.types.search import Filters
 
 #: What `missing_on` calls the tree that is indexed where no branch is checked out.
 DETACHED = "HEAD"
@@ -81,11 +79,11 @@ def of_branches(
     }  # fmt: skip
     more: dict[int, list[DefinitionSite]] = defaultdict(list)
     alone: dict[tuple[str, int, str, str], list[BranchDifference]] = defaultdict(list)
-    passes = _passing(request.filters, request.name)
+    passes = row_test(request.filters, request.name)
     for one in differing(snapshot.branches, snapshot.symbols):
         row = one.row
         if one.here is None:
-            if passes(row):
+            if passes(**{name: row[name] for name in ("file", "language", "kind", "symbol", "qualified_name")}):
                 alone["", 0, row["qualified_name"], row["language"]].append(one)
             continue
         number = places.get((row["file"], row["line"], row["qualified_name"]))
@@ -121,28 +119,6 @@ def _own(row: Row, branch: str | None) -> DefinitionSite:
 
 def _site(row: Row, branch: str | None) -> DefinitionSite:
     return DefinitionSite(row["file"], row["line"], branch, row["build_tag"], "branch")
-
-
-def _passing(filters: Filters, name: str) -> Callable[[Row], bool]:
-    """Which definitions that only another branch has pass the filters, and are called `name` if that is not ""."""
-    inside = path_test(filters)
-    known = languages(filters)
-    kinds = {value.lower() for value in filters.kind}
-
-    def conditions(row: Row) -> Iterator[bool]:
-        yield inside is None or inside(row["file"])
-        yield not known or row["language"] in known
-        yield not kinds or row["kind"] in kinds
-        yield not filters.name or any(fnmatchcase(row["symbol"], glob) for glob in filters.name)
-        yield not filters.parent  # its parent is not known
-        yield not name or fnmatchcase(row["symbol"], name) or _ends(row["qualified_name"], name)
-
-    return lambda row: all(conditions(row))
-
-
-def _ends(qualified: str, name: str) -> bool:
-    plain = name.replace("::", ".")
-    return qualified == plain or qualified.endswith(f".{plain}")
 
 
 # --- which definitions differ ------------------------------------------------------------------------------------

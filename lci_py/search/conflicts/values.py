@@ -6,11 +6,10 @@ than the default contradicts nothing; a document that says another default than 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.index.shards.filters import languages, name_glob, path_test
+from lci_py.index.shards.filters import path_test, row_test
 from lci_py.index.shards.stated_values import (
     StatedValue,
     disputable_keys,
@@ -253,14 +252,14 @@ def all_of(
         is_new: What one of the places has to be as well; None if it does not matter.
         has_version: The same of a file that states a version or gives a key twice, by path, subject and value.
     """
-    passes, named = _test(filters), _named(name)
+    passes = row_test(filters, name)
     found = []
     for rows in stated_values_of(snapshot.symbols, disputable_keys(snapshot.symbols)).values():
         cited = {_cited(row): row for row in rows}
         for entry in disagreements(rows):
             if is_new is not None and not any(is_new(row) for row in rows if _cited(row) in entry["sources"]):
                 continue
-            if any(passes(cited[source]) and named(cited[source]) for source in entry["sources"]):
+            if any(_passes(passes, cited[source]) for source in entry["sources"]):
                 found.append(entry)
     if name or filters.lang or filters.kind or filters.name or filters.parent:
         return tuple(found)
@@ -270,42 +269,11 @@ def all_of(
     return (*found, *versions.all_of(snapshot, inside, has_version), *keys.all_of(snapshot, inside, has_version))
 
 
-def _named(name: str) -> Callable[[StatedValue], bool]:
-    """Whether a place is about a name; the same as `SymbolicIndex.definitions` reads one, for what is no definition."""
-    file, _, rest = name.rpartition("::")
-    pattern = _as_pattern(rest)
-
-    def named(row: StatedValue) -> bool:
-        names = (row.name, row.qualified_name, last_part(row.name))
-        is_there = not file or f"/{row.file}".endswith(f"/{file}")
-        return not name or (is_there and any(pattern.fullmatch(one) for one in names if one))
-
-    return named
-
-
-def _test(filters: Filters) -> Callable[[StatedValue], bool]:
-    """Whether a place passes filters; one without a definition has no kind, and no parent."""
-    path = path_test(filters)
-    known = languages(filters)
-    kinds = {kind.lower() for kind in filters.kind}
-    names = [_as_pattern(glob) for glob in filters.name]
-    owners = [_as_pattern(glob) for glob in filters.parent]
-
-    def passes(row: StatedValue) -> bool:
-        owner = row.qualified_name.rpartition(".")[0].rpartition(".")[2] if row.how == "code" else ""
-        return (
-            (path is None or path(row.file))
-            and (not known or row.language in known)
-            and (not kinds or (row.how == "code" and row.kind in kinds))
-            and (not names or any(pattern.fullmatch(row.name) for pattern in names))
-            and (not owners or any(pattern.fullmatch(owner) for pattern in owners))
-        )
-
-    return passes
-
-
-def _as_pattern(glob: str) -> re.Pattern[str]:
-    """A glob as `filters.where` has SQLite read it."""
-    import fnmatch
-
-    return re.compile(fnmatch.translate(name_glob(glob).replace("[^", "[!")))
+def _passes(passes: Callable[..., bool], row: StatedValue) -> bool:
+    return passes(
+        file=row.file,
+        language=row.language,
+        kind=row.kind if row.how == "code" else "",
+        symbol=last_part(row.name),
+        qualified_name=row.qualified_name or row.name,
+    )
