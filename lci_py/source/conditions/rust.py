@@ -12,13 +12,12 @@ that is the condition of the items in its calls.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions.preprocessor import COMMENTS
 from lci_py.source.conditions.rust_cfg import UNKNOWN, cfg, handed, paths, predicate, quote
 from lci_py.source.conditions.text import File, Range, chain, join, node_text
 from lci_py.source.text.patterns import lazily
-from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +52,7 @@ def ranges(file: File) -> list[Range]:
         found.append(Range(module.start_byte, module.end_byte, "", note))
     known = _macros(nodes.get("macro_definition", []), found)
     for call in nodes.get("macro_invocation", ()):
-        found += _call(source, call, known)
+        found += _call(call, known)
     return found
 
 
@@ -83,179 +82,128 @@ def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
     return known
 
 
-def _call(source: bytes, call: Node, known: dict[str, str]) -> list[Range]:
+def _call(call: Node, known: Mapping[str, str]) -> Iterator[Range]:
+    """The conditions of items in the arguments of a macro, and notes on the modules among them.
+
+    Args:
+        call: The call of the macro, of whose arguments the tree has only tokens and brackets.
+        known: By name, the conditions that the file's own macros put before their items, as `wrapped` gives them.
+    """
     name, arguments = call.child_by_field_name("macro"), call.children[-1]
-    if name is None or arguments.type != "token_tree":
-        return []
-    return scan(source, arguments.start_byte, arguments.end_byte, node_text(name).rpartition(":")[2].strip(), known)
+    pending: list[_Block] = []
+    if name is not None and arguments.type == "token_tree":
+        pending.append(_of_macro(node_text(name).rpartition(":")[2].strip(), arguments, known))
+    while pending:
+        block = pending.pop()
+        if block.macro in _BRANCHING:
+            pending += _branches(block)
+        elif block.macro not in _OPAQUE:
+            yield from _items(block, known, pending)
 
 
 # --- macros -------------------------------------------------------------------------------------------------------
 
 _NAMED_AS_WRAPPER = lazily(r"(?:cfg|if)_|\w*_cfg(?:_|$)")
-_TOKEN = lazily(
-    rb"//[^\n]*|/\*.*?(?:\*/|\Z)|\"(?:\\.|[^\"\\])*(?:\"|\Z)|'(?:\\[^\n]{1,10}?|[^'\\\n\x80-\xff]|[\x80-\xff]{1,4})'"
-    rb"|\br(?P<hashes>#{0,16})\".*?(?:\"(?P=hashes)|\Z)"
-    rb"|(?P<attribute>#!?\s?\[)|(?P<open>[({\[])|(?P<close>[)}\]])|(?P<end>[;,])|(?P<arrow>=>)"
-    rb"|\b(?P<macro>\w{1,100})\s?!(?=\s{0,99}(?:[({\[]|\w))"
-    rb"|\b(?P<word>fn|mod|impl|trait|struct|enum|union|use)\b",
-    re.DOTALL,
-)
-_ITEMS, _FIELDS, _CFG_IF, _CFG_SELECT, _ATTRIBUTE, _OTHER = range(6)
-_BRANCHES = {"cfg_if": _CFG_IF, "cfg_select": _CFG_SELECT}
-_HOLDS = {"struct": _FIELDS, "enum": _FIELDS, "union": _FIELDS, "fn": _OTHER, "macro_rules": _OTHER}
+_WORDS = frozenset({"fn", "mod", "impl", "trait", "struct", "enum", "union", "use"})
+_FIELDS = frozenset({"struct", "enum", "union"})
+_OPAQUE = frozenset({"fn", "macro_rules"})
+_BRANCHING = frozenset({"cfg_if", "cfg_select"})
 _MAX_WRAPPER = 6_000  # characters of a macro's definition
 _COMMENT = lazily(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _WRAPPER = lazily(
     r"macro_rules!\s*\w+\s*\{\s*\(\s*\$\(\s*\$(\w+)\s*:\s*item\s*\)\s*[*+]\s*\)\s*=>\s*\{(.*)\}\s*;?\s*\}\s*\Z",
     re.DOTALL,
 )
-_MODULE = lazily(r"\bmod\s+\w+\s*;\Z")
 _ATTRIBUTE_TEXT = lazily(r"#\[(?:[^\[\]\"]|\"(?:\\.|[^\"\\])*\"|\[[^\[\]]*\])*\]")
 
 
-@dataclass(slots=True)
-class _Frame:
-    """Brackets that are open.
+class _Block(NamedTuple):
+    """Brackets in the arguments of a macro."""
 
-    Attributes:
-        kind: What stands in them.
-        start: Where they open.
-        macro: Inside of the arguments of this macro.
-        condition: Of what stands in them.
-        item: Where the current item begins; in `cfg_select!`, the predicate of the current branch.
-        attributes: Of the current item, each from its `#[` to its `]`; in a `cfg_if!`, of the next branch.
-        word: The first keyword of the current item.
-        calls: The macro that the current item is a call of.
-        earlier: The conditions of the branches so far.
-    """
-
-    kind: int
-    start: int
-    macro: str = ""
-    condition: str = ""
-    item: int = -1
-    attributes: list[str] = field(default_factory=list)
-    word: str = ""
-    calls: str = ""
-    earlier: list[str] = field(default_factory=list)
+    tree: Node
+    condition: str = ""  # of what stands in them
+    macro: str = ""  # whose arguments they hold
+    word: str = ""  # the keyword of the item whose body they are
 
 
-def scan(source: bytes, start: int, end: int, macro: str, known: Mapping[str, str]) -> list[Range]:
-    """The conditions of items in the arguments of a macro, and notes on the modules among them.
-
-    Args:
-        source: The file's bytes.
-        start: Of the macro's arguments, at their bracket.
-        end: After it.
-        macro: Its name.
-        known: By name, the conditions that the file's own macros put before their items, as `wrapped` gives them.
-    """
-    scanner = _Scanner(source, macro, known)
-    for token in _TOKEN.finditer(source, start, end):
-        scanner.take(token)
-    while len(scanner.stack) > 1:  # brackets that the file does not close
-        scanner.close(end)
-    return [*scanner.found, *scanner.modules()]
+def _of_macro(name: str, tree: Node, known: Mapping[str, str]) -> _Block:
+    return _Block(tree, known.get(name, UNKNOWN.format(name) if _NAMED_AS_WRAPPER.match(name) else ""), name)
 
 
-class _Scanner:
-    def __init__(self, source: bytes, macro: str, known: Mapping[str, str]) -> None:
-        self.source, self.known = source, known
-        self.stack: list[_Frame] = [_Frame(_ITEMS, 0, calls=macro)]
-        self.found: list[Range] = []
-        self._modules: list[tuple[int, int, list[str]]] = []  # start, end, attributes
+def _branches(block: _Block) -> Iterator[_Block]:
+    """The blocks of `cfg_if! { if #[cfg(a)] { … } else { … } }` and of `cfg_select! { a => { … } _ => { … } }`."""
+    earlier: list[str] = []
+    asked: list[str] = []
+    start = 1  # of the predicate, in the text of the block
+    text = block.tree.text or b""
+    for child in block.tree.children:
+        at = child.start_byte - block.tree.start_byte
+        if child.type == "=>":
+            asked = [text[start:at].decode("utf-8", "replace").strip()]
+        elif child.type == "token_tree" and _opening(child) == "[":
+            asked.append(f"#{node_text(child)}")
+        elif child.type == "token_tree" and _opening(child) == "{":
+            if block.macro == "cfg_if":
+                own = _conditions(asked)
+            elif asked:
+                own = "" if asked == ["_"] else predicate(asked[0])
+            else:
+                continue
+            is_branch = bool(own or earlier)
+            yield _Block(child, chain(earlier, own) if is_branch else "")
+            earlier += [own] if is_branch else []
+            asked, start = [], at + child.end_byte - child.start_byte
+        if child.type == ",":
+            start = at + 1
 
-    def modules(self) -> Iterator[Range]:
-        """Notes on the modules that have files of their own."""
-        for start, end, attributes in self._modules:
-            yield Range(start, end, "", module_note(attributes))
 
-    def take(self, token: re.Match[bytes]) -> None:
-        role, top = token.lastgroup, self.stack[-1]
-        if role == "close":
-            if len(self.stack) > 1:
-                self.close(token.end())
-        elif role == "open":
-            self.stack.append(self._opened(top, token.start(), token.group() == b"{"))
-        elif top.kind in (_OTHER, _ATTRIBUTE):
-            if role == "attribute":
-                self.stack.append(_Frame(_OTHER, token.start()))
-        elif role == "attribute":
-            self._begin(top, token.start())
-            self.stack.append(_Frame(_ATTRIBUTE, token.start()))
-        elif role == "end":
-            if top.kind == _CFG_SELECT:
-                top.item, top.attributes = token.end(), []
-            elif token.group() == (b"," if top.kind == _FIELDS else b";"):
-                self._finish(top, token.end())
-        elif role == "arrow" and top.kind == _CFG_SELECT:
-            top.attributes = [self._text(top.item, token.start()).strip()]
-        elif role == "macro" and not top.word:
-            self._begin(top, token.start())
-            top.calls = token.group("macro").decode("utf-8", "replace")
-        elif role == "word" and not top.word:
-            self._begin(top, token.start())
-            top.word = token.group().decode()
-
-    def _opened(self, top: _Frame, start: int, is_block: bool) -> _Frame:
-        if top.kind == _ITEMS and top.calls:
-            kind = _HOLDS.get(top.calls, _BRANCHES.get(top.calls, _ITEMS))
-            frame = _Frame(kind, start, macro=top.calls, condition=self._of_macro(top.calls) if kind == _ITEMS else "")
-            frame.item = start + 1 if kind == _CFG_SELECT else -1
-            return frame
-        if top.kind == _ITEMS and is_block:
-            return _Frame(_HOLDS.get(top.word, _ITEMS), start)
-        if top.kind == _CFG_IF and is_block:
-            return self._branch(top, start, _conditions(top.attributes))
-        if top.kind == _CFG_SELECT and is_block and top.attributes:
-            written = top.attributes[0]
-            return self._branch(top, start, "" if written == "_" else predicate(written))
-        return _Frame(_OTHER, start)
-
-    def _branch(self, top: _Frame, start: int, own: str) -> _Frame:
-        if not own and not top.earlier:
-            return _Frame(_ITEMS, start)  # without a condition it is no branch
-        frame = _Frame(_ITEMS, start, condition=chain(top.earlier, own))
-        top.earlier.append(own)
-        return frame
-
-    def _of_macro(self, name: str) -> str:
-        return self.known.get(name, UNKNOWN.format(name) if _NAMED_AS_WRAPPER.match(name) else "")
-
-    def close(self, end: int) -> None:
-        frame = self.stack.pop()
-        if frame.kind in (_ITEMS, _FIELDS):
-            self._finish(frame, end - 1)
-        if frame.condition:
-            self.found.append(Range(frame.start, end, frame.condition))
-        top, is_block = self.stack[-1], self.source[end - 1 : end] == b"}"
-        if frame.kind == _ATTRIBUTE:
-            text = self._text(frame.start, end)
-            if not text.startswith("#!"):
-                top.attributes.append(text)
-            elif condition := (handed(text) if top.macro else _conditions([text])):
+def _items(block: _Block, known: Mapping[str, str], pending: list[_Block]) -> Iterator[Range]:
+    """The conditions of the items, or fields, in a block, and notes on its modules; its own blocks go to `pending`."""
+    condition, has_fields = block.condition, block.word in _FIELDS
+    attributes: list[str] = []
+    start, word, calls, sign, name = -1, "", "", "", ""
+    for child in block.tree.children:
+        kind, ends = child.type, False
+        if kind == "token_tree" and sign and _opening(child) == "[":
+            text = sign + node_text(child)
+            if sign == "#":
+                attributes.append(text)
+            elif block.macro:
                 # The predicate that a macro is handed takes the place of what its definition says.
-                top.condition = condition if top.macro else join([top.condition, condition]) or ""
-        elif top.kind in (_CFG_IF, _CFG_SELECT) and is_block:
-            top.attributes, top.item = [], end
-        elif top.kind == _ITEMS and is_block and top.word != "use":
-            self._finish(top, end)
+                condition = handed(text) or condition
+            else:
+                condition = join([condition, _conditions([text])]) or ""
+        elif kind == "token_tree" and not has_fields:
+            is_block = _opening(child) == "{"
+            if calls:
+                pending.append(_of_macro(calls, child, known))
+            elif is_block and word not in ("fn", "use"):
+                pending.append(_Block(child, word=word))
+            ends = is_block and word != "use"
+        elif kind == "#" and start < 0:
+            start = child.start_byte
+        elif not word and (kind in _WORDS or (kind == "identifier" and child.text == b"union")):
+            word = node_text(child)
+        elif kind == "!" and name and not word:
+            calls = name
+        if start < 0 and (word or calls):
+            start = child.start_byte
+        if ends or kind == ("," if has_fields else ";"):
+            if own := _conditions(attributes):
+                yield Range(start, child.end_byte, own)
+            if word == "mod" and kind == ";":
+                yield Range(start, child.end_byte, "", module_note(attributes))
+            start, attributes, word, calls = -1, [], "", ""
+        sign = f"{sign}{kind}" if kind in ("#", "!") and (sign or kind == "#") else ""
+        name = node_text(child) if kind == "identifier" else ""
+    if own := _conditions(attributes):
+        yield Range(start, block.tree.end_byte - 1, own)
+    if condition:
+        yield Range(block.tree.start_byte, block.tree.end_byte, condition)
 
-    def _begin(self, frame: _Frame, start: int) -> None:
-        if frame.item < 0:
-            frame.item = start
 
-    def _finish(self, frame: _Frame, end: int) -> None:
-        """An item ends."""
-        if condition := _conditions(frame.attributes):
-            self.found.append(Range(frame.item, end, condition))
-        if frame.word == "mod" and _MODULE.search(self._text(frame.item, end)):
-            self._modules.append((frame.item, end, frame.attributes))
-        frame.item, frame.attributes, frame.word, frame.calls = -1, [], "", ""
-
-    def _text(self, start: int, end: int) -> str:
-        return self.source[start:end].decode("utf-8", "replace")
+def _opening(tree: Node) -> str:
+    return tree.children[0].type if tree.children else ""
 
 
 def _conditions(attributes: list[str]) -> str:
