@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.conditions.text import File, Range, chain
 from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 # Comments and literals are matched so that a `#` in them is no directive. Each alternative starts with a fixed
 # character, so that the scanner skips text quickly: hence a directive is matched from the line break before it.
@@ -42,109 +47,84 @@ _GUARD = lazily(r"!defined\((\w+)\)")
 _GUARD_NAME = lazily(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
 _MAX_NAME = 200
 _MAX_GUARDS = 4  # include guards around each other
+_MAX_BETWEEN = 20  # directives between the name and its `#define`
 
 
-class _Open:
-    """An `#if` whose `#endif` has not come yet."""
-
-    def __init__(self, begin: int, condition: str) -> None:
-        self.begin = begin  # of the current branch
-        self.condition = condition  # of the current branch
-        self.own = condition  # the same without the negation of earlier branches
-        self.earlier: list[str] = []  # the conditions of the branches before
-        self.guards = ""  # the name that it may be an include guard for; what follows may still `#define` it
-        self.is_first = False  # nothing stands above it
-        self.is_named = False  # the guarded name is one of a file
-        self.guarded = -1  # where the text after that `#define` begins; -1 if it is no include guard
-
-    def next(self, begin: int, own: str) -> None:
-        """Go to the next branch."""
-        self.earlier.append(self.own)
-        self.begin, self.own = begin, own
-        self.condition = "0" if own == "0" or "" in self.earlier else chain(self.earlier, own)
-        self.guards, self.guarded = "", -1
+class _Directive(NamedTuple):
+    start: int  # of its line
+    end: int
+    word: bytes
+    rest: bytes
 
 
 def ranges(file: File) -> list[Range]:
     """The branches of a file's conditionals; include guards are none."""
-    if not _IFS.search(file.source):
+    source = file.source
+    if not _IFS.search(source):
         return []
     scanner = _SCANNERS.get(file.path.rpartition(".")[2], _C)
-    return [item for item in _Scan(file, scanner).ranges if item.condition]
+    # One line break is put before the source, so `start` is that of the directive's line.
+    found = [
+        _Directive(match.start(), match.end() - 1, match["word"], match["rest"])
+        for match in scanner.finditer(b"\n" + source)
+        if match["word"] is not None
+    ]
+    made: list[Range] = []
+    guarded = [True]  # by depth, whether what is around may be an include guard
+    for block, depth in _blocks(found):
+        begin = found[block[0]]
+        del guarded[depth + 1 :]
+        guard = _guard(found, block[0], source) if all(guarded) and depth < _MAX_GUARDS and len(block) < 3 else None
+        guarded.append(guard is not None)
+        if guard is not None and (len(block) == 1 or _is_guard(guard, begin, found[block[1]], file)):
+            continue
+        earlier: list[str] = []
+        for number, following in zip(block, [*block[1:], -1], strict=True):
+            one = found[number]
+            if one.word == b"endif":
+                break
+            own = "" if one.word == b"else" else _expression(one.word.removeprefix(b"el"), one.rest)
+            condition = "0" if earlier and (own == "0" or "" in earlier) else chain(earlier, own) if earlier else own
+            earlier.append(own)
+            made.append(Range(one.end, found[following].start if following >= 0 else len(source), condition))
+    return [item for item in made if item.condition]
 
 
-class _Scan:
-    def __init__(self, file: File, scanner: re.Pattern[bytes]) -> None:
-        self._file = file
-        self._source = file.source
-        self._stack: list[_Open] = []
-        self._waiting = 0  # open ones whose `#define` may follow
-        self._is_first = True  # no `#if` so far
-        self._end = 0  # of the directive before
-        self.ranges: list[Range] = []
-        # One line break is put before the source, so `start` is that of the directive's line.
-        for match in scanner.finditer(b"\n" + file.source):
-            word = match["word"]
-            if word is not None and (self._waiting or word in _CONDITIONALS):
-                self._directive(match.start(), match.end() - 1, word, match["rest"])
-        size = len(file.source)
-        self.ranges.extend(Range(opened.begin, size, opened.condition) for opened in self._stack if opened.guarded < 0)
+def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
+    """By their places, the directives of each `#if` by their numbers, and how many are around it."""
+    blocks: list[tuple[list[int], int]] = []
+    opened: list[list[int]] = []
+    for number, one in enumerate(found):
+        if one.word in (b"if", b"ifdef", b"ifndef"):
+            opened.append([number])
+            blocks.append((opened[-1], len(opened) - 1))
+        elif one.word in _CONDITIONALS and opened:
+            opened[-1].append(number)
+            if one.word == b"endif":
+                opened.pop()
+    yield from blocks
 
-    def _directive(self, start: int, end: int, word: bytes, rest: bytes) -> None:
-        # Here also comes any other directive while an include guard may begin.
-        if self._waiting and not _blank(_EXTERN.sub(b"", self._source[self._end : start])):
-            self._give_up()
-        self._end = end
-        if word == b"define":
-            self._defined(end, rest)
-        elif word not in _CONDITIONALS:
-            return
-        elif word.startswith(b"if"):
-            self._stack.append(self._opened(start, end, _expression(word, rest)))
-        elif self._stack:
-            opened = self._stack[-1]
-            self._waiting -= bool(opened.guards)
-            if not (word == b"endif" and self._is_guard(opened, start, end)):
-                self.ranges.append(Range(opened.begin, start, opened.condition))
-            if word == b"endif":
-                self._stack.pop()
-            else:
-                opened.next(end, "" if word == b"else" else _expression(word[2:], rest))
 
-    def _opened(self, start: int, end: int, condition: str) -> _Open:
-        opened = _Open(end, condition)
-        guard = _GUARD.fullmatch(condition)
-        if guard is not None and len(self._stack) < _MAX_GUARDS and all(outer.guarded >= 0 for outer in self._stack):
-            opened.guards = guard[1]
-            opened.is_first = self._is_first and _blank(self._source[:start])
-            self._waiting += 1
-        self._is_first = False
-        return opened
+def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directive | None:
+    """The `#define` of the name that an `#if` asks for, with nothing but directives before it."""
+    opening = found[number]
+    name = _GUARD.fullmatch(_expression(opening.word, opening.rest))
+    for before, one in pairwise(found[number : number + _MAX_BETWEEN]) if name is not None else ():
+        if not _blank(_EXTERN.sub(b"", source[before.end : one.start])):
+            return None
+        if one.word == b"define" and name is not None and one.rest.split(None, 1)[:1] == [name[1].encode()]:
+            return one
+    return None
 
-    def _defined(self, end: int, rest: bytes) -> None:
-        """A `#define` begins an include guard if it is of the guarded name, with nothing but directives before it."""
-        opened = self._stack[-1] if self._stack else None
-        words = rest.split(None, 2)
-        if opened is None or not opened.guards or words[:1] != [opened.guards.encode()]:
-            return
-        opened.is_named = words[1:2] in ([], [b"1"]) and self._names_a_file(opened.guards)
-        opened.guarded, opened.guards = end, ""
-        self._waiting -= 1
 
-    def _names_a_file(self, name: str) -> bool:
-        stem = re.sub(r"\W|_", "", self._file.path.rpartition("/")[2].partition(".")[0]).upper()
-        return bool(_GUARD_NAME.search(name)) or (len(stem) > 2 and stem in name.replace("_", "").upper())
-
-    def _is_guard(self, opened: _Open, start: int, end: int) -> bool:
-        """Whether an `#if` that ends here is an include guard: around the whole file, or of a name such as LIST_H."""
-        if opened.guarded < 0 or (opened.is_named and _blank(self._source[opened.guarded : start])):
-            return False
-        return opened.is_named or (opened.is_first and _blank(self._source[end:]))
-
-    def _give_up(self) -> None:
-        for opened in self._stack:
-            opened.guards = ""
-        self._waiting = 0
+def _is_guard(guard: _Directive, opening: _Directive, closing: _Directive, file: File) -> bool:
+    """Whether an `#if` with such a `#define` is an include guard: around all of the file, or of a name as LIST_H."""
+    name, *value = guard.rest.decode("utf-8", "replace").split(None, 2)
+    stem = re.sub(r"\W|_", "", file.path.rpartition("/")[2].partition(".")[0]).upper()
+    names_a_file = _GUARD_NAME.search(name) or (len(stem) > 2 and stem in name.replace("_", "").upper())
+    if value[:1] in ([], ["1"]) and names_a_file:
+        return not _blank(file.source[guard.end : closing.start])
+    return _blank(file.source[: opening.start]) and _blank(file.source[closing.end :])
 
 
 def _blank(source: bytes) -> bool:
