@@ -30,13 +30,23 @@ class Indexing(NamedTuple):
         return f"{self.before}`{' '.join(filter(None, ('lci index', self.flags, what)))}`{self.after}"
 
 
+class Words(NamedTuple):
+    """A hint in the words of whoever reads it: of a shell, and of a client of `lci mcp`, which has tools."""
+
+    shell: str
+    tools: str
+
+    def hint(self, _workspace: str) -> str:
+        return self.shell
+
+
 class LciError(Exception):
     """Base of every error that a user can see."""
 
     code = "error"
     exit_code = EXIT_USAGE
 
-    def __init__(self, message: str, *, hint: str | Indexing = "", **details: Any) -> None:
+    def __init__(self, message: str, *, hint: str | Indexing | Words = "", **details: Any) -> None:
         super().__init__(message)
         self.message = message
         self._hint = hint
@@ -48,8 +58,14 @@ class LciError(Exception):
         return self._hint if isinstance(self._hint, str) else self._hint.hint(self.workspace)
 
     @hint.setter
-    def hint(self, hint: str | Indexing) -> None:
+    def hint(self, hint: str | Indexing | Words) -> None:
         self._hint = hint
+
+    def for_tools(self) -> LciError:
+        """The error with its hint as a client of `lci mcp` reads it."""
+        if isinstance(self._hint, Words):
+            self._hint = self._hint.tools
+        return self
 
     def as_json(self) -> dict[str, Any]:
         """The `error` object of the JSON output."""
@@ -86,7 +102,9 @@ class UnknownTargetError(UsageError):
 
     code = "unknown_target"
 
-    def __init__(self, message: str, near: Sequence[str], what: str = "", index: IndexInfo | None = None) -> None:
+    def __init__(
+        self, message: str, near: Sequence[str], what: str | Words = "", index: IndexInfo | None = None
+    ) -> None:
         """
         Args:
             message: What there is not.
@@ -99,7 +117,8 @@ class UnknownTargetError(UsageError):
             what = f"did you mean {', '.join(some)} or {last}?" if some else f"did you mean {last}?"
         more = {}
         if index is not None and index.behind:
-            what = f"{what}{'; ' if what else ''}{index.advice}"
+            before = what if isinstance(what, Words) else Words(what, what)
+            what = Words(*(f"{words}{'; ' if words else ''}{index.advice}" for words in before))
             more = {"stale_files": index.stale_files, "unchecked_files": index.unchecked_files}
         super().__init__(message, hint=what, near=list(near), **more)
 
@@ -134,6 +153,15 @@ def unknown_refresh(what: str, value: object, kind: type[UsageError] = UsageErro
 def near_needs_words() -> UsageError:
     """The error for --near without a query."""
     return UsageError("--near needs a QUERY with words", hint="with filters alone, nothing is ranked")
+
+
+def nothing_asked() -> UsageError:
+    """The error for a search without a query and without a filter."""
+    shell, tools = (
+        "give a QUERY, or a filter such as --kind or --path",
+        "give a query, or a filter such as kind or path",
+    )
+    return UsageError("nothing to search for", hint=Words(shell, tools))
 
 
 class HookError(UsageError):

@@ -6,13 +6,14 @@ from __future__ import annotations
 TEXT = """\
 ## Search this repository with lci
 
-Run `lci` in the shell before `rg`, `grep` or reading whole files. Its index is local and keeps itself fresh.
+Run `lci` in the shell before `rg`, `grep` or reading whole files. Its index keeps itself fresh.
 
-- A question: `lci search "where are expired sessions removed" -n 5`. How parts work together: add `-m multiview`.
-- A pasted message, exact words: `lci search -m bm25 "connection reset" -n 5`. Each line: `lci grep -F 'x[0]'`.
-- A name: `lci def NAME`, `lci show NAME` (its body; also an id of a result, or FILE:LINE), `lci refs NAME`.
+- A question, issue, trace: `lci explore "how are expired sessions removed"` shows the code.
+- Places only: `lci search "expired sessions" -n 5`. Is this code there already? `lci similar -`.
+- A pasted message: `lci grep -F 'connection reset'`. Its words: `lci search -m bm25 "reset" -n 5`.
+- A name: `lci def NAME`, `lci show NAME` (its body; also an id, FILE:LINE), `lci refs NAME`.
 - Calls: `lci callers NAME`, `lci callees NAME`, `lci path FROM TO`. What a change affects: `lci affected`.
-- An unknown file or folder: `lci outline PATH`.
+- A file, a folder: `lci outline PATH`.
 
 `--max-tokens 1500` bounds the answer of any command.
 "0 callers" proves nothing: look at `lci refs NAME` before you call code unused.
@@ -41,6 +42,7 @@ TASKS = """\
 | who calls it; what it calls | `lci callers Session.close`, `lci callees Session.close` |
 | how one function reaches another | `lci path main Session.close` |
 | what a change affects; the tests to run | `lci affected`, `lci affected main --paths` |
+| code like this, also code that is not there yet | `lci similar Session.close`, `lci similar -` |
 | names with several definitions | `lci conflicts 'Socket*'` |
 
 All of them take `--json`; `--lang`, `--path` and `--exclude` narrow the answer. Exit code 0: results; 1: none; 2: the

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cli.output import cost, emit, from_here, shape_of
-from lci_py.cli.request import open_engine
+from lci_py.cli.request import number, open_engine
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Row(NamedTuple):
         results: Whether there are any: the exit code.
         whole: Whether it needs the whole call graph.
         shapes: Flags that say what stdout holds, besides those of `shape_of`.
+        skip: The answer without its first results, for --offset; None where the engine does that.
         fit: Cuts the answer to a budget, with what tells the tokens of one; None if the writer's `cut` does.
         bare: Whether text of a shape has no room for a note, as for `emit`.
         finish: Says on stderr what stdout has no room for, and returns the exit code, given the one by `results`.
@@ -52,6 +53,7 @@ class Row(NamedTuple):
     results: Callable[[Any], object]
     whole: Callable[[Invocation], bool] = lambda _: True
     shapes: tuple[str, ...] = ()
+    skip: Callable[[Any, int], Any] | None = None
     fit: Callable[[Asked, Any, Callable[[Any], int]], Any] | None = None
     bare: Callable[[str], bool] = lambda shape: shape in DIAGRAMS
     finish: Callable[[Asked, Any, int], int] = lambda _asked, _answer, code: code
@@ -64,6 +66,8 @@ def answer(call: Invocation, row: Row) -> int:
     with open_engine(call, whole=row.whole(call)) as engine:
         asked = Asked(call, shape, request, engine)
         found = row.ask(asked)
+        if row.skip is not None and (offset := number(call.values, "offset")):
+            found = row.skip(found, offset)
         if from_here(call, shape) and shape not in (*DIAGRAMS, "sarif"):
             from lci_py.render.relative_paths import seen_from
 

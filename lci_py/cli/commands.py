@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 #: Commands that answer a question about an index: the module and the name of their row.
 ROWS = {
     "explore": ("rows.explore", "ROW"),
+    "similar": ("rows.similar", "ROW"),
     "def": ("search", "DEFINITIONS"),
     "callers": ("rows.graph", "ROW"),
     "callees": ("rows.graph", "ROW"),

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.app import Engine
 
-#: The questions whose answers are values. An answer of `grep` is read once, while the files are searched.
-_ANSWERS = (
-    "search", "definitions", "navigate", "show", "outline", "files", "history", "path", "affected", "conflicts",
-    "similar_paths",
-)  # fmt: skip
-
 
 class KeptEngine:
     """Hands out one engine, and closes it at the end. Use it as a context manager."""
 
-    def __init__(self, opened: Callable[[bool, Engine | None], Engine], *, remembering: bool = False) -> None:
+    def __init__(self, opened: Callable[[bool, Engine | None], Engine]) -> None:
         """
         Args:
             opened: Opens the index, with the whole call graph if the first argument says so. The second is the engine
                 so far, which it hands back or closes.
-            remembering: Work out each answer once until `look_again` is called: a server writes it as JSON and as text.
         """
         self._opened = opened
-        self._remembering = remembering
         self._engine: Engine | None = None
-        self._handed: Any = None
         self._looked = False
 
     def __enter__(self) -> KeptEngine:
@@ -51,9 +42,8 @@ class KeptEngine:
         lacks_graph = whole and engine is not None and not engine.snapshot.manifest.is_complete
         if engine is None or not self._looked or lacks_graph:
             self._engine = engine = self._open(whole, engine)
-            self._handed = _Remembering(engine) if self._remembering else engine
             self._looked = True
-        return nullcontext(self._handed)
+        return nullcontext(engine)
 
     def _open(self, whole: bool, engine: Engine | None) -> Engine:
         self._engine = None
@@ -63,24 +53,3 @@ class KeptEngine:
             if engine is not None:
                 engine.__exit__()
             raise
-
-
-class _Remembering:
-    """An engine that works out each answer once."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-        self._answers: list[tuple[object, Any]] = []
-
-    def __getattr__(self, name: str) -> Any:
-        ask = getattr(self._engine, name)
-        return (lambda *request: self._answer(name, ask, request)) if name in _ANSWERS else ask
-
-    def _answer(self, name: str, ask: Callable[..., Any], request: tuple[Any, ...]) -> Any:
-        key = (name, request)
-        for asked, answer in self._answers:
-            if asked == key:
-                return answer
-        answer = ask(*request)
-        self._answers.append((key, answer))
-        return answer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.cli.command_line import ARGUMENT, Invocation, Value, defaults
 from lci_py.cli.options import ANSWERING, COMMANDS
 from lci_py.cli.options.flags import GENERAL, Command, Flag
-from lci_py.cli.request import plain_text
+from lci_py.cli.request import number, plain_text
 from lci_py.errors import UnknownModeError, UsageError, unknown_value
 
 if TYPE_CHECKING:
@@ -22,8 +22,6 @@ _OF_THE_PROCESS = {
     "json", "jsonl", "paths", "vimgrep", "sarif", "format", "files_with_matches", "count", "batch", "refresh", "model",
     "trust_index",
 }  # fmt: skip
-#: As of the command line: larger numbers are mistakes, and nothing else has to bear them.
-_LARGEST = 10**9
 COMMAND = "command"
 
 
@@ -114,8 +112,8 @@ def _has_glob(value: object) -> bool:
 
 
 def _flag_store(flag: Flag) -> Callable[[str, Any, dict[str, Value]], None]:
-    def store(_key: str, value: Any, values: dict[str, Value]) -> None:
-        values[flag.name] = _value(flag, "--" + flag.name.replace("_", "-"), value)
+    def store(key: str, value: Any, values: dict[str, Value]) -> None:
+        values[flag.name] = _value(flag, key, value)
 
     return store
 
@@ -126,11 +124,7 @@ def _value(flag: Flag, key: str, value: Any) -> Value:
             raise UsageError(f"{key} must be true or false")
         return value
     if flag.shape == "int":
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise UsageError(f"{key} must be a whole number")
-        if abs(value) >= _LARGEST:
-            raise UsageError(f"{key} has more than 9 digits")
-        return value
+        return number({flag.name: value}, flag.name, key)
     if flag.shape == "list":
         return _texts(key, value)
     if flag.name == "fields" and not isinstance(value, str):

@@ -188,7 +188,8 @@ def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
 def _written(
     call: Invocation, shape: str, answer: A, writer: Writer[A], fields: tuple[str, ...], note: dict[str, int] | None
 ) -> str:
-    held = io.StringIO()
+    # A client of `lci mcp` is told more, and all of it counts.
+    held = type(sys.stdout)() if isinstance(sys.stdout, io.StringIO) else io.StringIO()
     if shape == "text":
         width = None
         if sys.stdout.isatty():

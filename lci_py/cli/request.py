@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from lci_py.cli.command_line import MORE, Invocation
 from lci_py.cli.streams import progress, warn
-from lci_py.errors import BadPathError, UnknownModeError, UsageError, near_needs_words, unknown_refresh
+from lci_py.errors import (
+    BadPathError,
+    UnknownModeError,
+    UsageError,
+    Words,
+    near_needs_words,
+    nothing_asked,
+    unknown_refresh,
+)
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:
@@ -32,6 +40,8 @@ _NUMBERS = {
 }  # fmt: skip
 #: The same of other commands.
 _MORE_NUMBERS = {"max_nodes": 0, "max_count": 1, "depth": 1}
+#: As of the command line: larger numbers are mistakes.
+_LARGEST = 10**9
 #: The keys of a batch line, in the order in which an error lists them.
 BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
@@ -61,7 +71,7 @@ def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
     from lci_py.cli.kept_engine import KeptEngine
 
     shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
-    return KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown), remembering=report is not None)
+    return KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown))
 
 
 def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | None, shown: Callable[[], Any]) -> Engine:
@@ -115,7 +125,7 @@ def required_name(call: Invocation) -> str:
     """
     name = (call.text("argument") or "").strip()
     if not name:
-        raise UsageError("the name is empty", hint=f"lci {call.command} NAME")
+        raise UsageError("the name is empty", hint=Words(f"lci {call.command} NAME", "give a name"))
     return plain_text(name)
 
 
@@ -207,7 +217,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
     filters = Filters(**{key: texts(values, key) for key in FILTER_KEYS})
     query = plain_text(query or "")
     if not query.strip() and not filters:
-        raise UsageError("nothing to search for", hint="give a QUERY, or a filter such as --kind or --path")
+        raise nothing_asked()
     return SearchRequest(
         query=query,
         mode=mode,
@@ -419,9 +429,9 @@ def _from_root(glob: str, folders: _Folders) -> str:
         if _may_be_workspace(folders.root):
             name, hint = os.path.basename(folders.root), "write REPOSITORY/PATH, or a path from the current folder"
             raise BadPathError(f"no repository of the workspace {name} has {glob}", hint=hint)
-        raise BadPathError(
-            f"{glob} is outside {folders.root}", hint="paths start at the current folder; see --root for another root"
-        )
+        shell, tools = "the current folder; see --root for another root", "the root of the repository"
+        hints = Words(*(f"paths start at {words}" for words in (shell, tools)))
+        raise BadPathError(f"{glob} is outside {folders.root}", hint=hints)
     return _anchored(path, wild, glob)
 
 
@@ -457,19 +467,24 @@ def _literal(path: str) -> str:
 # --- one value of a flag or of a batch line ---------------------------------------------------------------------
 
 
-def number(values: Mapping[str, object], key: str) -> int | None:
-    """
+def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | None:
+    """A whole number, also one that JSON has as 2.0; `spelled` is what its key is called in an error.
+
     Raises:
-        UsageError: It is no whole number, or smaller than it may be.
+        UsageError: It is no whole number, or smaller than it may be, or larger than anything has to bear.
     """
-    value = values.get(key)
+    value, spelled = values.get(key), spelled or _spelled(key)
     if value is None:
         return None
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
-        raise UsageError(f"{_spelled(key)} must be a whole number")
+        raise UsageError(f"{spelled} must be a whole number")
     least = _NUMBERS[key] if key in _NUMBERS else _MORE_NUMBERS[key]
+    if abs(value) >= _LARGEST:
+        raise UsageError(f"{spelled} has more than 9 digits")
     if value < least:
-        raise UsageError(f"{_spelled(key)} must be at least {least}, not {value}")
+        raise UsageError(f"{spelled} must be at least {least}, not {value}")
     return value
 
 

@@ -69,6 +69,10 @@ class ContextualEncoder:
             return np.zeros(self.dimension, np.float32)
         return np.asarray(self._encode([self._query_prompt + text])[0])
 
+    def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
+        """Embed code as a chunk: [dimension]; zeros if it is blank. `known` is not used."""
+        return np.asarray(self.encode_chunks([code])[0])
+
     def encode_chunks(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts of the index.
 

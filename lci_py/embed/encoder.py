@@ -212,6 +212,13 @@ class Encoder:
         pointers = np.array([0, len(ids)], np.int64)
         return np.asarray(self.encode_bags(pointers, ids, weights, question=True)[0])
 
+    def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
+        """Embed code as a chunk: arguments and result as of `encode_text`."""
+        import numpy as np
+
+        ids, weights = self.question_tokens(code, known)
+        return np.asarray(self.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0])
+
     def question(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> Question:
         """The vector and the tokens of a question, for a model with a table; arguments as for `encode_text`."""
         import numpy as np

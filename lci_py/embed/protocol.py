@@ -36,3 +36,7 @@ class TextEncoder(Protocol):
                 bags uses it.
         """
         ...
+
+    def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
+        """Embed code as the chunks of an index are: arguments and result as of `encode_text`."""
+        ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lci_py.errors import UsageError
+from lci_py.errors import nothing_asked
 from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import check
 from lci_py.source.repository.workspace import FOLDER
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lci_py.types.outline import OutlineAnswer, OutlineRequest
     from lci_py.types.search import Answer, Filters
     from lci_py.types.show import ShowAnswer, ShowRequest
+    from lci_py.types.similar import SimilarAnswer, SimilarRequest
 
 #: Results of a query that a map is about.
 _SEEDS = 20
@@ -87,7 +88,7 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, request.filters)
         if not request.query.strip() and not request.filters:
-            raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
+            raise nothing_asked()
         if request.offset:  # the ranking does not depend on it: the results before it are found as well
             request = replace(request, limit=self.snapshot.shown(request) + request.offset)
         if (folding := self._folding()) is None:
@@ -208,6 +209,19 @@ class Engine:
         self.snapshot.forget()
         check(self.snapshot, request.filters)
         return explore(self.snapshot, request)
+
+    def similar(self, request: SimilarRequest) -> SimilarAnswer:
+        """The definitions that are most like some code.
+
+        Raises:
+            UnknownTargetError: Nothing has the name, or is at the place.
+            IndexError_: A shard that it needs cannot be used.
+        """
+        from lci_py.search.explore.similar import similar
+
+        self.snapshot.forget()
+        check(self.snapshot, request.filters)
+        return similar(self.snapshot, request)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
         """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""

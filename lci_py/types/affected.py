@@ -60,7 +60,8 @@ class AffectedAnswer(NamedTuple):
     tests: tuple[Reached, ...]
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
-    dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it left out
+    dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it or an offset left out
+    offset: int = 0  # of them, rows left out before the first one shown
     by_name: tuple[str, ...] = ()  # files of tests that only a name or an import leads to, if these are left out
     nearest_tests: tuple[str, ...] = ()  # if there are no tests: files of some by folder and name, best first
     through: tuple[Through, ...] = ()  # declared methods that changes implement with more others than are followed

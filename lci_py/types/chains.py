@@ -60,3 +60,4 @@ class PathAnswer(NamedTuple):
     info: IndexInfo
     frontier: Frontier | None = None
     others: tuple[OtherMeaning, ...] = ()  # what the names can mean as well, likeliest first
+    offset: int = 0  # chains left out before the first one shown

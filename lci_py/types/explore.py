@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from lci_py.types.search import Degradation, Filters, IndexInfo
+from lci_py.types.search import Confidence, Degradation, Filters, IndexInfo
 
 #: Tokens of an answer for which nobody names a bound.
 EXPLORE_TOKENS = 2000
@@ -26,6 +26,7 @@ class ExploreRequest(NamedTuple):
         max_tokens: Of the answer.
         places: FILE:LINE that the question is made of, as (path, line).
         revision: Instead of a question: what has changed since this commit.
+        offset: Definitions that earlier answers to the same request have shown: they are left out.
     """
 
     question: str
@@ -33,6 +34,7 @@ class ExploreRequest(NamedTuple):
     max_tokens: int = EXPLORE_TOKENS
     places: tuple[tuple[str, int], ...] = ()
     revision: str | None = None
+    offset: int = 0
 
 
 class Piece(NamedTuple):
@@ -95,7 +97,8 @@ class ExploreAnswer(NamedTuple):
         left_out: Pieces that the budget has no room for, the worthiest first.
         total: Definitions that were weighed.
         degraded: Views that did not answer.
-        confidence: How sure it is that the question is about this repository; None if nobody has judged it.
+        confidence: How sure it is that the question is about this repository; None for a change, or
+            if a search would not say.
         states: Each step of the budget, as the piece is after it: a smaller budget takes fewer.
     """
 
@@ -106,5 +109,5 @@ class ExploreAnswer(NamedTuple):
     left_out: tuple[Piece, ...] = ()
     total: int = 0
     degraded: tuple[Degradation, ...] = ()
-    confidence: str | None = None
+    confidence: Confidence | None = None
     states: tuple[Piece, ...] = ()

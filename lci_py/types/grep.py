@@ -78,6 +78,7 @@ class GrepAnswer(NamedTuple):
     request: GrepRequest
     files: Iterator[FileLines]
     tally: Tally  # complete once `files` has ended
+    offset: int = 0  # lines, or files, left out before the first one shown
 
     @property
     def info(self) -> IndexInfo:

@@ -82,3 +82,4 @@ class OutlineAnswer(NamedTuple):
     total: int
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
+    offset: int = 0  # items left out before the first one shown

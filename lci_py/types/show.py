@@ -84,6 +84,7 @@ class ShowAnswer(NamedTuple):
     unknown: tuple[Unknown, ...] = ()
     max_tokens: int | None = None  # the budget, if it cut something
     dropped: tuple[Shown, ...] = ()  # results that it left out
+    offset: int = 0  # results left out before the first one shown
 
     @property
     def total(self) -> int:

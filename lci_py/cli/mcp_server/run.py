@@ -55,7 +55,7 @@ def run_mcp(call: Invocation) -> int:
             from lci_py.cli.mcp_server.server import Server
 
             gc.enable()  # the entry point turned it off for short runs, such as this import
-            Server(wire, offered, worker, root).run(greeting.replayed, left)
+            Server(wire, offered, worker, root, structured=call.flag("structured")).run(greeting.replayed, left)
     except BrokenPipeError:
         pass  # the client has gone
     finally:

@@ -21,9 +21,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from lci_py import __version__
-from lci_py.cli.batch import printed_error
 from lci_py.cli.mcp_server.tools import Tool, command_object, instructions
 from lci_py.cli.mcp_server.wire import NO_JSON, NO_MESSAGE, Wire
+from lci_py.cli.mcp_server.worker import said_error
 from lci_py.cli.mcp_server.worker_process import WorkerProcess
 from lci_py.cli.request import plain_text
 from lci_py.errors import LciError, unknown_value
@@ -40,19 +40,24 @@ _Context: TypeAlias = ServerRequestContext[Any]
 class Server:
     """Serves one client, in one folder at a time."""
 
-    def __init__(self, wire: Wire, tools: Sequence[Tool], worker: WorkerProcess, root: str | None) -> None:
+    def __init__(
+        self, wire: Wire, tools: Sequence[Tool], worker: WorkerProcess, root: str | None, *, structured: bool = False
+    ) -> None:
         """
         Args:
             wire: To the client.
             tools: Those that are offered.
             worker: Answers.
             root: The folder to search, whatever the client has open; None to ask the client.
+            structured: Whether answers are JSON instead of text.
         """
         self._wire = wire
         self._tools = {tool.name: tool for tool in tools}
         self._worker = worker
         self._named = root
+        self._structured = structured
         self._of_client: str | None = None
+        self._unsaid = ""  # about the folder, to be said with the next answer
         self._asked = False  # for the folder
         self._turn = anyio.Lock()
 
@@ -74,6 +79,7 @@ class Server:
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=self._list_resources,
+            on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
         )
         changed = "notifications/roots/list_changed"
@@ -89,6 +95,9 @@ class Server:
     async def _list_resources(self, _context: _Context, _params: object) -> types.ListResourcesResult:
         return types.ListResourcesResult(resources=[_STATUS])
 
+    async def _list_templates(self, _context: _Context, _params: object) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[])
+
     # --- calls ----------------------------------------------------------------------------------------------------
 
     async def _call_tool(
@@ -101,18 +110,14 @@ class Server:
             command = command_object(tool, params.arguments or {})
             if asked := await self._ask_for_folder(context, params):
                 return asked
-            answer = await self._ask(context, command)
+            answer = await self._ask(context, command, as_json=self._structured)
         except LciError as error:
-            answer = {"json": printed_error(error)[0], "text": ""}
-        found = _without_surrogates(json.loads(answer["json"]))
-        text = plain_text(answer["text"]).strip("\n")
-        failure = found.get("error")
-        if isinstance(failure, dict):
-            text = ": ".join(part for part in (failure["message"], failure.get("hint")) if part)
+            answer = {"text": said_error(error, as_json=self._structured), "error": True}
+        text, unsaid, self._unsaid = plain_text(answer["text"]).strip("\n") or "no results", self._unsaid, ""
+        found = _without_surrogates(json.loads(answer["text"])) if self._structured else None
+        said = f"{text}\n{unsaid}" if unsaid and not self._structured else text
         return types.CallToolResult(
-            content=[types.TextContent(type="text", text=text or "no results")],
-            structured_content=found,
-            is_error=isinstance(failure, dict),
+            content=[types.TextContent(type="text", text=said)], structured_content=found, is_error=answer["error"]
         )
 
     async def _read_resource(
@@ -123,16 +128,17 @@ class Server:
         if asked := await self._ask_for_folder(context, params):
             return asked
         try:
-            text = (await self._ask(context, {"command": "status"}))["json"]
+            text = (await self._ask(context, {"command": "status"}, as_json=True))["text"]
         except LciError as error:
-            text, _ = printed_error(error)
+            text = said_error(error, as_json=True)
         contents = types.TextResourceContents(uri=_STATUS.uri, mime_type=_STATUS.mime_type, text=plain_text(text))
         return types.ReadResourceResult(contents=[contents])
 
-    async def _ask(self, context: _Context, command: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, context: _Context, command: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
         """The worker's answer. If the client cancels its request, the worker is ended."""
         chosen = "flag" if self._named else "client" if self._of_client else "nobody"
-        request = {"folder": self._named or self._of_client or os.getcwd(), "chosen": chosen, "command": command}
+        folder = self._named or self._of_client or os.getcwd()
+        request = {"folder": folder, "chosen": chosen, "command": command, "json": as_json}
 
         def report(part: float, stage: str) -> None:
             anyio.from_thread.run(context.session.report_progress, part, 1.0, stage)
@@ -173,7 +179,11 @@ class Server:
                 said = None  # it says that it has roots, and does not name them
         self._asked = True
         found = [_folder(str(root.uri)) for root in said.roots] if isinstance(said, types.ListRootsResult) else []
-        self._of_client = next((folder for folder in found if folder), None)
+        there = list(dict.fromkeys(folder for folder in found if folder))
+        self._of_client = there[0] if there else None
+        if len(there) > 1:
+            others = ", ".join(map(plain_text, there[1:]))
+            self._unsaid = f"only {plain_text(there[0])} is searched, not {others}: a server per folder, or a workspace"
         return None
 
     async def _forget_folder(self, _context: _Context, _params: object) -> None:

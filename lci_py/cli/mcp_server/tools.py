@@ -53,15 +53,14 @@ class Tool(NamedTuple):
         return {"annotations": read_only, "description": self.description, "inputSchema": schema, "name": self.name}
 
 
+#: How every answer is bounded, and where it goes on.
+_BOUNDS = {"max_tokens": _NUMBER, "offset": _NUMBER}
+_PATH, _NAME, _LIMIT = {"path": _TEXT}, {"name": _TEXT}, {"limit": _NUMBER}
 EXPLORE = Tool(
     "explore",
     "explore",
     "The code that answers a question, and what that leads to.",
-    {
-        "question": _says(_TEXT, "Also names, FILE:LINE, an issue, a stack trace"),
-        "path": _TEXT,
-        "max_tokens": _NUMBER,
-    },
+    {"question": _says(_TEXT, "Also names, FILE:LINE, an issue, a stack trace"), **_PATH, **_BOUNDS},
     ("question",),
 )
 SEARCH = Tool(
@@ -78,12 +77,12 @@ SEARCH = Tool(
         },
         "lang": _TEXT,
         "kind": _says(_TEXT, "function, method, class…"),
-        "path": _TEXT,
+        **_PATH,
         "exclude": _TEXT,
         "name": _says(_TEXT, "Glob, as path and exclude are"),
         "conflicts": _YES,
-        "limit": _NUMBER,
-        "max_tokens": _NUMBER,
+        **_LIMIT,
+        **_BOUNDS,
     },
 )
 READ = Tool(
@@ -95,13 +94,10 @@ READ = Tool(
             _TEXTS, "Names (Type.method, glob), ids of results, FILE:LINE for what is around it, FILE:A-B, FILE"
         ),
         "context": _NUMBER,
-        "max_tokens": _NUMBER,
+        **_BOUNDS,
     },
     ("targets",),
 )  # fmt: skip
-_PATH = {"path": _TEXT}
-_NAME = {"name": _TEXT}
-_LIMIT = {"limit": _NUMBER}
 MORE = (
     Tool("outline", "outline", "Signatures in files; of a folder, a map.", {"paths": _TEXTS}),
     Tool("callers", "callers", "Who calls a function.", {**_NAME, "all": _YES, **_LIMIT}, ("name",)),
@@ -115,15 +111,19 @@ MORE = (
         {"pattern": _TEXT, "fixed_strings": _YES, "ignore_case": _YES, **_PATH, **_LIMIT},
         ("pattern",),
     ),
+    Tool("similar", "similar", "Near duplicates, and code alike.", {"target": _says(_TEXT, "Code, name, FILE:LINE")},
+         ("target",)),
     Tool("conflicts", "conflicts", "Symbols with several definitions.", {**_NAME, **_PATH, **_LIMIT}),
     Tool("affected", "affected", "Tests affected since a commit, by files.", {"rev": _TEXT, "files": _TEXTS}),
-    Tool("status", "status", "State of the index.", {}),
 )  # fmt: skip
+#: It has no results to go on with.
+STATUS = Tool("status", "status", "State of the index.", {"max_tokens": _NUMBER})
 
 
 def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
     """The tools that --tools asks for; those of a workspace can be asked about some of its repositories."""
-    found = (EXPLORE, SEARCH, READ, *(MORE if which == "all" else ()))
+    more = [*(tool._replace(arguments={**tool.arguments, **_BOUNDS}) for tool in MORE), STATUS]
+    found = (EXPLORE, SEARCH, READ, *(more if which == "all" else ()))
     if not workspace:
         return found
     repo = {"repo": _says(_TEXT, "Glob on the repository, the first part of a path")}

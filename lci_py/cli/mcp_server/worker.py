@@ -1,7 +1,7 @@
 """The process that answers: it runs commands on an index that it keeps open, one after the other.
 
 It is apart from the process that speaks the protocol, so that a call can be cancelled, whatever it is doing, by ending
-it; and so that it has no threads, and may fork to build an index.
+it; so that it has no threads, and may fork to build an index; and so that it can end when nobody asks any more.
 
 A line of JSON in is a command with its folder; lines of JSON out are its progress, and then its answer.
 """
@@ -12,17 +12,20 @@ import gc
 import io
 import json
 import os
+import select
 import signal
-from contextlib import ExitStack, redirect_stderr
+import sys
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py import interrupts
-from lci_py.cli.batch import printed, printed_error
+from lci_py.cli.batch import printed_error
 from lci_py.cli.command_line import Invocation, defaults
+from lci_py.cli.commands import runner
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import kept_engine
-from lci_py.cli.streams import prepare_streams
+from lci_py.cli.streams import InternalError, prepare_streams
 from lci_py.errors import BadPathError, LciError
 from lci_py.processes import silence
 
@@ -32,15 +35,20 @@ if TYPE_CHECKING:
 
 #: Who has chosen a folder: a flag of `lci mcp`, the client, or nobody. Where nobody has, an index is made in git only.
 CHOSEN = ("flag", "client", "nobody")
+#: Seconds without a request after which the process ends: agents leave their servers running for days.
+IDLE = 600.0
+#: The exit code then. Whoever asks starts another one, as if nothing had happened.
+EXIT_IDLE = 75
 #: How much further the build of an index must be before that is reported.
 _STEP = 0.01
 
 
-def work(settings: dict[str, Any]) -> None:
-    """Answer until standard input ends. This is the whole program of a process of its own.
+def work(settings: dict[str, Any], idle: float = IDLE) -> None:
+    """Answer until standard input ends, or nothing comes from it. This is the whole program of a process of its own.
 
     Args:
         settings: The flags of `lci mcp` that say how an index is opened.
+        idle: Seconds without a request after which it ends.
     """
     interrupts.install()
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
@@ -54,8 +62,11 @@ def work(settings: dict[str, Any]) -> None:
 
     app.preload()
     desk = _Desk(settings, answers)
-    for line in requests:
+    while select.select([requests], [], [], idle)[0]:
+        if not (line := requests.readline()):
+            return
         _send(answers, desk.answer(json.loads(line)))
+    sys.exit(EXIT_IDLE)
 
 
 def _send(answers: IO[bytes], message: dict[str, Any]) -> None:
@@ -82,11 +93,13 @@ class _Desk:
     def answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """
         Args:
-            request: `folder`, `chosen` as one of CHOSEN, and `command`, an object.
+            request: `folder`, `chosen` as one of CHOSEN, `command`, an object, and whether the answer is wanted as
+                `json`.
         Returns:
-            The exit `code` of the command, and its output as `json` and as `text`.
+            The output of the command as `text`, and whether it is an `error`.
         """
         self._progress = None
+        as_json = bool(request["json"])
         try:
             self._go_to(request["folder"], request["chosen"])
             from lci_py import app
@@ -95,10 +108,13 @@ class _Desk:
             call = invocation(request["command"], Invocation("search", defaults(COMMANDS["search"])))
             if self._kept is not None:
                 self._kept.look_again()
-            return _answer(call._replace(values={**call.values, **self._settings, "root": root}, kept=self._kept))
+            values = {**call.values, **self._settings, "root": root, "json": as_json}
+            return {"text": _printed(call._replace(values=values, kept=self._kept)), "error": False}
         except LciError as error:
-            found, code = printed_error(error)
-            return {"code": code, "json": found, "text": ""}
+            return {"text": said_error(error, as_json=as_json), "error": True}
+        except Exception as error:  # a bug in one command must not end the others
+            found = InternalError(f"internal error: {type(error).__name__}: {error}")
+            return {"text": said_error(found, as_json=as_json), "error": True}
 
     def _go_to(self, folder: str, chosen: str) -> None:
         if self._place == (folder, chosen):
@@ -128,9 +144,17 @@ class _Desk:
             _send(self._answers, {"progress": round(self._reported, 2), "stage": f"{stage} {done:,}/{total:,}"})
 
 
-def _answer(call: Invocation) -> dict[str, Any]:
-    said = io.StringIO()
-    with redirect_stderr(said):
-        found, code = printed(call._replace(values={**call.values, "json": True}))
-        text = "" if found.startswith('{"error":') else printed(call)[0]
-    return {"code": code, "json": found, "text": text + said.getvalue()}
+def _printed(call: Invocation) -> str:
+    """What a command writes; text with its warnings."""
+    from lci_py.render.text.style import ToolText
+
+    out = ToolText()
+    with redirect_stdout(out), redirect_stderr(io.StringIO() if call.flag("json") else out):
+        runner(call.command)(call)
+    return out.getvalue()
+
+
+def said_error(error: LciError, *, as_json: bool) -> str:
+    """An error as a client of the server reads it."""
+    error = error.for_tools()
+    return printed_error(error)[0] if as_json else ": ".join(filter(None, (error.message, error.hint)))

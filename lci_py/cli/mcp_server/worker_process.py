@@ -6,7 +6,7 @@ import json
 import subprocess
 from typing import TYPE_CHECKING, Any
 
-from lci_py.cli.mcp_server.worker import work
+from lci_py.cli.mcp_server.worker import EXIT_IDLE, IDLE, work
 from lci_py.cli.streams import InternalError
 from lci_py.processes import program
 
@@ -22,8 +22,9 @@ _PATIENCE = 2.0
 class WorkerProcess:
     """One process, started again after it was ended. A question is asked in one thread at a time."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
-        self._command = program(work, settings)
+    def __init__(self, settings: dict[str, Any], idle: float = IDLE) -> None:
+        """`settings` and `idle` are those of `work`."""
+        self._command = program(work, settings, idle)
         self._process: subprocess.Popen[bytes] | None = None
 
     def started(self) -> subprocess.Popen[bytes]:
@@ -48,8 +49,10 @@ class WorkerProcess:
                 if "progress" not in message:
                     return message
                 report(message["progress"], message["stage"])
-        except (OSError, ValueError) as error:
-            raise InternalError(f"the process that answers has ended: {error}") from error
+        except (OSError, ValueError):
+            pass  # it has ended, as it has if there are no more lines
+        if process.wait() == EXIT_IDLE:
+            return self.ask(request, report)  # it has ended before it saw the request
         raise InternalError("the process that answers has ended; the next call starts another")
 
     def stop(self) -> None:

@@ -24,6 +24,7 @@ _MODULES = {
     "outline": "find",
     "grep": "find",
     "files": "files",
+    "similar": "find",
     "def": "find",
     "refs": "graph",
     "callers": "graph",
@@ -44,8 +45,8 @@ _MODULES = {
 }
 #: The commands that answer questions about an index: each can be a line of a batch.
 ANSWERING = (
-    "explore", "search", "show", "outline", "grep", "files", "def", "refs", "callers", "callees", "tree", "path",
-    "affected", "history", "conflicts", "status",
+    "explore", "search", "show", "outline", "grep", "files", "similar", "def", "refs", "callers", "callees", "tree",
+    "path", "affected", "history", "conflicts", "status",
 )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ MCP = Command(
     "Serve the index to a coding agent, over MCP on standard input and output; needs the extra mcp.",
     None,
     (
-        Flag(("--tools",), "text", "default (search and read, if left out) or all.", "Server", "WHICH", TOOLS),
+        Flag(("--tools",), "text", "default (explore, search and read, if left out) or all.", "Server", "WHICH", TOOLS),
         Flag(
             ("--files",),
             "text",
@@ -33,6 +33,7 @@ MCP = Command(
             "WHICH",
             READABLE,
         ),
+        Flag(("--structured",), "flag", "Answers as JSON, in the structured content too, instead of text.", "Server"),
         REFRESH_FLAG,
         TRUST_FLAG,
         ROOT_FLAG,

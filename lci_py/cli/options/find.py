@@ -42,6 +42,7 @@ EXPLORE = Command(
         REFRESH_FLAG,
         *FILTER_FLAGS,
         Flag(("--max-tokens",), "int", "Tokens of the answer; 2,000 if left out.", OUTPUT, "N"),
+        Flag(("--offset",), "int", "Definitions to leave out: those of the answers so far.", RETRIEVAL, "N"),
         *ANSWER_FLAGS,
         PATHS_FLAG,
         TRUST_FLAG,
@@ -136,6 +137,27 @@ SEARCH = Command(
     ),
     Positional("PATH", "Only what is in these files and folders; they start at the current folder.", many=True),
 )
+SIMILAR = Command(
+    "similar",
+    "Show definitions that are like some code, and whether it exists already.",
+    Positional("TARGET", "FILE:LINE, a name, or - for code on stdin.", required=True),
+    (
+        Flag(("--limit", "-n"), "int", "Definitions shown.", RETRIEVAL, "N", default=10),
+        OFFSET_FLAG,
+        REFRESH_FLAG,
+        *FILTER_FLAGS,
+        *ANSWER_FLAGS,
+        PATHS_FLAG,
+        MAX_TOKENS_FLAG,
+        TRUST_FLAG,
+        *GENERAL_FLAGS,
+    ),
+    (
+        ("lci similar Session.close", "what does the same, or nearly"),
+        ("lci similar src/pool.py:120 --exclude 'tests/**'", "like the definition around a line"),
+        ("git diff -U0 | grep '^+' | cut -c2- | lci similar -", "whether what you have written is there already"),
+    ),
+)
 DEF = Command(
     "def",
     "Show the definitions of a name, with kind and signature.",
@@ -170,6 +192,7 @@ SHOW = Command(
         Flag(("--limit", "-n"), "int", "Definitions of one TARGET that are shown.", RETRIEVAL, "N", default=10),
         Flag(("--callers",), "flag", "Below each, who calls it.", RETRIEVAL),
         Flag(("--callees",), "flag", "Below each, what it calls.", RETRIEVAL),
+        OFFSET_FLAG,
         REFRESH_FLAG,
         *FILTER_FLAGS,
         Flag(("--context", "-C"), "int", "Also N lines before and after each.", OUTPUT, "N"),
@@ -205,6 +228,7 @@ OUTLINE = Command(
         Flag(("--query",), "text", "A map of what is around the best results of this search.", RETRIEVAL, "QUERY"),
         Flag(("--tests",), "flag", "Tests as well, in a map.", RETRIEVAL),
         Flag(("--depth", "-d"), "int", "Levels of definitions inside each other; all if left out.", RETRIEVAL, "N"),
+        OFFSET_FLAG,
         REFRESH_FLAG,
         *FILTER_FLAGS,
         Flag(
@@ -265,6 +289,7 @@ GREP = Command(
         Flag(("--after-context", "-A"), "int", "N lines after each.", OUTPUT, "N"),
         Flag(("--line-number", "-n"), "flag", "Line numbers; they are always shown.", OUTPUT),
         Flag(("--limit",), "int", "Lines shown, of all files together; all if left out.", OUTPUT, "N"),
+        OFFSET_FLAG,
         *ANSWER_FLAGS,
         PATHS_FLAG,
         MAX_TOKENS_FLAG,

@@ -4,13 +4,13 @@ and with --paths or --fail-if-none if no test is affected."""
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.answering import Row
 from lci_py.cli.output import Writer
 from lci_py.cli.request import flag_filters, number, path_from_root, plain_text
 from lci_py.cli.streams import say
-from lci_py.errors import EXIT_NO_RESULTS, UnknownTargetError, UsageError
+from lci_py.errors import EXIT_NO_RESULTS, UnknownTargetError, UsageError, Words
 from lci_py.types.affected import AffectedAnswer, AffectedRequest
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ def _request(call: Invocation, _shape: str) -> AffectedRequest:
     depth = number(call.values, "depth")
     if call.flag("files"):
         if not given:
-            raise UsageError("--files needs files", hint="lci affected --files FILE…")
+            raise UsageError(
+                "--files needs files", hint=Words("lci affected --files FILE…", "leave files out, or name some")
+            )
         paths = tuple(plain_text(path) for text in given if (path := path_from_root(text, call)))
         return AffectedRequest(files=paths, filters=filters, depth=depth, all=every)
     if len(given) > 1:
@@ -81,30 +83,33 @@ def _within(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAns
 
     if cost(answer) <= max_tokens:
         return answer
-    whole = len(answer.changed), len(answer.tests), len(answer.callers)
+    whole = len(answer.changed) + len(answer.tests) + len(answer.callers)
 
     def first(count: int) -> AffectedAnswer:
-        kept, room = [], count
-        for size in whole:
-            kept.append(min(size, room))
-            room -= kept[-1]
-        changes, tests, callers = kept
-        return answer._replace(
-            changed=answer.changed[:changes],
-            tests=answer.tests[:tests],
-            callers=answer.callers[:callers],
-            dropped=(whole[0] - changes, whole[1] - tests, whole[2] - callers),
-            max_tokens=max_tokens,
-        )
+        return _rows(answer, 0, count)._replace(max_tokens=max_tokens)
 
-    return first(largest(sum(whole), lambda count: cost(first(count)) <= max_tokens, min(1, sum(whole))))
+    return first(largest(whole, lambda count: cost(first(count)) <= max_tokens, min(1, whole)))
+
+
+def _rows(answer: AffectedAnswer, first: int, last: int | None) -> AffectedAnswer:
+    """The answer with a slice of its rows: changes first, then tests, then callers."""
+    lists: list[tuple[Any, ...]] = [answer.changed, answer.tests, answer.callers]
+    starts = [0, len(lists[0]), len(lists[0]) + len(lists[1])]
+    kept = [
+        rows[max(0, first - start) : None if last is None else max(0, last - start)]
+        for rows, start in zip(lists, starts, strict=True)
+    ]
+    left = [was + len(rows) - len(some) for was, rows, some in zip(answer.dropped, lists, kept, strict=True)]
+    changed, tests, callers = kept
+    return answer._replace(changed=changed, tests=tests, callers=callers, dropped=(left[0], left[1], left[2]))
 
 
 ROW = Row(
     _request,
     ask=_ask,
     writer=lambda asked: Writer("affected", "affected", options={"each": asked.call.flag("verbose")}),
-    results=lambda answer: answer.changed,
+    results=lambda answer: answer.changed or answer.offset,
+    skip=lambda answer, offset: _rows(answer, offset, None)._replace(offset=offset),
     fit=_fit,
     finish=_finish,
 )

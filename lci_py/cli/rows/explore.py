@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.cli.answering import Row
 from lci_py.cli.output import Writer
 from lci_py.cli.request import flag_filters, number, place_from_root, plain_text
-from lci_py.errors import UsageError
+from lci_py.errors import UsageError, Words
 from lci_py.types.explore import EXPLORE_TOKENS, ExploreAnswer, ExploreRequest, Piece
 
 if TYPE_CHECKING:
@@ -23,29 +23,37 @@ _MOST_TEXT = 1_000_000
 
 def _request(call: Invocation, _shape: str) -> ExploreRequest:
     given, filters = call.texts("argument"), flag_filters(call)
-    max_tokens = number(call.values, "max_tokens") or EXPLORE_TOKENS
+    max_tokens, offset = number(call.values, "max_tokens") or EXPLORE_TOKENS, number(call.values, "offset") or 0
     if call.flag("diff"):
         if len(given) > 1:
             raise UsageError(f"--diff takes one revision, not {len(given)}", hint="lci explore --diff REV")
-        return ExploreRequest("", filters, max_tokens, revision=plain_text(given[0].strip()) if given else "HEAD")
+        return ExploreRequest(
+            "", filters, max_tokens, revision=plain_text(given[0].strip()) if given else "HEAD", offset=offset
+        )
     places, words = [], []
     for text in given:
         place = None if " " in text else place_from_root(text, call)
         if text == "-":
-            words.append(_stdin())
+            words.append(standard_input())
         elif place is not None and place[1] is not None:
             places.append((place[0], place[1]))
         else:
             words.append(text)
     question = plain_text(" ".join(words))
     if not question.strip() and not places:
-        raise UsageError("there is no question", hint="lci explore QUESTION…, a FILE:LINE, - for stdin, or --diff")
-    return ExploreRequest(question, filters, max_tokens, tuple(places))
+        shell = "lci explore QUESTION…, a FILE:LINE, - for stdin, or --diff"
+        raise UsageError("there is no question", hint=Words(shell, "give words, or a FILE:LINE"))
+    return ExploreRequest(question, filters, max_tokens, tuple(places), offset=offset)
 
 
-def _stdin() -> str:
+def standard_input() -> str:
+    """What stands there, up to a bound.
+
+    Raises:
+        UsageError: It is closed.
+    """
     if sys.stdin is None:
-        raise UsageError("cannot read -: standard input is closed", hint="give the question as an argument")
+        raise UsageError("cannot read -: standard input is closed", hint="give it as an argument")
     return sys.stdin.buffer.read(_MOST_TEXT).decode("utf-8", "replace")
 
 
@@ -67,7 +75,8 @@ def _fit(asked: Asked, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], in
         left_out = (*sorted(left, key=_worth), *answer.left_out)
         return answer._replace(pieces=tuple(shown), chains=chains, left_out=left_out)
 
-    return first(largest(len(answer.states), lambda count: cost(first(count)) <= most))
+    # One piece is shown whatever the budget: an answer without any would say that there is none.
+    return first(largest(len(answer.states), lambda count: cost(first(count)) <= most, min(1, len(answer.states))))
 
 
 def _worth(piece: Piece) -> tuple[float, str, int]:

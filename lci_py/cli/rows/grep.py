@@ -13,6 +13,8 @@ from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
 from lci_py.types.grep import FileLines, GrepAnswer, GrepRequest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lci_py.cli.answering import Asked
     from lci_py.cli.command_line import Invocation
 
@@ -24,6 +26,7 @@ def _request(call: Invocation, shape: str) -> GrepRequest:
     to = screen(call) if as_text else None
     around, before, after = (number(call.values, key) for key in ("context", "before_context", "after_context"))
     around = around or 0
+    limit, offset = number(call.values, "limit"), number(call.values, "offset") or 0
     lines = "none" if call.flag("files_with_matches") else "count" if call.flag("count") else "text"
     context = (around if before is None else before, around if after is None else after)
     return GrepRequest(
@@ -37,7 +40,7 @@ def _request(call: Invocation, shape: str) -> GrepRequest:
         filters=flag_filters(call),
         context=(0, 0) if call.flag("paths") else context,
         max_count=number(call.values, "max_count"),
-        limit=number(call.values, "limit"),
+        limit=None if limit is None else limit + offset,
         lines=lines,
         # A pipe gets what ripgrep prints, which has no place for definitions.
         enclosing=to.width is not None if to else shape != "paths",
@@ -53,6 +56,22 @@ def _ask(asked: Asked) -> GrepAnswer:
 
 def _finish(_asked: Asked, answer: GrepAnswer, _code: int) -> int:
     return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS  # known when all files are read
+
+
+def _skip(answer: GrepAnswer, offset: int) -> GrepAnswer:
+    """The answer without the first lines that match, or of files without lines without the first files."""
+
+    def rest() -> Iterator[FileLines]:
+        left = offset
+        for file in answer.files:
+            matching = [line.number for line in file.lines if line.matches]
+            if left >= (size := len(matching) or 1):
+                left -= size
+                continue
+            after, left = matching[left - 1] if left else 0, 0
+            yield file._replace(lines=tuple(line for line in file.lines if line.number > after))
+
+    return answer._replace(files=rest(), offset=offset)
 
 
 def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
@@ -82,6 +101,7 @@ ROW = Row(
     writer=lambda _: Writer("grep", "grep", _cut),
     results=lambda answer: answer,
     whole=lambda _: False,
+    skip=_skip,
     shapes=_TEXT[1:],
     bare=lambda shape: shape in _TEXT and not sys.stdout.isatty(),
     finish=_finish,

@@ -45,7 +45,8 @@ def _request(call: Invocation, _shape: str) -> OutlineRequest:
         if request.near or request.query:
             raise UsageError("--near and --query choose what a map shows", hint="give a folder, or no PATH")
         return request
-    return request._replace(most=max(1, (number(call.values, "max_tokens") or MAP_TOKENS) // _LEAST))
+    most = (number(call.values, "max_tokens") or MAP_TOKENS) // _LEAST
+    return request._replace(most=max(1, most) + (number(call.values, "offset") or 0))
 
 
 def _near(call: Invocation) -> tuple[str, int | None] | None:
@@ -78,6 +79,7 @@ ROW = Row(
     _request,
     ask=_ask,
     writer=lambda _: Writer("outline", "outline"),
-    results=lambda answer: answer.total,
+    results=lambda answer: answer.items,
+    skip=lambda answer, offset: answer._replace(items=answer.items[offset:], offset=offset),
     fit=_fit,
 )

@@ -26,7 +26,7 @@ def _request(call: Invocation, _shape: str) -> PathRequest:
         every=call.flag("all"),
         filters=filters,
         depth=20 if depth is None else depth,
-        limit=5 if limit is None else limit,
+        limit=(5 if limit is None else limit) + (number(call.values, "offset") or 0),
     )
 
 
@@ -39,4 +39,5 @@ ROW = Row(
     ask=lambda asked: asked.engine.path(asked.request),
     writer=lambda _: Writer("chains", "chains", _cut),
     results=lambda answer: answer.chains,
+    skip=lambda answer, offset: answer._replace(chains=answer.chains[offset:], offset=offset),
 )

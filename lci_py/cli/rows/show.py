@@ -10,7 +10,7 @@ from lci_py.cli.answering import Row
 from lci_py.cli.output import MACHINE, Writer
 from lci_py.cli.request import flag_filters, name_from_root, number, path_from_root, place_from_root, plain_text
 from lci_py.cli.streams import say
-from lci_py.errors import EXIT_USAGE, UnknownTargetError, UsageError
+from lci_py.errors import EXIT_USAGE, UnknownTargetError, UsageError, Words
 from lci_py.types.show import ShowAnswer, ShowRequest, Target, Unknown
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def _request(call: Invocation, _shape: str) -> ShowRequest:
     targets = tuple(_target(text, call) for text in call.texts("argument"))
     if not targets:
-        raise UsageError("there is no target", hint="lci show TARGET…")
+        raise UsageError("there is no target", hint=Words("lci show TARGET…", "give names, ids or FILE:LINE"))
     limit = number(call.values, "limit")
     return ShowRequest(
         targets,
@@ -52,7 +52,9 @@ def _target(text: str, call: Invocation) -> Target:
         from lci_py import app
 
         if os.path.isdir(app.find_root(call.text("root")) / (path or "")):
-            raise UsageError(f"{text} is a folder", hint=f"`lci outline {text}` shows what it defines")
+            raise UsageError(
+                f"{text} is a folder", hint=Words(f"`lci outline {text}` shows what it defines", "name a file")
+            )
     return Target(plain_text(text), name, path)
 
 
@@ -67,9 +69,8 @@ def _error(unknown: list[Unknown] | tuple[Unknown, ...], info: IndexInfo | None 
     first, rest = unknown[0], len(unknown) - 1
     more = f" (and {rest} more targets are unknown)" if rest > 1 else " (and another target is unknown)" if rest else ""
     named = first.message.startswith("nothing is named")
-    return UnknownTargetError(
-        first.message + more, first.near, "`lci search` finds code by what it does" if named else "", info
-    )
+    search = Words(*(f"`{words}` finds code by what it does" for words in ("lci search", "search")))
+    return UnknownTargetError(first.message + more, first.near, search if named else "", info)
 
 
 def _fit(asked: Asked, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
@@ -93,6 +94,7 @@ ROW = Row(
     ask=_ask,
     writer=lambda asked: Writer("show", "show", options={"numbers": asked.call.flag("line_number")}),
     results=lambda answer: answer.results,
+    skip=lambda answer, offset: answer._replace(results=answer.results[offset:], offset=offset),
     whole=lambda call: call.flag("callers") or call.flag("callees"),
     fit=_fit,
     finish=_finish,

@@ -33,7 +33,7 @@ def _head(answer: PathAnswer) -> dict[str, Any]:
 def _tail(answer: PathAnswer) -> dict[str, Any]:
     tail: dict[str, Any] = {
         "total": answer.total,
-        "has_more": answer.total > len(answer.chains),
+        "has_more": answer.total > answer.offset + len(answer.chains),
         "index": index_object(answer.info),
     }
     tail |= other_meanings(answer.others)

@@ -22,7 +22,7 @@ def _head(answer: ExploreAnswer) -> dict[str, Any]:
         "command": "explore",
         "query": request.question,
         "revision": request.revision,
-        "confidence": answer.confidence,
+        "confidence": None if answer.confidence is None else answer.confidence._asdict(),
         "chains": [
             [{"name": link.name} | ({"ambiguous": True} if link.ambiguous else {}) for link in chain]
             for chain in answer.chains

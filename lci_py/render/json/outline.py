@@ -25,7 +25,7 @@ def _head(answer: OutlineAnswer) -> dict[str, Any]:
 
 
 def _tail(answer: OutlineAnswer) -> dict[str, Any]:
-    left = answer.total - len(answer.items)
+    left = answer.total - answer.offset - len(answer.items)
     tail: dict[str, Any] = {"total": answer.total, "has_more": left > 0, "index": index_object(answer.info)}
     if answer.max_tokens is not None:
         tail["truncated"] = {"max_tokens": answer.max_tokens, "definitions_dropped": left}

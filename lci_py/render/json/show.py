@@ -25,7 +25,7 @@ def _head(answer: ShowAnswer) -> dict[str, Any]:
 
 
 def _tail(answer: ShowAnswer) -> dict[str, Any]:
-    shown = len(answer.results) + len(answer.dropped)
+    shown = answer.offset + len(answer.results) + len(answer.dropped)
     tail: dict[str, Any] = {
         "total": answer.total,
         "has_more": bool(answer.dropped) or answer.total > shown,

@@ -47,7 +47,7 @@ def render(
     files = _by_file(answer.tests, layout)
     nearest = answer.callers if each else answer.callers[:_CALLERS]
     rest = len(answer.callers) - len(nearest)
-    more = f", the nearest {len(nearest)}: -v lists all" if rest and not callers else ""
+    more = f", the nearest {len(nearest)}{layout.words(': -v lists all', '')}" if rest and not callers else ""
     table = Table(layout, 0)
     of_tests = table.lines([_row(one.place, _how(one)) for one in answer.tests], "dim") if each else iter(files)
     parts = [
@@ -65,11 +65,12 @@ def render(
         if rows := list(lines):
             file.write(layout.style(label, "bold") + "\n")
             file.writelines(line + "\n" for line in rows)
-    for note in through_notes(answer.through, callers=True):
+    for note in through_notes(answer.through, layout, callers=True):
         for line in sentence(f"{layout.signs.warn} not followed: {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
     if answer.by_name and not any(answer.dropped):
-        note = f"by name or import only: {plural(len(answer.by_name), 'more file')} of tests; --all lists them"
+        note = f"by name or import only: {plural(len(answer.by_name), 'more file')} of tests"
+        note += layout.words("; --all lists them", "")
         for line in sentence(note, layout, "  "):
             file.write(layout.style(line, "dim") + "\n")
     if untested := no_test(answer):
@@ -78,6 +79,8 @@ def render(
     if answer.max_tokens is not None:
         left = [plural(count, noun) for count, noun in zip(answer.dropped, _NOUNS, strict=True) if count]
         note = f"cut to {answer.max_tokens:,} tokens: {', '.join(left)} left out"
+        shown = len(answer.changed) + len(answer.tests) + len(answer.callers)
+        note += layout.words("", f"; offset {answer.offset + shown} goes on")
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
     if answer.uncompared:

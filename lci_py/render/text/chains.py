@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.graph import Table, also_named
-from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
+from lci_py.render.text.style import footer_line, goes_on, layout_for, plural, sentence, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ def render(
         if place:
             file.write("\n")
         file.writelines(line + "\n" for line in Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
-    if others := also_named(answer.others):
+    if others := also_named(answer.others, layout):
         file.writelines(
             layout.style(line, "warn") + "\n" for line in sentence(f"{layout.signs.warn} {others}", layout, "  ")
         )
@@ -45,7 +45,8 @@ def render(
         count = plural(answer.total, "chain")
         count = f"{shown:,} of {count}" if shown < answer.total else count
         said = f"{count} of {' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
-        file.write(footer_line([said], answer.info, layout) + "\n")
+        more = goes_on(layout, shown, answer.total, answer.offset)
+        file.write(footer_line([said, *more], answer.info, layout) + "\n")
 
 
 def render_paths(answer: PathAnswer, *, file: IO[str]) -> None:
@@ -80,7 +81,7 @@ def _frontier(frontier: Frontier, answer: PathAnswer, layout: Layout) -> Iterato
     source, target = visible_line(answer.request.source), visible_line(answer.request.target)
     reached = plural(frontier.reached, "place")
     within = f" within {plural(frontier.depth, 'call')}" if frontier.depth else ""
-    limit = "" if frontier.ended else "; --depth goes further"
+    limit = "" if frontier.ended else layout.words("; --depth goes further", "")
     said = f"none: {source} reaches {reached}{within}, not {target}{limit}"
     if frontier.places:
         said += "; the frontier is these calls without a known target:"

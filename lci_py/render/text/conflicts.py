@@ -8,6 +8,7 @@ from lci_py.render.text.style import (
     Layout,
     Signs,
     footer_line,
+    goes_on,
     layout_for,
     plural,
     shorten,
@@ -127,11 +128,11 @@ def elsewhere(site: DefinitionSite, branch: str | None) -> bool:
     return site.branch is not None and site.branch != branch
 
 
-def listing_of(name: str) -> str:
-    """The command line that lists all definitions of a symbol."""
+def listing_of(name: str, layout: Layout) -> str:
+    """What lists all definitions of a symbol: a command line, or a tool."""
     import shlex
 
-    return visible_line(f"lci conflicts {shlex.quote(name)}")
+    return visible_line(layout.words(f"lci conflicts {shlex.quote(name)}", f"`read` {name}"))
 
 
 def disagreement_lines(
@@ -181,7 +182,8 @@ def render(
         file.write("\n")
     _relations(RELATIONS[len(GRAVE) :], answer, layout, file, whole)
     if footer:
-        file.write(footer_line(_summary(answer), answer.index, layout) + "\n")
+        more = goes_on(layout, len(answer.results), answer.total, answer.offset)
+        file.write(footer_line([*_summary(answer, layout), *more], answer.index, layout) + "\n")
 
 
 def _relations(relations: Sequence[str], answer: ConflictsAnswer, layout: Layout, file: IO[str], whole: bool) -> None:
@@ -215,7 +217,7 @@ class _Columns:
     """The widths of one block of rows."""
 
     def __init__(self, rows: Sequence[_Row], layout: Layout, indent: str) -> None:
-        self.style, self.signs, self.width = layout
+        self.style, self.signs, self.width, _ = layout
         self.indent = indent
         places = [width_of(row.head) for row in rows]
         alike = max(places) - min(places) <= _ALIKE
@@ -350,7 +352,7 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
         layout,
         Context(branch, relation=conflict.relation),
         indent=_INDENT,
-        more=listing_of(conflict.qualified_name),
+        more=listing_of(conflict.qualified_name, layout),
         most=None if whole else _MOST,
     )
     if conflict.witness:
@@ -384,7 +386,7 @@ def _wrapped(text: str, width: int | None) -> list[str]:
     return lines
 
 
-def _summary(answer: ConflictsAnswer) -> list[str]:
+def _summary(answer: ConflictsAnswer, layout: Layout) -> list[str]:
     """The parts of the footer: how many conflicts of which relation, and how many disagreements."""
     shown = len(answer.results)
     new = "new " if answer.since else ""
@@ -399,7 +401,7 @@ def _summary(answer: ConflictsAnswer) -> list[str]:
         for sort, number in answer.left_out.items()
     ]
     if hidden:
-        parts.append(f"{', '.join(hidden)}: --all")
+        parts.append(f"{', '.join(hidden)}{layout.words(': --all', ' not listed')}")
     if answer.undecided:
         parts.append(f"{plural(answer.undecided, 'name')} not decided: a condition is cut, or too much to compare")
     if answer.conflicts:

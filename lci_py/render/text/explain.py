@@ -41,7 +41,7 @@ def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Ite
 
 def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout) -> Iterator[str]:
     """`dense  0.93 × 1.00  +0.93` per step, and the sum."""
-    style, signs, width = layout
+    style, signs, width, _ = layout
     rows = []
     first = next((i for i, step in enumerate(steps) if step["value"] is None or step["name"] == _LIFT), len(steps))
     # Signals come largest first; then what multiplies or lifts their sum, in the order of the calculation.

@@ -47,6 +47,10 @@ def render_paths(answer: ExploreAnswer, *, file: IO[str]) -> None:
 
 
 def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]:
+    if answer.confidence is not None and answer.confidence.level == "low":
+        # First, for a reader who may stop here.
+        for line in sentence(f"{layout.signs.warn} low confidence: {answer.confidence.reason}", layout, "  "):
+            yield layout.style(line, "warn")
     for chain in answer.chains:
         yield layout.style(chain_text(chain), "bold")
     files: dict[str, list[Piece]] = {}
@@ -74,8 +78,9 @@ def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
         code.update(piece.lines)
     heads: dict[int, list[Piece]] = {}
     for piece in pieces:
-        # A function that is shown says its name itself, one in a shown type where it is.
-        if not piece.lines or piece.role != "match" or "." in piece.qualified_name:
+        # A function that is shown says its name itself, one in a shown type where it is. To read on takes an id.
+        named = bool(piece.lines) and piece.role == "match" and "." not in piece.qualified_name
+        if not named or (layout.tools and not piece.whole):
             if not piece.lines and piece.line in code:
                 continue
             heads.setdefault(min((number for number, _ in piece.lines), default=piece.line), []).append(piece)
@@ -100,6 +105,7 @@ def _head(piece: Piece, layout: Layout) -> str:
         why = f"  {piece.role}"
     return (
         f"  {style(span, 'line')} {style(piece.kind, 'kind')} {visible_line(piece.qualified_name)}{style(why, 'dim')}"
+        f"{'' if piece.whole else layout.id(piece.id)}"
     )
 
 
@@ -113,9 +119,10 @@ def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
     said = ", ".join(f"{len(some)} {how}" for some, how in counts if some)
     if answer.request.max_tokens < _SMALL:
         yield f"{layout.signs.ellipsis} {len(rest) + len(answer.left_out)} more"
-    elif targets:
-        yield from sentence(f"{layout.signs.ellipsis} {said}: `lci show {targets}`", layout, "  ")
-    elif answer.left_out:
-        yield f"{layout.signs.ellipsis} {len(answer.left_out)} left out: --max-tokens {2 * answer.request.max_tokens}"
+    elif targets or answer.left_out:
+        more = f"offset {answer.request.offset + len(answer.pieces)} goes on" if answer.left_out else ""
+        shell = f"`lci show {targets}`" if targets else f"--max-tokens {2 * answer.request.max_tokens}"
+        tools = "; ".join(filter(None, (f"read {targets}" if targets else "", more)))
+        yield from sentence(f"{layout.signs.ellipsis} {said}: {layout.words(shell, tools)}", layout, "  ")
     if answer.info.advice:
         yield from sentence(answer.info.advice, layout, "  ")

@@ -10,6 +10,7 @@ from lci_py.render.text.style import (
     Layout,
     Style,
     footer_line,
+    goes_on,
     layout_for,
     plural,
     sentence,
@@ -41,8 +42,8 @@ _INDENT, _GROUPED = "    ", "  "
 _SITES = 5
 #: Names whose calls a note mentions.
 _NAMES = 3
-#: Other meanings of a name that a note mentions.
-_OTHERS = 2
+#: Other meanings of a name that a note mentions; to a client of `lci mcp`, which has no JSON.
+_OTHERS, _CANDIDATES = 2, 8
 _NAME_PARTS = re.compile(r"::|[.#](?=\w)")
 _PLAIN = re.compile(r"[\w.:/@%+,][\w.:/@%+,-]*")
 _NOTES = {
@@ -91,11 +92,12 @@ def render(
         hops = list(_hops(answer, layout))
         file.writelines(line + "\n" for line in Table(layout, 0).lines(hops, "dim"))
         file.writelines(line + "\n" for line in _external(answer, layout))
-    for line in _notes(answer, footer=footer):
+    for line in _notes(answer, layout, footer=footer):
         lines = sentence(f"{layout.signs.warn} {line}", layout, _GROUPED)
         file.writelines(layout.style(part, "warn") + "\n" for part in lines)
     if footer:
-        file.write(footer_line(_summary(answer), answer.index, layout) + "\n")
+        more = goes_on(layout, len(answer.neighbours) + len(answer.references), answer.total, answer.offset)
+        file.write(footer_line([*_summary(answer), *more], answer.index, layout) + "\n")
 
 
 def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
@@ -107,13 +109,14 @@ def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(path)}:{line}\n" for path, line in dict.fromkeys(places))
 
 
-def also_named(others: Sequence[OtherMeaning]) -> str:
+def also_named(others: Sequence[OtherMeaning], layout: Layout) -> str:
     """The sentence about what an ambiguous name can mean as well; "" if it means one thing."""
     if not others:
         return ""
-    some = ", ".join(visible_line(other.name) for other in others[:_OTHERS])
-    more = f" (+{len(others) - _OTHERS:,})" if len(others) > _OTHERS else ""
-    return f"also named so, left out: {some}{more}; --all takes all"
+    most = _CANDIDATES if layout.tools else _OTHERS
+    some = ", ".join(visible_line(other.name) for other in others[:most])
+    more = f" (+{len(others) - most:,})" if len(others) > most else ""
+    return f"also named so, left out: {some}{more}{layout.words('; --all takes all', '')}"
 
 
 def _name(place: Place) -> str:
@@ -135,7 +138,7 @@ class Table:
             layout: How lines are written.
             wanted: Columns of the rest that a row should show.
         """
-        self.style, self.signs, self.width = layout
+        self.style, self.signs, self.width, _ = layout
         self.wanted = wanted
 
     def lines(self, rows: Sequence[TableRow], *style_of_rest: str) -> Iterator[str]:
@@ -278,45 +281,48 @@ def _left_out(answer: GraphAnswer) -> str:
     return f"{answer.places_left_out:,} left out: {how}"
 
 
-def _notes(answer: GraphAnswer, *, footer: bool) -> Iterator[str]:
+def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]:
     """What the answer does not cover."""
-    if others := also_named(answer.others):
+    if others := also_named(answer.others, layout):
         yield others
     if answer.places_left_out and not footer:
         yield _left_out(answer)
     callers = "callers" in (answer.command, answer.direction)
-    yield from through_notes([item for item in answer.through if callers or not item.listed], callers=callers)
+    yield from through_notes([item for item in answer.through if callers or not item.listed], layout, callers=callers)
     if answer.unresolved_uses:
-        yield from _unresolved(answer)
+        yield from _unresolved(answer, layout)
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
         note = f"{noun} {_NOTES.get(what, what)}"
         if what == "unsupported_files":
-            note += f": `lci grep -w {_quoted(_last_name(answer.query))}` shows the lines"
+            name = _last_name(answer.query)
+            note += layout.words(f": `lci grep -w {_quoted(name)}` shows the lines", f": grep for {visible_line(name)}")
         yield note
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"
 
 
-def _unresolved(answer: GraphAnswer) -> Iterator[str]:
+def _unresolved(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
     """How many calls of a name have no known target, and the command that lists them."""
     names = sorted({place.symbol for place in answer.targets if place.symbol}) or [_last_name(answer.query)]
     count = answer.unresolved_uses
     if answer.command != "callees" and answer.direction != "callees":
-        commands = " and ".join(f"`lci refs {_quoted(name)} --role call`" for name in names[:_NAMES])
+        shell = " and ".join(f"`lci refs {_quoted(name)} --role call`" for name in names[:_NAMES])
+        commands = layout.words(shell, "`refs` of " + " and ".join(map(visible_line, names[:_NAMES])))
         called = f"of {visible_line(names[0])}" if len(names) == 1 else "of these names"
-        lists = "lists all calls" if len(names) == 1 else "list all calls"
+        lists = "lists all calls" if len(names) == 1 or layout.tools else "list all calls"
         yield f"{plural(count, 'call')} {called} without a known target: {commands} {lists}"
 
 
-def through_notes(through: Sequence[Through], *, callers: bool) -> Iterator[str]:
+def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) -> Iterator[str]:
     """Through which declared methods calls come, or, of callees, behind which too many stand to be listed."""
     for item in through[:_NAMES]:
         name = _name(item.place)
         said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
         said += plural(item.types, "implementation")
-        command = f"lci callers {_quoted(name)}" if callers else f"lci def {_quoted(_last_name(name))}"
-        yield said if item.listed else f"{said}: `{command}` lists them"
+        shell = f"`lci callers {_quoted(name)}`" if callers else f"`lci def {_quoted(_last_name(name))}`"
+        tool = f"`callers` of {name}" if callers else f"`search` with the name {_last_name(name)}"
+        yield said if item.listed else f"{said}: {layout.words(shell, tool)} lists them"
     if rest := through[_NAMES:]:
         calls = plural(sum(item.calls for item in rest), "call")
         yield f"{calls} through {plural(len(rest), 'more method')} that others implement"

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING
 from lci_py.render.text.style import (
     Layout,
     footer_line,
+    goes_on,
     layout_for,
     plural,
     shorten,
@@ -41,8 +42,9 @@ def render(
     """
     layout = layout_for(file, color, width)
     style = layout.style
-    started = False
+    started, shown = False, 0
     for found in answer.files:
+        shown += sum(line.matches for line in found.lines)
         path = visible_path(found.path) if width is None else visible_line(found.path)
         if answer.request.lines == "none":
             rows = iter([style(path, "path")])
@@ -54,8 +56,11 @@ def render(
             rows = _grouped(found, path, layout, parted=started)
         file.writelines(row + "\n" for row in rows)
         started = True
+    tally = answer.tally
+    if more := goes_on(layout, shown, tally.lines, answer.offset):
+        lines = f"{shown:,} of {plural(tally.lines, 'line')} in {plural(tally.files, 'file')}"
+        file.write(footer_line([lines, *more], answer.info, layout) + "\n")
     if footer and width is not None:
-        tally = answer.tally
         lines = plural(tally.lines, "line")
         if answer.request.lines == "text" and tally.shown < tally.lines:
             lines = f"{tally.shown:,} of {lines}"

@@ -43,7 +43,7 @@ def _warning(text: object, layout: Layout) -> str:
 def render_build(built: BuildSummary, *, file: IO[str], color: bool = False, width: int | None = None) -> None:
     """Write the summary after `lci index`."""
     layout = layout_for(file, color, width)
-    style, signs, _ = layout
+    style, signs, *_ = layout
     if not built.changed:
         file.write(f"up to date (generation {built.generation})\n")
     else:
@@ -148,7 +148,7 @@ def render_status(
     A key that is missing or null has no row: before its first commit, a branch has no commit to show.
     """
     layout = layout_for(file, color, width)
-    style, signs, _ = layout
+    style, signs, *_ = layout
     get = status.get
     health = visible_line(str(get("health", "ok")))
     root = style(visible_line(str(get("root", ""))), "path")

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 from lci_py.render.outline_tree import trees
 from lci_py.render.text.style import (
     footer_line,
+    goes_on,
     layout_for,
     plural,
     sentence,
@@ -48,9 +49,11 @@ def render(
     left = answer.total - len(answer.items)
     if left:
         budget = f" within {answer.max_tokens:,} tokens" if answer.max_tokens is not None else ""
-        note = (
-            f"{len(answer.items):,} of {plural(answer.total, 'definition')}{budget}: a larger --max-tokens shows more"
-        )
+        offset = answer.offset
+        shown = f"{offset + 1:,} to {offset + len(answer.items):,}" if offset else f"{len(answer.items):,}"
+        note = f"{shown} of {plural(answer.total, 'definition')}{budget}"
+        more = [] if offset else ["a larger --max-tokens shows more"]
+        note = ": ".join([note, *(goes_on(layout, len(answer.items), answer.total, offset) if layout.tools else more)])
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
     if footer and (width is not None or answer.info.behind):
@@ -94,7 +97,7 @@ def _tight(signature: str) -> str:
 
 
 def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: bool) -> Iterator[str]:
-    style, signs, width = layout
+    style, signs, width, _ = layout
     for node in nodes:
         item = node.item
         # In a pipe nothing lines up: blanks cost tokens.

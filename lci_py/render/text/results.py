@@ -14,6 +14,7 @@ from lci_py.errors import GraphPendingError
 from lci_py.render.text.style import (
     cut_lines,
     footer_line,
+    goes_on,
     layout_for,
     plural,
     sentence,
@@ -47,7 +48,7 @@ class _Listing:
     def __init__(self, answer: Answer, layout: Layout, snippet_lines: int | None, *, imports: bool = False) -> None:
         self.answer = answer
         self.layout = layout
-        self.style, self.signs, self.width = layout
+        self.style, self.signs, self.width, _ = layout
         self.snippet_lines = snippet_lines
         self.relations = ("callers", "callees", *(("imports", "imported_by") if imports else ()))
         self.listed: dict[
@@ -216,7 +217,7 @@ class _Listing:
             self.layout,
             Context(self.answer.index.branch, own=(r.file, r.line)),
             indent=_INDENT + "  ",
-            more=listing_of(_name(r)),
+            more=listing_of(_name(r), self.layout),
         )
 
     def result(self, r: Result) -> Iterator[str]:
@@ -230,7 +231,7 @@ class _Listing:
             head = f"{self.style(lines, 'line')} {self.style(kind, 'kind')}"
             head += f" {self.style(name, 'bold')}" if name else ""
             head += f"  {self.style('+'.join(views), 'dim')}" if views else ""
-            yield f"{head}{self.style(self.flags(r), 'warn')}"
+            yield f"{head}{self.layout.id(r.id)}{self.style(self.flags(r), 'warn')}"
         else:
             yield from self.header(r, _found_by(r))
         if r.signature and _flat(r.signature.rstrip("…")) not in _flat(r.snippet) and self.snippet_lines != 0:
@@ -276,7 +277,7 @@ class _Listing:
             yield from self.warning(text)
         for given_up in (self.answer.plan or {}).get("relaxed", ()):
             yield from self.warning(f"{warn} relaxed: {given_up}")
-        if command := (self.answer.plan or {}).get("command"):
+        if (command := (self.answer.plan or {}).get("command")) and not self.layout.tools:
             yield from sentence(f"`{visible_line(command)}` lists all that the question asks for", self.layout, _INDENT)
         if self.answer.conflicts:
             from lci_py.render.text.conflicts import disagreement_lines
@@ -363,7 +364,7 @@ def _found_by(r: Result) -> str:
     return f"{score}{r.mode_source}{also}"
 
 
-def _summary(answer: Answer) -> list[str]:
+def _summary(answer: Answer, layout: Layout) -> list[str]:
     """The parts of the footer: how many results, the mode, and what --expand added."""
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
@@ -373,7 +374,7 @@ def _summary(answer: Answer) -> list[str]:
     elif answer.total != shown and answer.mode == "symbolic":
         head = f"{shown:,} of {plural(answer.total, 'result')}"
     elif answer.total != shown:  # the rest is all that can be ranked, however little it fits
-        head = f"the best {head if shown != 1 else 'result'}, more with -n"
+        head = f"the best {head if shown != 1 else 'result'}" + layout.words(", more with -n", "")
     parts = [head, answer.mode]
     if answer.expansion is not None:
         left_out = answer.expansion["left_out"]
@@ -418,7 +419,9 @@ def render(
     notes, explained = list(listing.notes()), list(listing.explained_file())
     rest = list(listing.insight(explain=explain))
     if footer:
-        rest.append(footer_line(_summary(answer), answer.index, listing.layout))
+        shown = sum(result.via is None for result in answer.results)
+        more = goes_on(listing.layout, shown, answer.total, answer.offset)
+        rest.append(footer_line([*_summary(answer, listing.layout), *more], answer.index, listing.layout))
     if answer.results and lines_of_code and width is not None and (notes or explained or rest):
         file.write("\n")
     # The explained file begins with its path, as a result does; blank lines keep it from looking like one.

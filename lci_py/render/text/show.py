@@ -52,7 +52,7 @@ def render(
         if place:
             file.write("\n")
         file.writelines(line + "\n" for line in _result(item, answer.request, layout, numbers or width is not None))
-    notes = list(_notes(answer))
+    notes = list(_notes(answer, layout))
     footer = footer and (width is not None or bool(answer.info.behind))
     if answer.results and (notes or footer):
         file.write("\n")
@@ -97,7 +97,7 @@ def _result(item: Shown, request: ShowRequest, layout: Layout, numbers: bool) ->
 def _left_out(item: Shown, first: int, count: int, noun: str, layout: Layout) -> str:
     target = quoted(f"{item.file}:{first}-{first + count - 1}")
     nouns = plural(count, noun) if noun != "line above" else f"{plural(count, 'line')} above"
-    return layout.style(f"{layout.signs.ellipsis} {nouns}: lci show {target}", "warn")
+    return layout.style(f"{layout.signs.ellipsis} {nouns}: {layout.words('lci show', 'read')} {target}", "warn")
 
 
 def _head(item: Shown, layout: Layout) -> str:
@@ -127,12 +127,12 @@ def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
         return
     from lci_py.render.text.graph import through_notes
 
-    for note in through_notes(calls.through, callers=label == "callers"):
+    for note in through_notes(calls.through, layout, callers=label == "callers"):
         first, *rest = sentence(f"{layout.signs.warn} {note}", layout, f"{_INDENT}  ", len(_INDENT))
         yield from (style(line, "warn") for line in (_INDENT + first, *rest))
 
 
-def _notes(answer: ShowAnswer) -> Iterator[str]:
+def _notes(answer: ShowAnswer, layout: Layout) -> Iterator[str]:
     """What is left out, and how to get it."""
     for target, total in answer.totals:
         shown = sum(item.target == target for item in (*answer.results, *answer.dropped))
@@ -140,13 +140,15 @@ def _notes(answer: ShowAnswer) -> Iterator[str]:
             continue  # another target shows the same
         if shown < total and total > answer.request.limit:
             count = f"{answer.request.limit:,} of {total:,} definitions of {visible_line(target)}"
-            yield f"{count}: -n {total} shows all, FILE::NAME one"
+            yield f"{count}: {layout.words(f'-n {total} shows all, ', '')}FILE::NAME one"
     if answer.dropped:
         some = " ".join(
             quoted(item.file if item.kind == FILE_KIND else f"{item.file}:{item.line}") for item in answer.dropped[:3]
         )
         more = " …" if len(answer.dropped) > 3 else ""
-        yield f"{plural(len(answer.dropped), 'result')} left out by --max-tokens: lci show {some}{more}"
+        following = answer.offset + len(answer.results)
+        how = layout.words("--max-tokens: lci show", f"max_tokens: offset {following} goes on, or read")
+        yield f"{plural(len(answer.dropped), 'result')} left out by {how} {some}{more}"
 
 
 def quoted(target: str) -> str:

@@ -32,7 +32,7 @@ def render_stats(found: Mapping[str, Any], *, file: IO[str], color: bool = False
 
 
 def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    style, signs, width = layout
+    style, signs, width, _ = layout
     root = shorten(visible_line(str(found["root"])), width and width - 1, signs.ellipsis)
     start, used = f"{style(root, 'path')}: ", width_of(root) + 2
     if width is not None and used + _LEAST > width:

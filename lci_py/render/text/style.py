@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from typing import IO, TYPE_CHECKING, NamedTuple
 
@@ -135,17 +136,30 @@ class Style:
         return f"\x1b[{';'.join(_CODES[n] for n in names)}m{text}\x1b[0m"
 
 
+class ToolText(io.StringIO):
+    """Text for a client of `lci mcp`: results have their ids, and hints name tools and their arguments."""
+
+
 class Layout(NamedTuple):
     """How lines are written: colours, signs, and the width of the terminal."""
 
     style: Style
     signs: Signs
     width: int | None  # columns of the terminal; None for a pipe, where nothing is cut
+    tools: bool = False  # for a client of `lci mcp`
+
+    def words(self, shell: str, tools: str) -> str:
+        """A hint in the words of the reader."""
+        return tools if self.tools else shell
+
+    def id(self, id: str) -> str:
+        """The id of a result behind its name, for a reader who has no JSON to find it in."""
+        return f"  {id}" if self.tools else ""
 
 
 def layout_for(file: IO[str], color: bool, width: int | None) -> Layout:
-    """The layout for a stream; its encoding decides between Unicode and ASCII signs."""
-    return Layout(Style(color), signs_for(getattr(file, "encoding", None)), width)
+    """The layout for a stream; its encoding decides between Unicode and ASCII signs, its type about the words."""
+    return Layout(Style(color), signs_for(getattr(file, "encoding", None)), width, isinstance(file, ToolText))
 
 
 # Paths, line numbers and matches have ripgrep's default colours, which many readers know.
@@ -237,6 +251,12 @@ def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
     """The sentence that says so."""
     said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped(note)} dropped"
     yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
+
+
+def goes_on(layout: Layout, shown: int, total: int, offset: int = 0) -> list[str]:
+    """The part of a footer that tells a client of `lci mcp` how to get the results behind those shown, if any."""
+    following = offset + shown
+    return [f"offset {following} goes on"] if layout.tools and shown and following < total else []
 
 
 def did_you_mean(name: str, near: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from lci_py.search.modes.multiview import multiview
 from lci_py.search.navigate.present import PresentFiles
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.types.explore import ExploreAnswer, ExploreRequest, Piece
-from lci_py.types.search import SearchRequest
+from lci_py.types.search import Confidence, SearchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,13 +58,21 @@ class _Work:
         if not text and not units:
             if request.revision is not None:
                 return ExploreAnswer(request, (), (), index_info(self._snapshot))
-            raise UsageError("there is no question", hint="lci explore QUESTION…, a FILE:LINE, or --diff")
+            raise UsageError(
+                "nothing indexed is at the place", hint="give a question in words, or the line of a definition"
+            )
         weighed = self._weighed(text, units)
         rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
         pieces = self._pieces(weighed, rows, {one.unit: one for one in units})
         words = read_text(read_fields(text, request.filters)[0]) if text else None
         wanted = Wanted(words.terms, words.phrases, words.forms) if words else Wanted(())
         states = spend(pieces, wanted, request.max_tokens)
+        left = request.offset
+        while left and states:  # what the answers so far have shown was bought first
+            shown = list(dict.fromkeys(piece.id for piece in states))[:left]
+            left -= len(shown)
+            pieces = [one for one in pieces if one.piece.id not in shown]
+            states = spend(pieces, wanted, request.max_tokens)
         units_of = {row["id"]: unit for unit, row in rows.items()}
         bought = {piece.id: piece for piece in states}
         modes = {id: self._view(units_of[id]) for id, one in bought.items() if one.role == "match"}
@@ -72,12 +80,20 @@ class _Work:
         numbers = {row["id"]: int(row["symbol_number"]) for row in rows.values() if row["symbol_number"] is not None}
         final = {piece.id: piece for piece in states}
         calls = Calls(self._graph, {id: numbers[id] for id in final})
-        shown = flow(list(final.values()), calls)
-        left = tuple(one.piece for one in pieces if one.piece.id not in final)
+        ordered = flow(list(final.values()), calls)
+        left_out = tuple(one.piece for one in pieces if one.piece.id not in final)
         return ExploreAnswer(
-            request, tuple(shown), chains_of(shown, calls), index_info(self._snapshot), left, len(pieces),
-            self._search.degraded if self._search else (), states=tuple(states),
+            request, tuple(ordered), chains_of(ordered, calls), index_info(self._snapshot), left_out, len(pieces),
+            self._search.degraded if self._search else (), self._confidence(units), tuple(states),
         )  # fmt: skip
+
+    def _confidence(self, units: Sequence[Named]) -> Confidence | None:
+        """Of the search, unless the question names its places itself."""
+        if self._request.revision is not None:
+            return None
+        if units:
+            return Confidence("high", "a place of the question is there")
+        return self._search.confidence if self._search else None
 
     # --- what is asked ------------------------------------------------------------------------------------------
 

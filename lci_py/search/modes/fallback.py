@@ -28,7 +28,7 @@ _NEAR = 0.8
 #: Words that are looked at for a near name, and letters that one has at least.
 _MOST_WORDS, _SHORTEST = 8, 4
 #: What an answer says of a phrase without a word, such as "=>".
-_NO_WORD = "no view of multiview ranks a text without a word: `--mode bm25` lists the places that have it"
+_NO_WORD = "no view of multiview ranks a text without a word: the mode bm25 lists the places that have it"
 
 
 class Attempt(NamedTuple):

@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.errors import UsageError
+from lci_py.errors import UsageError, Words
 from lci_py.index.shards.symbol_queries import language_and_lambdas
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Kinds whose changes affect nobody: prose.
 _PROSE = frozenset({"section"})
+_FILES = Words("`lci affected --files FILE…` needs no git", "with files instead it needs no git")
+_REVISIONS = "give a branch, a tag, a commit or a name, or files"
 
 
 class Changes(NamedTuple):
@@ -229,20 +231,20 @@ def _compared(
 ) -> tuple[str, list[tuple[ChangedPlace, str]]]:
     """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
     if git_root(folder) is None:
-        raise UsageError(f"{folder} is not in a git work tree", hint="`lci affected --files FILE…` needs none")
+        raise UsageError(f"{folder} is not in a git work tree", hint=_FILES)
     commit = commit_of(folder, revision)
     if commit is None:
         if problem := git_problem(folder):
-            raise UsageError(problem, hint="`lci affected --files FILE…` needs no git")
+            raise UsageError(problem, hint=_FILES)
         raise UsageError(
             f"{revision} is no commit and no definition",
-            hint="give a branch, a tag, a commit or a name, or files with --files",
+            hint=Words(f"{_REVISIONS} with --files", _REVISIONS),
         )
     try:
         changed = [one for one in changed_since(folder, commit) if _is_code(prefix + one.path, snapshot)]
         contents = blobs(folder, [one.blob for one in changed])
     except (OSError, subprocess.SubprocessError) as error:
-        raise UsageError(f"git cannot compare with {revision}: {error}", hint="give files with --files") from error
+        raise UsageError(f"git cannot compare with {revision}: {error}", hint=_FILES) from error
     found: list[tuple[ChangedPlace, str]] = []
     for path, blob in changed:
         now = snapshot.reader.read(prefix + path)

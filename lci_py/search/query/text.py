@@ -6,7 +6,7 @@ import itertools
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.errors import UsageError
+from lci_py.errors import UsageError, Words
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.record import dataclass, replace
@@ -74,7 +74,8 @@ def refuse_wordless(request: SearchRequest) -> None:
     if not text or WORD.search(text) or (request.mode == "symbolic" and not {*text}.isdisjoint("*?[")):
         return
     if not any(map(str.strip, _PHRASE.findall(text))):
-        hint = "give words; a text in quotes ('\"=>\"') is looked for as it stands, and `lci grep -F` takes any text"
+        said = "give words; a text in quotes ('\"=>\"') is looked for as it stands"
+        hint = Words(f"{said}, and `lci grep -F` takes any text", said)
         raise UsageError(f"there is no word in the query {text}", hint=hint)
 
 

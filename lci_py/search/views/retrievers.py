@@ -131,6 +131,11 @@ class DenseRetriever:
         self._measure(found, units)
         return np.maximum(found.values[units], 0)
 
+    def like(self, code: str) -> NDArray[np.float32]:
+        """How close each unit's closest chunk is to code, which is embedded as chunks are: [units], in [0, 1]."""
+        cosines = self.index.cosines(self.encoder.encode_code(code, self._find))
+        return self.index.best(np.clip(cosines, 0, 1))
+
     def of_files(self, query: TextQuery, unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
         """How close the whole of each file is: the sum of its chunks' cosines over the root of their number, [files].
 

@@ -35,6 +35,12 @@ class Agent:
     def call(self, tool: str, /, **arguments: Any) -> types.CallToolResult:
         return self.ask(self.client.call_tool, tool, arguments)
 
+    def text(self, tool: str, /, **arguments: Any) -> str:
+        found = self.call(tool, **arguments)
+        assert found.structured_content is None, "a client that has both shows its model only this"
+        [content] = found.content
+        return content.text
+
     def json(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         found = self.call(tool, **arguments).structured_content
         assert found is not None
@@ -43,15 +49,22 @@ class Agent:
 
 @contextmanager
 def agent(
-    cwd: Path, *flags: str, mode: str = "legacy", roots: Callable[[], list[Path]] | None = None
+    cwd: Path,
+    *flags: str,
+    mode: str = "legacy",
+    roots: Callable[[], list[Path]] | None = None,
+    structured: bool = True,
 ) -> Iterator[Agent]:
-    """A client and the server that it starts, in a folder."""
+    """A client and the server that it starts, in a folder; its answers are JSON, or text."""
 
     async def open_folders(_context: object) -> types.ListRootsResult:
         return types.ListRootsResult(roots=[types.Root(uri=root.as_uri()) for root in roots()])
 
     params = StdioServerParameters(
-        command=sys.executable, args=["-m", "lci_py", "mcp", *flags], cwd=cwd, env=environment()
+        command=sys.executable,
+        args=["-m", "lci_py", "mcp", *flags, *(["--structured"] * structured)],
+        cwd=cwd,
+        env=environment(),
     )
     with anyio.from_thread.start_blocking_portal() as portal:
         client = Client(stdio_client(params), mode=mode, list_roots_callback=open_folders if roots else None)

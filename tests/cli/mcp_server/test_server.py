@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
@@ -41,6 +42,13 @@ def all_tools(tree: Path) -> Iterator[Agent]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def texts(tree: Path) -> Iterator[Agent]:
+    """A client of a server as agents start it."""
+    with agent(tree, "--tools", "all", structured=False) as opened:
+        yield opened
+
+
 def printed(tree: Path, capsys: pytest.CaptureFixture[str], *argv: str) -> Any:
     main([*argv, "--root", str(tree), "--json"])
     return json.loads(capsys.readouterr().out)
@@ -56,61 +64,115 @@ def test_an_answer_is_that_of_the_command(all_tools: Agent, tree: Path, capsys: 
     assert {"mode_source", "mode_score"} <= set(first)
     assert any(result.get("also_matched") for result in found.structured_content["results"])
     [text] = found.content
-    assert first["file"] in text.text
-    assert "also_matched" not in text.text  # the text is not the JSON again
+    assert json.loads(text.text) == found.structured_content
 
     read = all_tools.call("read", targets=[first["id"], "python/store.py:57"])
     assert read.structured_content == printed(
         tree, capsys, "show", first["id"], "python/store.py:57", "--max-tokens", "6000"
     )
-    assert "class Record" in read.content[0].text
 
 
 def test_the_mode_is_dense_if_none_is_named(all_tools: Agent) -> None:
     assert all_tools.json("search", query="store") == all_tools.json("search", query="store", mode="dense")
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("outline", {"paths": ["python/store.py"]}),
-        ("callers", {"name": "Record", "all": True}),
-        ("callees", {"name": "Service.get", "all": True}),
-        ("path", {"from": "Service.get", "to": "no_such_function"}),
+ID = re.compile(r"\b[0-9a-f]{16}\b")
+
+
+@pytest.mark.parametrize("tool", ["explore", "search", "similar"])
+def test_a_text_has_ids_that_read_takes(texts: Agent, tool: str) -> None:
+    said = texts.text(tool, **{"explore": {"question": "store records", "max_tokens": 200},
+                               "search": {"query": "store records", "limit": 3},
+                               "similar": {"target": "python/store.py:57"}}[tool])  # fmt: skip
+    ids = ID.findall(said)
+    assert ids and texts.text("read", targets=ids[:2]).count("\n") > 2
+
+
+def test_what_is_left_out_is_got_with_offset(texts: Agent) -> None:
+    for tool, arguments in (
+        ("search", {"query": "store", "limit": 2.0}),
+        ("explore", {"question": "store records", "max_tokens": 150}),
         ("refs", {"name": "Record", "limit": 2}),
-        ("grep", {"pattern": "class \\w+", "limit": 2}),
-        ("conflicts", {}),
-        ("affected", {"files": ["python/store.py"]}),
-        ("status", {}),
-    ],
-)  # fmt: skip
+        ("grep", {"pattern": "class", "limit": 2}),
+        ("outline", {"paths": ["python/store.py"], "max_tokens": 40}),
+    ):
+        first = texts.text(tool, **arguments)
+        following = re.search(r"offset (\d+) goes on", first)
+        assert following, first
+        lines = set(texts.text(tool, **arguments, offset=int(following[1])).splitlines())
+        shown = {line for line in first.splitlines() if re.match(r" *\S*:?\d+[-: ]", line)}
+        assert shown and lines and shown.isdisjoint(lines), (tool, first, lines)
+
+
+def test_no_text_speaks_of_flags_or_of_commands(texts: Agent) -> None:
+    asked: list[tuple[str, dict[str, Any]]] = [
+        *EVERY_TOOL,
+        ("search", {"query": "who calls Record"}),
+        ("search", {"query": "who calls Record", "mode": "multiview", "max_tokens": 60}),
+        ("explore", {"question": "store records", "max_tokens": 300}),
+        ("read", {"targets": ["python/store.py"], "max_tokens": 60}),
+        ("callers", {"name": "get"}),
+        ("callees", {"name": "Service.get"}),
+        ("affected", {"files": ["python/store.py"], "max_tokens": 30}),
+        *((tool, arguments) for tool, arguments, *_ in WRONG),
+    ]
+    for tool, arguments in asked:
+        said = texts.text(tool, **arguments)
+        code = re.sub(r"(?m)^.*\d+:.*$", "", said)  # lines of source may say anything
+        assert not re.search(r"(?<![\w-])--[a-z]|`lci|lci (show|def|refs|grep|search|callers)", code), (tool, said)
+
+
+def test_a_question_about_something_else_is_said_first(texts: Agent) -> None:
+    said = texts.text("explore", question="how does the kernel schedule interrupts of the network card")
+    assert said.splitlines()[0].startswith("⚠ low confidence: nothing here seems to be about 'how does the kernel")
+
+
+EVERY_TOOL: list[tuple[str, dict[str, Any]]] = [
+    ("outline", {"paths": ["python/store.py"]}),
+    ("callers", {"name": "Record", "all": True}),
+    ("callees", {"name": "Service.get", "all": True}),
+    ("path", {"from": "Service.get", "to": "no_such_function"}),
+    ("refs", {"name": "Record", "limit": 2}),
+    ("grep", {"pattern": "class \\w+", "limit": 2}),
+    ("conflicts", {}),
+    ("affected", {"files": ["python/store.py"]}),
+    ("similar", {"target": "def get(self, key):\n    return self.records[key]\n"}),
+    ("status", {}),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), EVERY_TOOL)
 def test_every_tool_answers(all_tools: Agent, tool: str, arguments: dict[str, Any]) -> None:
     found = all_tools.call(tool, **arguments)
     VALIDATOR.validate(found.structured_content)
     assert found.content[0].text and ("error" not in found.structured_content or found.is_error)
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments", "code", "says"),
-    [
-        ("search", {"query": "q", "mode": "fuzzy"}, "unknown_mode", "dense, bm25, symbolic, multiview"),
-        ("search", {"query": "q", "mode": ["dense"]}, "unknown_mode", "dense, bm25, symbolic, multiview"),
-        ("search", {}, "usage", "nothing to search for"),
-        ("search", {"query": {"a": 1}}, "usage", "query must be a text"),
-        ("search", {"query": "q", "limit": 10**40}, "usage", "--limit"),
-        ("search", {"query": "q", "modes": "dense"}, "usage", "did you mean 'mode'"),
-        ("search", {"query": "q", "root": "/"}, "usage", "unknown argument 'root'"),
-        ("search", {"query": "q", "path": "../../etc/**"}, "bad_path", "is outside"),
-        ("read", {}, "usage", "targets is missing"),
-        ("read", {"targets": ["/etc/passwd"]}, "unknown_target", "/etc/passwd"),
-        ("read", {"targets": ["../../../../etc/passwd:1-3"]}, "unknown_target", "passwd"),
-        ("read", {"targets": ["a\0b"]}, "unknown_target", "nothing is named"),
-        ("outline", {"paths": ["../.."]}, "unknown_target", "there is no file or folder"),
-        ("affected", {"rev": "--upload-pack=x"}, "usage", "is not in a git work tree"),
-        ("clean", {}, "usage", "unknown tool 'clean'"),
-        ("grep", {"pattern": "(" * 50_000}, "bad_pattern", "regular expression"),
-    ],
-)  # fmt: skip
+WRONG: list[tuple[str, dict[str, Any], str, str]] = [
+    ("search", {"query": "q", "mode": "fuzzy"}, "unknown_mode", "dense, bm25, symbolic, multiview"),
+    ("search", {"query": "q", "mode": ["dense"]}, "unknown_mode", "dense, bm25, symbolic, multiview"),
+    ("search", {}, "usage", "nothing to search for"),
+    ("search", {"query": {"a": 1}}, "usage", "query must be a text"),
+    ("search", {"query": "q", "limit": 10**40}, "usage", "limit has more than 9 digits"),
+    ("search", {"query": "q", "modes": "dense"}, "usage", "did you mean 'mode'"),
+    ("search", {"query": "q", "root": "/"}, "usage", "unknown argument 'root'"),
+    ("search", {"query": "q", "path": "../../etc/**"}, "bad_path", "is outside"),
+    ("read", {}, "usage", "targets is missing"),
+    ("read", {"targets": ["/etc/passwd"]}, "unknown_target", "/etc/passwd"),
+    ("read", {"targets": ["../../../../etc/passwd:1-3"]}, "unknown_target", "passwd"),
+    ("read", {"targets": ["a\0b"]}, "unknown_target", "nothing is named"),
+    ("outline", {"paths": ["../.."]}, "unknown_target", "there is no file or folder"),
+    ("affected", {"rev": "--upload-pack=x"}, "usage", "is not in a git work tree"),
+    ("clean", {}, "usage", "unknown tool 'clean'"),
+    ("grep", {"pattern": "(" * 50_000}, "bad_pattern", "regular expression"),
+    ("search", {"query": "q", "limit": 0}, "usage", "limit must be at least 1"),
+    ("search", {"query": "q", "limit": 2.5}, "usage", "limit must be a whole number"),
+    ("read", {"targets": ["python"]}, "usage", "python is a folder"),
+    ("similar", {"target": "no_such_thing"}, "unknown_target", "nothing is named"),
+]
+
+
+@pytest.mark.parametrize(("tool", "arguments", "code", "says"), WRONG)
 def test_what_is_wrong_is_a_structured_error(
     all_tools: Agent, tool: str, arguments: dict[str, Any], code: str, says: str
 ) -> None:
@@ -143,6 +205,7 @@ def test_the_resource_is_the_status(all_tools: Agent, tree: Path) -> None:
     [found] = all_tools.ask(all_tools.client.read_resource, listed.uri).contents
     assert (str(listed.uri), found.mime_type) == ("lci://status", "application/json")
     assert json.loads(found.text)["root"] == str(tree)
+    assert all_tools.ask(all_tools.client.list_resource_templates).resource_templates == []
     with pytest.raises(MCPError, match="no such resource"):
         all_tools.ask(all_tools.client.read_resource, "file:///etc/passwd")
 
@@ -181,6 +244,14 @@ def test_the_client_says_which_folder(tree: Path, tmp_path: Path, mode: str) -> 
         opened.ask(opened.client.session.send_notification, types.RootsListChangedNotification())
         assert opened.json("search", query="Record", mode="symbolic", lang="python")["results"]
     assert not (tmp_path / ".lci").exists()
+
+
+def test_of_several_folders_one_is_searched_and_that_is_said_once(tree: Path, tmp_path: Path) -> None:
+    (other := tmp_path / "other").mkdir()
+    with agent(tmp_path, roots=lambda: [tree, other], structured=False) as opened:
+        said = opened.text("search", query="Record", mode="symbolic")
+        assert f"only {tree} is searched, not {other}" in said
+        assert "is searched" not in opened.text("search", query="Record", mode="symbolic")
 
 
 def test_a_folder_inside_a_repository_stands_for_the_repository(tree: Path) -> None:

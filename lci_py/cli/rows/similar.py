@@ -1,0 +1,47 @@
+"""`lci similar`: a place, a name or code, and flags to a request."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.cli.answering import Row
+from lci_py.cli.output import Cut, Writer
+from lci_py.cli.request import flag_filters, name_from_root, number, place_from_root, plain_text
+from lci_py.cli.rows.explore import standard_input
+from lci_py.errors import UsageError, Words
+from lci_py.types.similar import SimilarAnswer, SimilarRequest
+
+if TYPE_CHECKING:
+    from lci_py.cli.command_line import Invocation
+
+#: What no name and no path has.
+_CODE = re.compile(r"[\n(){};=]")
+
+
+def _request(call: Invocation, _shape: str) -> SimilarRequest:
+    text = call.text("argument") or ""
+    limit = number(call.values, "limit")
+    common = (flag_filters(call), 10 if limit is None else limit, number(call.values, "offset") or 0)
+    code = standard_input() if text == "-" else text if _CODE.search(text) else None
+    if not (text if code is None else code).strip():
+        raise UsageError("there is no code", hint=Words("lci similar FILE:LINE, NAME, or - for stdin", "give a target"))
+    if code is not None:
+        return SimilarRequest("", None, plain_text(code), *common)
+    place = place_from_root(text.strip(), call)
+    if place is not None and place[1] is not None:
+        return SimilarRequest("", (place[0], place[1]), "", *common)
+    return SimilarRequest(plain_text(name_from_root(text.strip(), call)), None, "", *common)
+
+
+def _cut(answer: SimilarAnswer) -> Cut[SimilarAnswer]:
+    return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
+
+
+ROW = Row(
+    _request,
+    ask=lambda asked: asked.engine.similar(asked.request),
+    writer=lambda _: Writer("similar", "similar", _cut),
+    results=lambda answer: answer.results,
+    whole=lambda _: False,
+)

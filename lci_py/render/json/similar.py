@@ -1,0 +1,28 @@
+"""The JSON of `lci similar`. docs/json-output.md describes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
+
+if TYPE_CHECKING:
+    from lci_py.types.similar import Likeness, SimilarAnswer
+
+
+def parts(answer: SimilarAnswer) -> Parts:
+    """The whole answer."""
+    request = answer.request
+    place = ":".join(map(str, request.place)) if request.place else None
+    head = {"schema_version": SCHEMA_VERSION, "command": "similar", "query": request.name or place or ""}
+    more = answer.total > request.offset + len(answer.results)
+    tail = {"total": answer.total, "has_more": more, "index": index_object(answer.info)}
+    return Parts(head, map(_result, answer.results), lambda: tail)
+
+
+def _result(one: Likeness) -> dict[str, Any]:
+    symbol = one.qualified_name.rpartition(".")[2]
+    found: dict[str, Any] = {**one._asdict(), **names(symbol, one.qualified_name)}
+    if one.qualified_name == symbol:
+        del found["qualified_name"]
+    return {key: rounded(value) for key, value in found.items() if value is not False}

@@ -1,0 +1,58 @@
+"""Similar definitions as text: how like they are, and what of."""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.style import footer_line, goes_on, layout_for, plural, shorten, visible_line, visible_path
+
+if TYPE_CHECKING:
+    from lci_py.render.text.style import Layout
+    from lci_py.types.similar import Likeness, SimilarAnswer
+
+
+def render(
+    answer: SimilarAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
+) -> None:
+    """Write an answer as text.
+
+    Args:
+        answer: What to show.
+        file: Where; its encoding decides between Unicode and ASCII signs.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        footer: Whether to end with how many definitions were compared.
+    """
+    layout = layout_for(file, color, width)
+    for one in answer.results:
+        if one.twin:
+            said = f"{layout.signs.warn} a near duplicate exists already: {_place(one)}"
+            file.write(
+                layout.style(f"{said}, {one.text:.0%} the same text, {one.shape:.0%} the same shape", "warn") + "\n"
+            )
+    for one in answer.results:
+        file.writelines(shorten(line, width, layout.signs.ellipsis) + "\n" for line in _lines(one, layout))
+    if footer:
+        shown = len(answer.results)
+        parts = [f"the most similar {shown:,} of {plural(answer.total, 'definition')} that were compared"]
+        parts += goes_on(layout, shown, answer.total, answer.request.offset)
+        file.write(footer_line(parts, answer.info, layout) + "\n")
+
+
+def render_paths(answer: SimilarAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line per line."""
+    file.writelines(f"{visible_path(one.file)}:{one.line}\n" for one in answer.results)
+
+
+def _place(one: Likeness) -> str:
+    return f"{visible_line(one.file)}:{one.line} {visible_line(one.qualified_name)}"
+
+
+def _lines(one: Likeness, layout: Layout) -> list[str]:
+    style = layout.style
+    stale = f"  {layout.signs.warn} stale" if one.stale else ""
+    measures = f"text {one.text:.2f} shape {one.shape:.2f} words {one.words:.2f} meaning {one.meaning:.2f}"
+    head = f"{style(visible_line(one.file), 'path')}:{style(str(one.line), 'line')}"
+    head += f"  {style(one.kind, 'kind')} {visible_line(one.qualified_name)}  {one.score:.2f}"
+    signature = f"    {visible_line(' '.join(one.signature.split()))}" if one.signature else ""
+    return [f"{head}  {style(measures, 'dim')}{layout.id(one.id)}{stale}", *([signature] if signature else [])]

@@ -1,0 +1,58 @@
+"""The values of `lci similar`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lci_py.types.search import Filters, IndexInfo
+
+
+class SimilarRequest(NamedTuple):
+    """The flags of one command, of which exactly one of `name`, `place` and `code` says what is compared."""
+
+    name: str = ""
+    place: tuple[str, int] | None = None  # path and line
+    code: str = ""
+    filters: Filters = Filters()
+    limit: int = 10
+    offset: int = 0
+
+
+class Likeness(NamedTuple):
+    """A definition, and how like the given code it is.
+
+    Attributes:
+        id, qualified_name, kind, file, line, end_line, language, signature: Of the definition.
+        score: The mean of the next four, in [0, 1].
+        meaning: Cosine of the vectors.
+        words: Dice coefficient of the parts of their names, each counted once.
+        text: Dice coefficient of their runs of three tokens.
+        shape: The same of five tokens with every name, number and string as one.
+        twin: Whether it is nearly the same code.
+        stale: Whether its file has changed since it was indexed.
+    """
+
+    id: str
+    qualified_name: str
+    kind: str
+    file: str
+    line: int
+    end_line: int
+    language: str
+    signature: str
+    score: float
+    meaning: float
+    words: float
+    text: float
+    shape: float
+    twin: bool
+    stale: bool
+
+
+class SimilarAnswer(NamedTuple):
+    """The answer, the most similar first."""
+
+    request: SimilarRequest
+    results: tuple[Likeness, ...]
+    total: int  # definitions that were compared
+    info: IndexInfo
