@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.mcp_server.worker import EXIT_IDLE, IDLE, work
@@ -30,6 +31,7 @@ class WorkerProcess:
     def started(self) -> subprocess.Popen[bytes]:
         """The process, which is started if there is none."""
         if self._process is None or self._process.poll() is not None:
+            self._close()
             self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         return self._process
 
@@ -52,17 +54,26 @@ class WorkerProcess:
         except (OSError, ValueError):
             pass  # it has ended, as it has if there are no more lines
         if process.wait() == EXIT_IDLE:
+            if self._process is process:
+                self._close()
             return self.ask(request, report)  # it has ended before it saw the request
         raise InternalError("the process that answers has ended; the next call starts another")
 
+    def _close(self) -> None:
+        """Forget the process, which has ended."""
+        process, self._process = self._process, None
+        for pipe in (process.stdin, process.stdout) if process is not None else ():
+            with suppress(OSError):  # it may hold what nobody has read
+                pipe.close()  # type: ignore[union-attr]
+
     def stop(self) -> None:
         """End the process, whatever it does."""
-        process, self._process = self._process, None
-        if process is None or process.poll() is not None:
-            return
-        process.terminate()  # an index that is being built keeps what it has
-        try:
-            process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()  # an index that is being built keeps what it has
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._close()

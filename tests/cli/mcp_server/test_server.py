@@ -81,7 +81,7 @@ ID = re.compile(r"\b[0-9a-f]{16}\b")
 
 @pytest.mark.parametrize("tool", ["explore", "search", "similar"])
 def test_a_text_has_ids_that_read_takes(texts: Agent, tool: str) -> None:
-    said = texts.text(tool, **{"explore": {"question": "store records", "max_tokens": 200},
+    said = texts.text(tool, **{"explore": {"question": "how does the service get records from the store", "max_tokens": 400},
                                "search": {"query": "store records", "limit": 3},
                                "similar": {"target": "python/store.py:57"}}[tool])  # fmt: skip
     ids = ID.findall(said)
