@@ -130,7 +130,7 @@ def test_a_query_without_a_word_is_refused_with_a_hint(session: Engine, mode: st
 
 def test_multiview_says_that_it_cannot_rank_a_phrase_without_a_word(session: Engine) -> None:
     answer = ask(session, '"=>"')
-    assert answer.results == () and "--mode bm25" in climbed(answer)[1][0]
+    assert answer.results == () and "the mode bm25" in climbed(answer)[1][0]
     assert ask(session, '"=>"', mode="bm25").results
 
 
