@@ -34,6 +34,7 @@ from lci_py.source.dataflow import constraints as ir
 Bind = Callable[[int, int, int], None]
 #: Classes are searched for a member in at most as many bases: a chain of thousands takes their square otherwise.
 _LINEAGE = 128
+_STARS = 500
 #: Members that every function has.
 OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 
@@ -222,13 +223,16 @@ class PointsTo(Constraints):
 
     def _of_modules(self, file: int, target: int, key: int) -> None:
         """Copy what a module has under a name. If it has none, what those have that it imports by `*`, through any
-        number of modules; then what is a submodule of that name."""
+        number of modules; then what is a submodule of that name. After `_STARS` imports it is not looked for further:
+        where thousands of modules import all of one another, each name would be looked for in all of them."""
         seen: set[int] = set()
+        left = _STARS
         pending = [(-1, iter((file,)))]  # a module, and those whose names it takes over
         is_bound = [False]
         while pending:
             module, stars = pending[-1]
-            star = next(stars, None)
+            star = next(stars, None) if left else None
+            left -= left > 0
             if star is None:
                 pending.pop()
                 if is_bound.pop():

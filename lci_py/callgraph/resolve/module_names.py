@@ -33,6 +33,11 @@ from lci_py.types.source import Import, Typed
 
 #: Names of modules in Rust.
 RUST_MODULES = frozenset({"crate", "super"})
+#: Modules that one name is looked up in through imports of every name. Where thousands of modules import all of one
+#: another, each name would be looked for in all of them, from every file.
+MOST_STARS = 500
+#: Files whose imports of every name are remembered from one file to the next.
+_MEMO = 10_000
 
 
 class Star(NamedTuple):
@@ -45,7 +50,7 @@ class Star(NamedTuple):
 
 
 class ModuleNames:
-    """Evaluates names in files. What it remembers is forgotten with the file that is being linked (`start`)."""
+    """Evaluates names in files. What it remembers of names is forgotten with the file that is being linked (`start`)."""
 
     def __init__(
         self, look_ups: LookUps, imports: ImportResolver, rows: Callable[[int, Iterable[Typed], int], Values],
@@ -63,12 +68,14 @@ class ModuleNames:
         self._rows = rows
         self._attribute = attribute
         self._memo: dict[tuple[int, str, int, bool], Values] = {}
-        self._known_stars: dict[int, list[Star]] = {}
+        self._known_stars: dict[int, tuple[list[Star], set[int]]] = {}  # and what they depend on
+        self._stars_left = 0  # of the look-up in progress; 0 if none is
 
     def start(self) -> None:
         """Begin with a file."""
         self._memo.clear()
-        self._known_stars.clear()
+        if len(self._known_stars) >= _MEMO:
+            self._known_stars.clear()
 
     def outside(self, file: int, name: str, depth: int) -> Values:
         """The values of a name outside all definitions of a file."""
@@ -137,6 +144,15 @@ class ModuleNames:
         return self._rows(file, typed, depth) if typed or not own else None
 
     def _by_stars(self, file: int, name: str, depth: int) -> Values:
+        if self._stars_left:
+            return self._through_stars(file, name, depth)
+        self._stars_left = MOST_STARS
+        try:
+            return self._through_stars(file, name, depth)
+        finally:
+            self._stars_left = 0
+
+    def _through_stars(self, file: int, name: str, depth: int) -> Values:
         for star, targets, package, open_files in self._stars_of(file):
             offering: Collection[int] = targets
             if package and name != "this":  # which every type and namespace has
@@ -146,6 +162,9 @@ class ModuleNames:
                 return in_package(self._look, self._rows, targets[0], name, depth)
             for target in offering:
                 if target != file:
+                    if self._stars_left <= 1:
+                        return ()
+                    self._stars_left -= 1
                     values = self.in_module(target, name, depth - 1, outside=True)
                     values = values or self._static(target, star, name, depth - 1)
                     if values:
@@ -155,16 +174,20 @@ class ModuleNames:
     def _stars_of(self, file: int) -> list[Star]:
         known = self._known_stars.get(file)
         if known is None:
-            known = self._known_stars[file] = []
+            asked, self._look.keys = self._look.keys, set()
+            stars = []
             for item in self._look.stars(file):
                 targets = self._import.targets(file, item)
                 if targets:
                     package = self._import.star_package(file, item)
                     family = self._look.files.families[file]
-                    known.append(
+                    stars.append(
                         Star(item, targets, package, self._look.open_files(family, package) if package else ())
                     )
-        return known
+            known = self._known_stars[file] = stars, self._look.keys
+            self._look.keys = asked
+        self._look.keys |= known[1]  # an answer from the memo depends on the same look-ups
+        return known[0]
 
     def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
         """What a Rust file imports under a name that it also defines: a function beside the module that it comes from,
