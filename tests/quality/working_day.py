@@ -1,9 +1,9 @@
-"""Sixty questions of a working day: what is first, and what is not among ten.
+"""Questions of a working day: what is first, and what is not among ten.
 
-    python -m tests.quality.working_day CHECKOUTS WORK [--mode NAME ...] [--misses]
+    python -m tests.quality.working_day CHECKOUTS WORK [--questions FILE] [--mode NAME ...] [--misses]
 
-The questions and their answers are in `data/working_day.json`. The answers were written from the source and ripgrep
-before any search. CHECKOUTS holds OWNER+NAME, the tree of each repository at its revision (`git archive REVISION`); WORK
+The questions and their answers are in `data/working_day.json`; those in `data/working_day_blind.json` are of three other
+repositories, and nothing was chosen by them. The answers were written from the source and ripgrep before any search. CHECKOUTS holds OWNER+NAME, the tree of each repository at its revision (`git archive REVISION`); WORK
 gets the indexes. An answer is `path`, `path:Qualified.name` (the definition, or what is inside of it) or `path~text` (a
 result whose lines have the text); any of a question's answers counts.
 """
@@ -40,11 +40,12 @@ def main() -> int:
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("checkouts", type=Path)
     ap.add_argument("work", type=Path)
+    ap.add_argument("--questions", type=Path, default=QUESTIONS)
     ap.add_argument("--mode", action="append", choices=MODES)
     ap.add_argument("--misses", action="store_true", help="print what is not first")
     args = ap.parse_args()
     ranks: dict[str, list[int]] = {mode: [] for mode in args.mode or MODES}
-    for item in json.loads(QUESTIONS.read_text()):
+    for item in json.loads(args.questions.read_text()):
         name = item["repository"].replace("/", "+")
         root = args.checkouts / name
         with opened(root, args.work / name) as session:
