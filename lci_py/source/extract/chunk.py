@@ -7,6 +7,7 @@ the methods' signatures added: an outline that answers questions about the type 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import cache, partial
 from itertools import accumulate, groupby
@@ -33,6 +34,8 @@ _BLOCK = -1
 _APART = FUNCTION_KINDS | TYPE_KINDS
 _WORDS = lazily(r"\w+")
 _BRACKETS = lazily(r"[\s\])};,]*")
+_COMMENT = lazily(r"\s*/[/*]")
+_DIRECTIVE = lazily(r"\s*#\s*(?!define\b|undef\b)[a-z]")
 _CLOSING = lazily(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endif`, unlike comments
 
 
@@ -65,8 +68,10 @@ def chunk_symbols(
         extra = _outline(symbols, members.get(owner, ())) if symbols[owner].kind in _OUTLINED else ""
         chunks.extend(_pieces(owner, parts, lines, starts, extra, partial(_break_depths, nodes[owner], row)))
     root_depths = cache(lambda: _break_depths(root, row))
+    macros = [symbol for symbol in symbols if symbol.kind == "macro"]
     for block in blocks:
-        chunks.extend(_pieces(_BLOCK, [block], lines, starts, "", root_depths))
+        owner = _described(block, macros, symbols, owners, lines) if macros else _BLOCK
+        chunks.extend(_pieces(owner, [block], lines, starts, "", root_depths))
     chunks.sort(key=lambda chunk: (chunk.line, chunk.end_line, chunk.symbol))
     return tuple(chunks)
 
@@ -199,6 +204,27 @@ def _settle(
         else:
             kept.append((first, last))
     blocks[:] = kept
+
+
+def _described(
+    block: tuple[int, int], macros: list[Symbol], symbols: list[Symbol], owners: list[int], lines: list[str]
+) -> int:
+    """The function that a comment above a block of macros is about: of those behind it, the one that uses the most of
+    them, and at least half. `_BLOCK` for any other block, and if the comment is that of the first macro."""
+    first, last = block
+    own = [symbol for symbol in macros if first <= symbol.line <= last]
+    if not own or own[0].first_line == first or not _COMMENT.match(lines[first - 1]):
+        return _BLOCK
+    others = sum(first <= symbol.line <= last for symbol in symbols) > len(own)
+    if others or any(_DIRECTIVE.match(line) for line in lines[first - 1 : last]):
+        return _BLOCK
+    named = re.compile(rf"\b(?:{'|'.join(re.escape(name) for name in {symbol.name for symbol in own})})\b")
+    used: dict[int, set[str]] = {}
+    for line, owner in zip(lines[last:], owners[last:], strict=True):
+        if owner >= 0 and symbols[owner].kind in FUNCTION_KINDS:
+            used.setdefault(owner, set()).update(named.findall(line))
+    best = max(used, key=lambda owner: len(used[owner]), default=_BLOCK)  # of equal ones the first
+    return best if best >= 0 and 2 * len(used[best]) >= len({symbol.name for symbol in own}) else _BLOCK
 
 
 def _trim(first: int, last: int, lines: list[str]) -> tuple[int, int]:

@@ -412,3 +412,33 @@ def test_helpers_stay_with_a_small_function_only() -> None:
     filling = "".join(f"    value_{i} = call({i})\n" for i in range(99))
     large = extract("a.py", f"def f():\n{helper}{filling}".encode(), "python")
     assert {large.symbols[chunk.symbol].name for chunk in large.chunks} == {"f", "helper"}
+
+
+def test_a_comment_above_macros_belongs_to_the_function_that_uses_them() -> None:
+    source = b"""/* Try to expire a few timed out keys, in a fast cycle or in a slow one. */
+
+#define KEYS_PER_LOOP 20 /* Keys for each
+                            loop. */
+#define SLOW_TIME_PERC 25
+
+typedef struct { long now; } scanned;
+
+void callback(scanned *data) {
+    data->now = 1;
+}
+
+void cycle(int type) {
+    long keys = KEYS_PER_LOOP * type;
+    use(keys, SLOW_TIME_PERC);
+}
+"""
+
+    def owner(source: bytes) -> tuple[str, int]:
+        found = extract("expire.c", source, "c")
+        chunk = next(chunk for chunk in found.chunks if chunk.line == 1)
+        return (found.symbols[chunk.symbol].name if chunk.symbol >= 0 else "", chunk.end_line)
+
+    assert owner(source) == ("cycle", 5)
+    assert owner(source.replace(b"KEYS_PER_LOOP *", b"3 *")) == ("cycle", 5)  # half of them
+    assert owner(source.replace(b"KEYS_PER_LOOP *", b"3 *").replace(b"SLOW_TIME_PERC)", b"4)"))[0] == ""
+    assert owner(source.replace(b"#define KEYS", b'#include "a.h"\n#define KEYS'))[0] == ""
