@@ -29,6 +29,8 @@ OF_FILE = {
 }
 #: The symbols, units or chunks of files; CROSS JOIN tells SQLite which table to read first.
 SYMBOLS_OF = f"FROM files f CROSS JOIN symbols s ON {OF_FILE['s']} AND s.file = f.id"
+#: The condition that only a test build has a definition (Rust).
+TEST_BUILD = "(s.build_tag = 'test' OR s.build_tag LIKE 'test && %')"
 _MAX_GLOB = 10_000  # characters; SQLite refuses patterns of more than 50,000 bytes
 _SET = re.compile(r"\[[!^]?\]?[^\]]*\]")
 
@@ -64,6 +66,8 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
                 named = f"s.id IN (SELECT s.id FROM symbols s WHERE {named})"
             clauses.append(named)
             args += [name_glob(glob) for glob in globs]
+    if filters.no_tests:
+        clauses.append(f"NOT coalesce({TEST_BUILD}, 0)")
     return " AND ".join(clauses) or "1", args
 
 
@@ -82,8 +86,11 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
     Raises:
         BadGlobError: A path filter is not a glob.
     """
-    if not (filters.path or filters.exclude or filters.file or filters.repo):
+    if not (filters.path or filters.exclude or filters.file or filters.repo or filters.no_tests):
         return None
+    is_test: Callable[[str], bool] | None = None
+    if filters.no_tests:
+        from lci_py.source.syntax.languages import is_test
     include = _path_matcher(filters.path) if filters.path else None
     exclude = _path_matcher(filters.exclude) if filters.exclude else None
     names = set(filters.file)
@@ -95,6 +102,7 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
             and (exclude is None or not exclude(path))
             and (not names or path in names or path.rsplit("/", 1)[-1] in names)
             and (repositories is None or repositories(path.partition("/")[0]))
+            and (is_test is None or not is_test(path))
         )
 
     return passes
@@ -181,6 +189,11 @@ def spelling(text: str) -> int:
     from zlib import crc32  # most commands look up no spelling
 
     return crc32(text.encode("utf-8", "surrogatepass")) >> 1
+
+
+def only_in_tests(build_tag: str | None) -> bool:
+    """Whether only a test build has a definition: `TEST_BUILD` of its build condition."""
+    return build_tag is not None and build_tag.partition(" && ")[0] == "test"
 
 
 def named_in(column: str, count: int) -> str:

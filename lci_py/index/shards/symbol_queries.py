@@ -12,6 +12,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import (
     MAX_VALUES,
     SYMBOLS_OF,
+    TEST_BUILD,
     joined_name,
     kinds_in,
     marks,
@@ -273,6 +274,12 @@ def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:
     return [(path, language, limited or "") for path, language, limited in index.per_file("path, language, limited")]
 
 
+def packages_of(index: SymbolicIndex, paths: Sequence[str]) -> list[str]:
+    """The packages that some files name, of those that are there and name one."""
+    sql = f"SELECT package FROM files f WHERE path IN ({marks(paths)}) AND package != '' AND "
+    return [row[0] for segment in index.segments for row in segment.execute(sql + segment.live, paths)]
+
+
 def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> set[int]:
     """The symbols, out of some, that pass the filters.
 
@@ -308,7 +315,7 @@ def language_and_lambdas(index: SymbolicIndex, path: str) -> tuple[str, list[tup
 
 
 #: The condition that a definition is part of a test: by its file, or because only a test build has it (Rust).
-IS_TEST = "(f.test OR s.build_tag = 'test' OR s.build_tag LIKE 'test && %')"
+IS_TEST = f"(f.test OR coalesce({TEST_BUILD}, 0))"
 
 
 class MapRow(NamedTuple):

@@ -13,6 +13,7 @@ import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.filters import only_in_tests
 from lci_py.types.search import BLOCK_KIND, KINDS
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 UNIT_KINDS = (*KINDS, BLOCK_KIND)
 _BLOCK = len(KINDS)
 #: Bits of `unit_flags`.
-EXPORTED, DOCUMENTED, DECLARATION, RE_EXPORT = 1, 2, 4, 8
+EXPORTED, DOCUMENTED, DECLARATION, RE_EXPORT, TEST_BUILD = 1, 2, 4, 8, 16
 #: Bits of `file_flags`.
 TEST, TEXT, GENERATED, RE_EXPORTS = 1, 2, 4, 8
 _TEXT_LANGUAGES = ("text", "markdown")
@@ -63,7 +64,12 @@ def _unit_flags(rows: SegmentRows) -> list[int]:
         if unit.symbol >= 0:
             symbol = rows.symbols[unit.symbol]
             declared = "declaration" in symbol.traits and "declaration" in symbol.traits.split()
-            flags[number] = EXPORTED * symbol.exported | DOCUMENTED * bool(symbol.doc) | DECLARATION * declared
+            flags[number] = (
+                EXPORTED * symbol.exported
+                | DOCUMENTED * bool(symbol.doc)
+                | DECLARATION * declared
+                | TEST_BUILD * only_in_tests(symbol.build_tag)
+            )
     first = 0
     for record in rows.records:
         for chunk in record.extract.re_exports.chunks:
@@ -209,6 +215,11 @@ class UnitColumns:
     def is_test(self) -> NDArray[np.bool_]:
         """Whether it is in a test file."""
         return self.of_file(TEST)
+
+    @cached_property
+    def is_inner_test(self) -> NDArray[np.bool_]:
+        """Whether only a test build has it, in a file with other code (Rust)."""
+        return self._unit_flag(TEST_BUILD) & ~self.is_test
 
     @cached_property
     def is_text(self) -> NDArray[np.bool_]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: A file re-exports if this share of its code (rows outside comments) is imports and exports.
 _NEARLY_ALL = 0.8
-_HEAD_LINES, _HEAD_BYTES = 20, 2048
+_HEAD_LINES, _HEAD_BYTES, _TAIL_BYTES = 20, 2048, 200
 # Looser than `content_reason`, whose files are left out: these are searched, but ranked lower.
 _MARK = lazily(rb"@generated\b|\bcode generated\b|\bdo not edit\b|\bauto-?generated\b|\bautomatically generated\b")
 _COMMENT = lazily(rb"\s*(?://|/\*|\*|\(\*|<!--|--|;|%|'|#(?![a-z]))")
@@ -54,7 +54,9 @@ def is_generated_name(path: str) -> bool:
 
 
 def has_mark(source: bytes) -> bool:
-    """Whether a comment in the first lines says that a program wrote the file."""
+    """Whether a comment in the first lines says that a program wrote the file, or the last one where its source is."""
+    if b"# sourceMappingURL=" in source[-_TAIL_BYTES:]:
+        return True
     head = source[:_HEAD_BYTES].lower()
     if b"generated" not in head and b"do not edit" not in head:
         return False

@@ -79,6 +79,7 @@ def test_the_chunk_of_the_imports() -> None:
 )
 def test_a_mark_in_a_comment_of_the_first_lines(head: str, marked: bool) -> None:
     assert has_mark(head.encode() + b"\nx = 1\n") == marked
+    assert has_mark(head.encode() + b"\n//# sourceMappingURL=index.d.ts.map")
 
 
 def test_names_that_programs_give() -> None:
