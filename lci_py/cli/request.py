@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _PATH_KEYS = ("path", "exclude")
 _WILD = re.compile(r"[*?\[\\]")
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name", "repo")
-_FLAGS = ("conflicts", "explain", "trace", "strict")
+_FLAGS = ("no_tests", "conflicts", "explain", "trace", "strict")
 #: Each number and its smallest valid value.
 _NUMBERS = {
     "limit": 1, "offset": 0, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1,
@@ -214,7 +214,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
     query = values.get("query")
     if query is not None and not isinstance(query, str):
         raise UsageError("query must be a text")
-    filters = Filters(**{key: texts(values, key) for key in FILTER_KEYS})
+    filters = _filters(values)
     query = plain_text(query or "")
     if not query.strip() and not filters:
         raise nothing_asked()
@@ -329,8 +329,11 @@ def flag_filters(call: Invocation) -> Filters:
     Raises:
         BadPathError, UsageError: A value is empty, or a path leads out of the root.
     """
-    values = {**call.values, **path_filters(call)}
-    return Filters(**{key: texts(values, key) for key in FILTER_KEYS})
+    return _filters({**call.values, **path_filters(call)})
+
+
+def _filters(values: Mapping[str, object]) -> Filters:
+    return Filters(**{key: texts(values, key) for key in FILTER_KEYS}, no_tests=_flag(values, "no_tests"))
 
 
 def name_from_root(name: str, call: Invocation) -> str:

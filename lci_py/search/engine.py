@@ -6,9 +6,10 @@ A mode ranks. What flags add to an answer in any mode is one list, `Engine._STEP
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from lci_py.errors import nothing_asked
+from lci_py.errors import IndexError_, nothing_asked
 from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import check
 from lci_py.source.repository.workspace import FOLDER
@@ -192,8 +193,18 @@ class Engine:
         with self.snapshot.trace.stage("conflicts", len(answer.results)):
             return with_conflicts(self.snapshot, answer)
 
+    def _hints(self, request: SearchRequest, _answered: Answered, answer: Answer) -> Answer:
+        """What to run instead of a weak answer."""
+        if request.mode == "symbolic" or not request.query.strip():
+            return answer
+        from lci_py.search.modes.hints import hints
+
+        with suppress(IndexError_):  # the answer says what cannot be read
+            answer = replace(answer, hints=hints(self.snapshot, request, answer))
+        return answer
+
     #: In this order: a neighbour that `--expand` adds is marked by `--conflicts`, and found by `--explain-file`.
-    _STEPS = (_shadow, _expand, _degraded, _explain_file, _conflicts)
+    _STEPS = (_shadow, _expand, _degraded, _explain_file, _conflicts, _hints)
 
     # --- the other questions ------------------------------------------------------------------------------------
 

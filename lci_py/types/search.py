@@ -94,9 +94,10 @@ class Filters:
     parent: tuple[str, ...] = ()  # globs on the enclosing definition's name
     file: tuple[str, ...] = ()  # exact paths or file names
     repo: tuple[str, ...] = ()  # globs on the name of a repository of a workspace
+    no_tests: bool = False  # neither test files nor, in Rust, what only a test build has
 
     def __bool__(self) -> bool:
-        return any((self.lang, self.kind, self.path, self.exclude, self.name, self.parent, self.file, self.repo))
+        return any(getattr(self, field) for field in self.__slots__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +215,7 @@ class Result:
     conflict: bool = False
     definitions: tuple[DefinitionSite, ...] = ()
     explain: dict[str, Any] | None = None
+    test: bool = False  # part of a test; not in the JSON output
     also_in: tuple[str, ...] = ()  # files of a workspace with the same content, which have the same result
 
 
@@ -225,6 +227,26 @@ class Degradation(NamedTuple):
     fallback_mode: str
     confidence_impact: str  # high | medium | low
     detail: str
+
+
+class Hint(NamedTuple):
+    """What to run where an answer is weak, or full of tests.
+
+    Attributes:
+        kind: grep, bm25, related or tests.
+        command: For a shell.
+        tool: The same for a client of `lci mcp`, in words.
+        reason: What it does, or why: "has it", "6 of 10 are tests".
+        file: Where it has it; "" for nowhere in particular.
+        line: The line there.
+    """
+
+    kind: str
+    command: str
+    tool: str
+    reason: str
+    file: str = ""
+    line: int = 0
 
 
 class Confidence(NamedTuple):
@@ -254,4 +276,5 @@ class Answer:
     did_you_mean: tuple[str, ...] = ()  # names similar to an unknown one
     explain_file: dict[str, Any] | None = None  # the rank of one file, explained (--explain-file)
     confidence: Confidence | None = None  # of the modes dense and multiview
+    hints: tuple[Hint, ...] = ()
     offset: int = 0  # results left out before the first one shown

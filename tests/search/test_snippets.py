@@ -100,10 +100,11 @@ def test_of_lines_with_the_same_words_the_one_that_has_them_together_is_shown(op
     assert 'raise EOFError(f"cannot read a frame' in found.snippet
 
 
-def test_the_comment_above_can_match(opened: Engine) -> None:
+def test_words_of_the_comment_alone_show_what_it_is_about(opened: Engine) -> None:
     result = found(opened, "sweep idle timer", "collect", snippet=3)
-    assert result.snippet.startswith("# Sweeps what is idle") and result.match_line == result.line - 1
-    assert result.snippet_line == result.line - 1
+    assert result.snippet.startswith("def collect") and (result.match_line, result.snippet_line) == (None, None)
+    phrase = found(opened, '"on every tick"', "collect", snippet=3)
+    assert phrase.snippet.startswith("# Sweeps what is idle") and phrase.match_line == phrase.line - 1
 
 
 def test_nothing_that_matches_shows_the_first_lines(opened: Engine) -> None:

@@ -80,6 +80,7 @@ SEARCH = Tool(
         **_PATH,
         "exclude": _TEXT,
         "name": _says(_TEXT, "Glob, as path and exclude are"),
+        "no_tests": _YES,
         "conflicts": _YES,
         **_LIMIT,
         **_BOUNDS,

@@ -119,4 +119,7 @@ FILTER_FLAGS = (
     Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
     Flag(("--repo",), "list", "Of a workspace, only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
 )
+NO_TESTS_FLAG = Flag(
+    ("--no-tests",), "flag", "No tests: by their paths, and in Rust what only a test build has.", FILTERS
+)
 NAME_FLAG = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from lci_py.errors import LciError
-    from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, IndexInfo, Result
+    from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, Hint, IndexInfo, Result
     from lci_py.types.source import FileEntry, Skip
 
 #: Increases when a key changes its meaning or is removed; a new key does not change it.
@@ -237,6 +237,7 @@ def parts(
     tail |= {
         "degraded": [d._asdict() for d in answer.degraded],
         "confidence": None if answer.confidence is None else answer.confidence._asdict(),
+        "hints": [_hint(one) for one in answer.hints],
         "conflicts": rounded(answer.conflicts),
         "trace": rounded(answer.trace),
         "explain_file": rounded(_named_once(answer.explain_file)),
@@ -248,6 +249,11 @@ def parts(
     head = {"schema_version": SCHEMA_VERSION, "query": answer.query, "mode": answer.mode}
     results = (result_object(found, doc=doc, linked=linked, signature=signature) for found in answer.results)
     return Parts(head, results, lambda: tail)
+
+
+def _hint(hint: Hint) -> dict[str, Any]:
+    place = {"file": hint.file, "line": hint.line} if hint.file else {}
+    return {"kind": hint.kind, "command": hint.command, "reason": hint.reason, **place}
 
 
 def error_object(error: LciError) -> dict[str, Any]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lci_py.render.text.style import Layout
-    from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, Result
+    from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, Hint, Result
 
 _INDENT = "    "
 #: What stands before a part of a qualified name; and before its last two.
@@ -279,6 +279,8 @@ class _Listing:
             yield from self.warning(f"{warn} relaxed: {given_up}")
         if (command := (self.answer.plan or {}).get("command")) and not self.layout.tools:
             yield from sentence(f"`{visible_line(command)}` lists all that the question asks for", self.layout, _INDENT)
+        for hint in self.answer.hints:
+            yield from sentence(_hint(hint, self.layout), self.layout, _INDENT)
         if self.answer.conflicts:
             from lci_py.render.text.conflicts import disagreement_lines
 
@@ -306,6 +308,14 @@ class _Listing:
             from lci_py.render.text.explain import trace_lines
 
             yield from trace_lines(self.answer.trace, self.layout)
+
+
+def _hint(hint: Hint, layout: Layout) -> str:
+    """`lci grep -F 'text'` has it at src/a.c:12; 6 of 10 are tests (--no-tests)."""
+    if hint.kind == "tests":
+        return f"{hint.reason} ({layout.words('--no-tests', hint.tool)})"
+    place = f" at {visible_line(hint.file)}:{hint.line}" if hint.file else ""
+    return f"{visible_line(layout.words(f'`{hint.command}`', hint.tool))} {hint.reason}{place}"
 
 
 def _by_file(results: Iterable[Result]) -> dict[str, list[Result]]:

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from lci_py.index.shards.filters import only_in_tests
 from lci_py.source.repository.workspace import index_command
 from lci_py.source.text.digest import lines_digest
 from lci_py.source.text.patterns import lazily
@@ -186,6 +187,7 @@ def result(
         mode_source=view,
         mode_score=score,
         stale=stale,
+        test=bool(row["test"]) or only_in_tests(row["build_tag"]),
     )
 
 
@@ -212,7 +214,8 @@ def _shown(
     most, context = _most(snapshot, request), request.context
     if most <= 0:
         return Shown(own)
-    first, last = min(own, own if row["first_line"] is None else row["first_line"]), max(own, row["end_line"])
+    first = min(own, own if row["first_line"] is None else row["first_line"], own if at is None else at)
+    last = max(own, row["end_line"])
     if stale:
         chunks = _unmoved(snapshot, row)
         around = [(begin, end) for begin, end in chunks if begin <= own <= end]
@@ -225,6 +228,8 @@ def _shown(
     lines = snapshot.reader.some(row["file"], begin, end)
     found = {} if wanted is None else wanted.found(lines, 0 if at is None else at - begin)
     if context is None:
+        if at is None and begin + max(found, default=0) < own:
+            found = {}  # words of nothing but the comment above: what is shown is what it says that of
         start = begin + (own - begin if wanted is None else _window(found, wanted, own - begin, lines, most))
         stop = start + most
     else:

@@ -173,6 +173,8 @@ def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[
 
 
 def _written(name: str, values: Sequence[str], request: SearchRequest) -> list[str]:
+    if name == "no_tests":
+        return ["--no-tests"]
     flags = getattr(request.filters, name)
     return [f"--{name} {value}" if value in flags else f"{name}:{value}" for value in dict.fromkeys(values)]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from lci_py.types.record import asdict
 from lci_py.types.search import Step
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from lci_py.search.ranking.evidence import Evidence, Found
     from lci_py.search.ranking.fusion import Fused, Outcome
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Filters, SearchRequest, View
+    from lci_py.types.search import SearchRequest, View
 
 
 def explanation(steps: Iterable[Step], views: Mapping[View, Mapping[str, Any]]) -> dict[str, Any]:
@@ -144,6 +143,7 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
         found: What the mode found.
         request: With the filters of the query among its own.
     """
+    from lci_py.search.query.plan import given
     from lci_py.search.ranking.evidence import COVER, FACTORS, FILE, SAME_FILE, STEM
     from lci_py.search.views.retrievers import BM25_FIELDS
 
@@ -166,10 +166,7 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
 
 def symbolic_plan(request: SearchRequest, asked: Conditions) -> dict[str, Any]:
     """Structure alone: the filters, those of the query included, decide."""
+    from lci_py.search.query.plan import given
+
     plan = {"mode": request.mode, "views": ["symbolic"], "phrases": list(asked.phrases)}
     return {**plan, "relaxed": asked.relaxed, "filters": given(asked.filters)}
-
-
-def given(filters: Filters) -> dict[str, list[str]]:
-    """The filters that are set: field to values."""
-    return {field: list(values) for field, values in asdict(filters).items() if values}

@@ -178,7 +178,8 @@ class _Search:
 
     @property
     def _narrow(self) -> bool:
-        return bool(self._request.filters.kind or self._request.filters.name)
+        filters = self._request.filters
+        return bool(filters.kind or filters.name or filters.no_tests)
 
     def _around(self, file: _File, numbers: Sequence[int]) -> dict[int, Span]:
         if file.number < 0 or self._snapshot.freshness.changed(file.path):
@@ -196,9 +197,10 @@ class _Search:
         filters = self._request.filters
         numbers = _numbers(data, hits)
         around = self._around(file, numbers)
-        own = Filters(kind=filters.kind, name=filters.name)
+        own = Filters(kind=filters.kind, name=filters.name, no_tests=filters.no_tests)
         good = passing(self._snapshot.symbols, sorted({span.number for span in around.values()}), own)
-        loose = not filters.name and BLOCK_KIND in (kind.lower() for kind in filters.kind) and file.number >= 0
+        blocks = BLOCK_KIND in (kind.lower() for kind in filters.kind)
+        loose = not filters.name and ((blocks and file.number >= 0) or not filters.kind)
         return [
             hit
             for number, hit in zip(numbers, hits, strict=True)

@@ -186,5 +186,5 @@ class _Walk:
         """A result row for a file or an anonymous function, which the symbolic shard has no row for."""
         file = self._nodes.file_of(node)
         lines = self._snapshot.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
-        rest = dict.fromkeys(("signature", "unit", "symbol_number", "first_line"))
+        rest = dict.fromkeys(("signature", "unit", "symbol_number", "first_line", "test", "build_tag"))
         return {**place, **rest, "end_line": max(lines, place["line"]), "file_number": file}

@@ -15,6 +15,7 @@ from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
 from lci_py.search.modes.answered import Answered, Merged
 from lci_py.search.modes.candidates import check, chosen
+from lci_py.search.modes.own_names import without_own_names
 from lci_py.search.modes.related import related
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.plan import MINOR, parts, plan as make_plan
@@ -118,7 +119,6 @@ class _Run:
                 strict=request.strict,
                 files=snapshot.numbering.total("files"),
             )
-        query = rewritten(attempt.query, wording.rewrites)
         allowed = self.choose(attempt.choice).mask
         try:
             wait = request.budget_ms is None
@@ -130,6 +130,8 @@ class _Run:
                 plan = replace(plan, command=asked.command)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
+        plain = attempt.query if known.units else without_own_names(snapshot, attempt.query)
+        query = rewritten(plain, wording.rewrites)
         if not self.look_ups.holds(attempt.choice) and not known.units:
             found = Outcome({view: HitList.empty(view) for view in VIEWS})  # no view need be asked
         else:

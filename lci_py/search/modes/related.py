@@ -5,12 +5,13 @@ Only multiview asks this: the other modes rank by one kind of evidence, and by n
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
@@ -25,10 +26,30 @@ _TESTS = lazily(
     rf"^\s*(?:(?:which|what|the) )?tests? (?:for|of|covering|(?:that )?(?:covers?|exercises?|calls?)) {_NAME}"
     rf"|^\s*(?:how|where) (?:is|are) (?P<passive>[\w$][\w$.:#>-]*) tested\s*\??$",
 )
+#: Of which such a question has one: most others need not be matched.
+_SAID = ("call", "use", "usage", "invoke", "test")
 #: Meanings of a name, and places, that are taken.
 _MOST_MEANT, _MOST_PLACES = 3, 20
 #: What each place counts of the one before.
 _LESS = 0.98
+
+
+class Asked(NamedTuple):
+    """What a question asks about.
+
+    Attributes:
+        name: The definition that it names.
+        tests: Whether it asks for tests, and not for callers.
+        rows: Of the definitions of that name.
+        command: What lists all of it, for a shell.
+        tool: The same in words for a client of `lci mcp`.
+    """
+
+    name: str
+    tests: bool
+    rows: Sequence[Row]
+    command: str
+    tool: str
 
 
 class Related(NamedTuple):
@@ -43,24 +64,34 @@ class Related(NamedTuple):
     rows: tuple[tuple[Row, float], ...]
 
 
-def related(snapshot: Snapshot, text: str) -> Related | None:
-    """The callers or the tests that a query asks for; None if it asks for none, or of nothing that has the name."""
-    if match := _CALLERS.match(text):
-        return _answer(snapshot, match["name"] or match["passive"], tests=False)
-    if match := _TESTS.match(text):
-        return _answer(snapshot, match["name"] or match["passive"], tests=True)
-    return None
-
-
-def _answer(snapshot: Snapshot, name: str, *, tests: bool) -> Related | None:
+def asked(snapshot: Snapshot, text: str) -> Asked | None:
+    """Whose callers or tests a query asks for; None if it asks for none, or of nothing that has the name."""
+    if not any(word in text.lower() for word in _SAID):
+        return None
+    calls = _CALLERS.match(text)
+    if (match := calls or _TESTS.match(text)) is None:
+        return None
     from lci_py.search.navigate.names import meanings
 
-    name = name.replace(" ", ".")
+    name = (match["name"] or match["passive"]).replace(" ", ".")
     meant = meanings(snapshot.symbols, name)
     if not meant or len(meant) > _MOST_MEANT:
         return None
     rows = [row for one in meant for row in one.rows]
-    if tests:
+    files = sorted({row["file"] for row in rows})
+    if calls:
+        return Asked(name, False, rows, f"lci callers {quote(name)}", f"`callers` of {name}")
+    return Asked(
+        name, True, rows, f"lci affected --files {' '.join(map(quote, files))}", f"`affected` with files {files}"
+    )
+
+
+def related(snapshot: Snapshot, text: str) -> Related | None:
+    """The callers or the tests that a query asks for; None if there are none."""
+    if (about := asked(snapshot, text)) is None:
+        return None
+    name, rows = about.name, about.rows
+    if about.tests:
         from lci_py.search.navigate.affected import tests_of
 
         places: Iterable[Place] = tests_of(snapshot, rows)
@@ -73,6 +104,4 @@ def _answer(snapshot: Snapshot, name: str, *, tests: bool) -> Related | None:
     found = [row for place in list(places)[:_MOST_PLACES] if (row := snapshot.symbols.with_id(place.id)) is not None]
     if not found:
         return None
-    files = sorted({row["file"] for row in rows})
-    command = f"lci affected --files {' '.join(files)}" if tests else f"lci callers {name}"
-    return Related(command, tuple((row, _LESS**rank) for rank, row in enumerate(found)))
+    return Related(about.command, tuple((row, _LESS**rank) for rank, row in enumerate(found)))

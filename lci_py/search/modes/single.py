@@ -12,6 +12,7 @@ from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.fallback import first, look_ups
+from lci_py.search.modes.own_names import without_own_names
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.confidence import confidence
@@ -77,10 +78,12 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
     if attempt is None:
         attempt = first(look_ups(snapshot, choose), query, request.filters, strict=request.strict)
     query, (allowed, places) = attempt.query, choose(attempt.choice)
+    # BM25 counts a word that most places have for nothing anyway.
+    ranking = without_own_names(snapshot, query) if view == "dense" else query
 
     def search_view() -> HitList:
         retriever: Retriever = getattr(snapshot, view)
-        return retriever.search(query, max(limit, POOL), allowed)
+        return retriever.search(ranking, max(limit, POOL), allowed)
 
     # Each mode reads what its own view has found: that of bm25 by the words of the query, dense the closest.
     spell = partial(spelled, snapshot, query, request.filters, allowed, strict=request.strict)
@@ -96,14 +99,16 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
             head = raw.units[: snapshot.whole.read[0] if snapshot.whole.read else HEAD]
             known = spell(head.tolist())
         with snapshot.view_locks[view]:
-            why = evidence(snapshot, query, raw, known)
+            why = evidence(snapshot, ranking, raw, known)
         changed, files = why.ranked()
         ranked = spread(changed, files[:POOL], SAME_FILE[view]).head(limit)
         stage.left = len(ranked)
     if query.phrases:
         literal = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
         ranked = with_literal_hits(ranked, literal, len(literal), limit)
-    return Found(query, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, bool(known.units or places))
+    return Found(
+        ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, bool(known.units or places)
+    )
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:

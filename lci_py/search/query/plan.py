@@ -99,9 +99,7 @@ def plan(
         wording: What the index's vocabulary says of the query.
         files: How many the index has.
     """
-    fields = ((name, getattr(filters, name)) for name in filters.__slots__)
-    given = {field: tuple(values) for field, values in fields if values}
-    chosen = intent(query, len(given), wording.lacking)
+    chosen = intent(query, len(given(filters)), wording.lacking)
     weights = ranking.weights_of(chosen, files, long=query.long)
     return Plan(
         intent=chosen,
@@ -111,12 +109,18 @@ def plan(
         saturation=ranking.saturation_of(long=query.long),
         budgets=budgets(budget_ms, weights),
         rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
-        filters=given,
+        filters=given(filters),
         expand=expand,
         near=near,
-        ladder=ladder(filtered=bool(given), strict=strict),
+        ladder=ladder(filtered=bool(filters), strict=strict),
         files=files,
     )
+
+
+def given(filters: Filters) -> dict[str, tuple[str, ...]]:
+    """The filters that are set and have values: field to values."""
+    fields = ((name, getattr(filters, name)) for name in filters.__slots__ if name != "no_tests")
+    return {field: values for field, values in fields if values}
 
 
 def ladder(*, filtered: bool, strict: bool) -> tuple[str, ...]:

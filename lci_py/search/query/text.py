@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import UsageError, Words
 from lci_py.source.text.patterns import lazily
@@ -174,4 +174,5 @@ def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
 
 def merge(filters: Filters, found: Mapping[str, Sequence[str]]) -> Filters:
     """Filters with more values; those of one field are alternatives, whether a flag or the query gives them."""
-    return replace(filters, **{field: (*getattr(filters, field), *values) for field, values in found.items()})
+    merged: dict[str, Any] = {field: (*getattr(filters, field), *values) for field, values in found.items()}
+    return replace(filters, **merged)

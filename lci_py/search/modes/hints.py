@@ -1,0 +1,142 @@
+"""What a person can run where an answer does not have it: looked for here, so that a hint is never wrong."""
+
+from __future__ import annotations
+
+import time
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from lci_py.search.modes.related import asked
+from lci_py.search.query.text import read_fields, read_text
+from lci_py.search.ranking.signals import ASKED_BY
+from lci_py.source.text.patterns import lazily
+from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
+from lci_py.types.record import replace
+from lci_py.types.search import Hint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lci_py.search.query.text import TextQuery
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Answer, SearchRequest
+
+#: Characters of a text that is looked for, at least and at most, texts of one query, files that are read for one, and
+#: seconds for all.
+_LETTERS, _MOST_TEXTS, _MOST_FILES, _SECONDS = range(4, 121), 4, 200, 0.1
+#: Places of bm25 of which one has all words of the query.
+_MOST_PLACES = 10
+#: What stands around the parts of a query that may be a text of their own.
+_BETWEEN = lazily(r"[\"'`]|: |\n")
+
+
+def hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> tuple[Hint, ...]:
+    """What finds more than an answer that is weak, at most one; and what leaves tests out of one that is full of them.
+
+    Raises:
+        IndexError_: The lexical shard cannot be used.
+    """
+    text, filters = read_fields(request.query, request.filters)
+    request = replace(request, query=text, filters=filters)
+    query = read_text(text)
+    weak = answer.confidence is not None and answer.confidence.level != "high"
+    found: list[Hint] = []
+    if request.mode in ("dense", "bm25") and (about := asked(snapshot, text)) is not None:
+        found.append(Hint("related", about.command, about.tool, "lists what the question asks for"))
+    elif weak or not answer.total:
+        literal = _literal(snapshot, request, query, answer)
+        found += [hint for hint in (literal or _by_words(snapshot, request, query, answer),) if hint is not None]
+    return (*found, *_tests(answer, request, query))
+
+
+def _tests(answer: Answer, request: SearchRequest, query: TextQuery) -> Iterator[Hint]:
+    """That more than half of the results are tests, though nobody asked for tests."""
+    tests, shown = sum(result.test for result in answer.results), len(answer.results)
+    names_tests = not query.long and not ASKED_BY["test"].isdisjoint(
+        part for word in query.words for part in parts(word)
+    )
+    if 2 * tests > shown > 1 and not names_tests and not request.filters.no_tests:
+        mode = f"-m {request.mode} " if request.mode != "dense" else ""
+        command = f"lci search {mode}{quote(request.query)} --no-tests"
+        yield Hint("tests", command, "no_tests leaves them out", f"{tests} of {shown} are tests")
+
+
+# --- a text as it stands ----------------------------------------------------------------------------------------------
+
+
+def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> Hint | None:
+    """Where the query, or a part of it, stands letter for letter, unless a result shows that."""
+    until = time.monotonic() + _SECONDS
+    for text in _texts(query):
+        place = _place(snapshot, request, text, until)
+        if place is None:
+            continue
+        file, line, folded = place
+        if any(one.file == file and one.line <= line <= one.end_line for one in answer.results):
+            return None
+        command = f"lci grep {'-Fi' if folded else '-F'} {'-- ' if text.startswith('-') else ''}{quote(text)}"
+        tool = f"`grep` with the pattern {text!r} and fixed_strings{' and ignore_case' if folded else ''}"
+        return Hint("grep", command, tool, "has it", file, line)
+    return None
+
+
+def _texts(query: TextQuery) -> list[str]:
+    """What may stand in a file as it was typed: the query, and the longest of its parts between quotes and colons."""
+    whole = query.raw.strip()
+    found = [whole.strip("\"'`"), *sorted(_BETWEEN.split(whole), key=len, reverse=True)]
+    texts = (text.strip() for text in found)
+    # A single word of a longer query says little.
+    kept = [text for text in texts if len(text) in _LETTERS and (len(WORD.findall(text)) > 1 or text == whole)]
+    return list(dict.fromkeys(text for text in kept if "\n" not in text))[:_MOST_TEXTS]
+
+
+def _place(snapshot: Snapshot, request: SearchRequest, text: str, until: float) -> tuple[str, int, bool] | None:
+    """The first file and line that hold a text, code before documents and tests; and whether only in another case."""
+    from lci_py.index.shards.filters import path_test
+    from lci_py.index.shards.unit_columns import TEST, TEXT
+    from lci_py.index.shards.word_files import words_in
+
+    held = snapshot.word_files.having([[words_in(text)]], folds=True)
+    if held is None or len(held) > _MOST_FILES:
+        return None
+    paths, flags, passes = snapshot.files.living_paths(), snapshot.unit_table.file_flags, path_test(request.filters)
+    other: tuple[str, int, bool] | None = None
+    needle = text.encode("utf-8", "surrogatepass")
+    for number in sorted(held, key=lambda number: (bool(flags[number] & (TEST | TEXT)), number)):
+        data = snapshot.reader.read(paths[number]) if passes is None or passes(paths[number]) else None
+        if time.monotonic() > until:
+            break
+        if data is not None and (at := data.find(needle)) >= 0:
+            return paths[number], data.count(b"\n", 0, at) + 1, False
+        if data is not None and other is None and (at := data.lower().find(needle.lower())) >= 0:
+            other = paths[number], data.count(b"\n", 0, at) + 1, True
+    return other
+
+
+# --- all of its words -------------------------------------------------------------------------------------------------
+
+
+def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> Hint | None:
+    """That bm25 has one place with all words of the query, which none of the results has."""
+    from lci_py.search.modes.candidates import allowed
+
+    words = [word for word in query.words if word.lower() not in STOPWORDS]
+    terms = dict.fromkeys(stem(part) for word in words for part in parts(word) if len(part) > 1)
+    if request.mode != "dense" or len(terms) < 2 or query.long:
+        return None
+    plain = replace(query, terms=tuple((term, 1.0) for term in terms))
+    with snapshot.view_locks["bm25"]:
+        if len(snapshot.bm25.known(plain)) < len(terms):
+            return None
+        best = snapshot.bm25.search(plain, _MOST_PLACES, allowed(snapshot, request.filters)).units
+        whole = [
+            unit for unit, part in zip(best.tolist(), snapshot.bm25.coverage(plain, best), strict=True) if part == 1
+        ]
+    rows = snapshot.symbols.result_rows(whole)
+    if not whole or not {row["id"] for row in rows.values()}.isdisjoint(result.id for result in answer.results):
+        return None
+    row = rows[whole[0]]
+    text = quote(request.query)
+    return Hint(
+        "bm25", f"lci search -m bm25 {text}", "`search` with mode bm25", "has all its words", row["file"], row["line"]
+    )
