@@ -50,7 +50,7 @@ class Star(NamedTuple):
 
 
 class ModuleNames:
-    """Evaluates names in files. What it remembers of names is forgotten with the file that is being linked (`start`)."""
+    """Evaluates names in files. What it remembers of names is forgotten with the file that is linked (`start`)."""
 
     def __init__(
         self, look_ups: LookUps, imports: ImportResolver, rows: Callable[[int, Iterable[Typed], int], Values],

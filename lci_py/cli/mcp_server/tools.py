@@ -79,7 +79,7 @@ SEARCH = Tool(
         "kind": _says(_TEXT, "function, method, class…"),
         **_PATH,
         "exclude": _TEXT,
-        "name": _says(_TEXT, "Glob, as path and exclude are"),
+        "name": _says(_TEXT, "Glob, as path and exclude"),
         "no_tests": _YES,
         "conflicts": _YES,
         **_LIMIT,

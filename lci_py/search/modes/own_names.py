@@ -31,8 +31,8 @@ _LETTERS = 3
 
 
 def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
-    """A query to rank by, without the words that are names of the whole repository; as it is if that cannot be told, and
-    in a fleet, where each part has names of its own."""
+    """A query to rank by, without the words that are names of the whole repository; the same query if that cannot be
+    told, and in a fleet, where each part has names of its own."""
     if query.long or query.phrases or snapshot.whole is not ALONE:
         return query
     lock = snapshot.view_locks["bm25"]
