@@ -172,11 +172,12 @@ class ModuleNames:
         return ()
 
     def _stars_of(self, file: int) -> list[Star]:
+        items = self._look.stars(file)  # asked each time: of the file that is linked, the question leaves no key
         known = self._known_stars.get(file)
         if known is None:
             asked, self._look.keys = self._look.keys, set()
             stars = []
-            for item in self._look.stars(file):
+            for item in items:
                 targets = self._import.targets(file, item)
                 if targets:
                     package = self._import.star_package(file, item)
