@@ -54,4 +54,4 @@ class HistoryAnswer(NamedTuple):
     info: IndexInfo
     others: tuple[Place, ...] = ()  # what else has the name
     uncommitted: bool = False  # the target differs from what is committed
-    incomplete: bool = False  # git took too long for the oldest commits
+    incomplete: str = ""  # why older commits may be missing, in a sentence; "" if none are

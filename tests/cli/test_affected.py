@@ -265,7 +265,8 @@ def test_wrong_input(affected: Callable[..., Ran], root: Path, tmp_path: Path, l
     assert (ran.code, ran.out) == (2, "")
     assert (
         ran.err
-        == "lci: v9 is no commit and no definition: give a branch, a tag, a commit or a name, or files with --files\n"
+        == "lci: v9 is no commit and no definition: give a branch, a tag, a commit or a name, or files with --files; "
+        "a shallow clone lacks older commits\n"
     )
     for argv in (["--files"], ["HEAD", "HEAD"], [""], ["--depth", "0"]):
         assert affected(*argv).code == 2, argv

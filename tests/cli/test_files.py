@@ -180,3 +180,11 @@ def test_escapes_in_a_commit_do_not_reach_the_terminal(lci: Callable[..., Ran], 
     app.build_index(str(root), jobs=1)
     ran = lci("history", "open_pool", cwd=root)
     assert ran.code == 0 and "\x1b" not in ran.out and "2 commits" in ran.out
+
+
+def test_a_shallow_clone_says_that_it_ends_there(lci: Callable[..., Ran], root: Path, tmp_path: Path) -> None:
+    git(tmp_path, "clone", "-q", "--depth", "2", f"file://{root}", "clone")
+    app.build_index(str(tmp_path / "clone"), jobs=1)
+    found = answer(lci("history", "open_pool", "--json", cwd=tmp_path / "clone"))
+    assert found["incomplete"] is True and "first" not in found
+    assert "the clone is shallow" in lci("history", "open_pool", cwd=tmp_path / "clone").out

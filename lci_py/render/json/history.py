@@ -39,5 +39,5 @@ def _tail(answer: HistoryAnswer) -> dict[str, Any]:
         tail["changed_together"] = [rounded(one._asdict()) for one in answer.companions]
     if answer.others:
         tail["other_definitions"] = [place_object(place) for place in answer.others]
-    marks = {"uncommitted": answer.uncommitted, "incomplete": answer.incomplete}
+    marks = {"uncommitted": answer.uncommitted, "incomplete": bool(answer.incomplete)}
     return tail | {mark: True for mark, holds in marks.items() if holds}

@@ -81,7 +81,7 @@ def _notes(answer: HistoryAnswer) -> Iterator[str]:
     elif answer.uncommitted:
         yield "it differs from what is committed"
     if answer.incomplete:
-        yield "git took too long for the oldest commits"
+        yield answer.incomplete
 
 
 def _commit(one: Commit, file: str, layout: Layout) -> str:

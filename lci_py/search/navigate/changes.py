@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _PROSE = frozenset({"section"})
 _FILES = Words("`lci affected --files FILE…` needs no git", "with files instead it needs no git")
 _REVISIONS = "give a branch, a tag, a commit or a name, or files"
+_SHALLOW = "a shallow clone lacks older commits"
 
 
 class Changes(NamedTuple):
@@ -238,7 +239,7 @@ def _compared(
             raise UsageError(problem, hint=_FILES)
         raise UsageError(
             f"{revision} is no commit and no definition",
-            hint=Words(f"{_REVISIONS} with --files", _REVISIONS),
+            hint=Words(f"{_REVISIONS} with --files; {_SHALLOW}", f"{_REVISIONS}; {_SHALLOW}"),
         )
     try:
         changed = [one for one in changed_since(folder, commit) if _is_code(prefix + one.path, snapshot)]

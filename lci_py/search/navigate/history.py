@@ -12,7 +12,7 @@ from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.present import PresentFiles, in_changed_files, innermost, parsed
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.repository.commits import Log, committed, files_of_commits, log_of_file, log_of_lines
-from lci_py.source.repository.git import git_problem, git_root
+from lci_py.source.repository.git import git_problem, git_root, is_cut_off
 from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.source.text.folders import is_aside
 from lci_py.types.graph import Place
@@ -30,6 +30,9 @@ _SWEEPING = 30
 _READ, _LEAST, _SHOWN = 200, 2, 5
 #: Other definitions of the name that are listed.
 _OTHERS = 5
+#: Why older commits may be missing.
+_SLOW = "git took too long for the oldest commits"
+_SHALLOW = "the clone is shallow and has no older commits: `git fetch --unshallow` gets them"
 
 
 def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
@@ -59,6 +62,7 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
         companions = _companions(folder, local, prefix, log, present)
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"git cannot tell the history of {path}: {error}", hint="see `git log` there") from error
+    incomplete = _SLOW if not log.whole else _SHALLOW if log.commits and is_cut_off(folder, log.commits[-1].id) else ""
     commits = [_commit(one, local, prefix, patch=request.patch) for one in log.commits]
     place = Place(f"file:{path}", None, None, FILE_KIND, path, 1, present.language(path))
     return HistoryAnswer(
@@ -66,12 +70,12 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
         place if definition is None else _place(definition),
         tuple(commits[request.offset : request.offset + request.limit]),
         len(commits),
-        commits[-1] if commits and log.whole else None,
+        None if incomplete or not commits else commits[-1],
         companions,
         index_info(snapshot),
         tuple(map(_place, others[:_OTHERS])),
         uncommitted=changed,
-        incomplete=not log.whole,
+        incomplete=incomplete,
     )
 
 

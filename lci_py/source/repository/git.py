@@ -66,6 +66,12 @@ def common_dir(root: Path) -> Path | None:
     return dirs[1] if dirs else None
 
 
+def is_cut_off(root: Path, commit: str) -> bool:
+    """Whether the clone is shallow and lacks the parents of this commit, which seems to add all that it has."""
+    common = common_dir(root)
+    return common is not None and commit in (_read(common / "shallow") or "").split()
+
+
 def other_worktrees(root: Path) -> list[Path]:
     """The other work trees of the repository around `root`, without symlinks, by git's files alone.
 
