@@ -7,7 +7,7 @@ than the default contradicts nothing; a document that says another default than 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py.index.shards.filters import path_test, row_test
 from lci_py.index.shards.stated_values import (
@@ -26,7 +26,6 @@ from lci_py.source.stated_values.file_roles import (
 )
 from lci_py.source.stated_values.names import claimed, is_capital, is_flag, is_secret, is_specific, last_part
 from lci_py.source.stated_values.values import agree, read, word
-from lci_py.source.text.words import joined, parts
 
 if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
@@ -37,13 +36,6 @@ _MAX_PLACES = 3
 _NAMED_KINDS = frozenset(("constant", "variable", "field", "property", "enum_member", "macro"))
 
 
-class Side(NamedTuple):
-    """One value, and the places that state it."""
-
-    value: str
-    rows: tuple[StatedValue, ...]
-
-
 def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
     """Where the claims on one name contradict each other, as entries of the envelope's `conflicts`.
 
@@ -52,13 +44,10 @@ def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
     """
     usable = [row for row in claims if not _passed_over(row)]
     code = [row for row in usable if row.how in ("code", "default", "option", "parameter")]
-    found = list(_beside(usable))
-    for document in _sides([row for row in usable if row.how == "prose"]):
-        found += _against_code(document, code)
-    written = [row for row in usable if row.how == "commented" or (row.how == "config" and is_template(row.file))]
-    for template in _sides(written):
-        found += _against_code(template, code, of_template=True)
-    return found
+    written = [
+        row for row in usable if row.how in ("prose", "commented") or (row.how == "config" and is_template(row.file))
+    ]
+    return [*_beside(usable), *(entry for rows in _alike(written) for entry in _against_code(rows, code))]
 
 
 def _beside(rows: Sequence[StatedValue]) -> Iterator[dict[str, Any]]:
@@ -69,7 +58,7 @@ def _beside(rows: Sequence[StatedValue]) -> Iterator[dict[str, Any]]:
             shown.add((said.file, said.line, said.value))
             for code in rows:
                 if code.how == "beside" and (code.file, code.name) == (said.file, said.name):
-                    yield _entry(said.name, Side(code.value, (code,)), Side(said.value, (said,)))
+                    yield _entry(said.name, [code], [said])
                     break
 
 
@@ -82,52 +71,58 @@ def _passed_over(row: StatedValue) -> bool:
     return False
 
 
-def _sides(rows: Iterable[StatedValue]) -> list[Side]:
-    """The rows by name, value and what they are about, in the order of the first of each."""
-    groups: dict[tuple[str, str, str], list[StatedValue]] = {}
+def _alike(rows: Iterable[StatedValue]) -> list[list[StatedValue]]:
+    """The rows by name, kind of place, what they are about, and value, in the order of the first of each."""
+    groups: dict[tuple[str, str, str], list[list[StatedValue]]] = {}
     for row in rows:
-        groups.setdefault((row.name, row.how, documented_folder(row.file)), []).append(row)
-    return [side for group in groups.values() for side in _sides_by_value(group)]
+        by_value = groups.setdefault((row.name, row.how, documented_folder(row.file)), [])
+        same = next((group for group in by_value if agree(group[0].value, row.value)), None)
+        if same is None:
+            by_value.append([row])
+        else:
+            same.append(row)
+    return [group for by_value in groups.values() for group in by_value]
 
 
 # --- documents against code ---------------------------------------------------------------------------------------
 
 
-def _against_code(side: Side, code: Sequence[StatedValue], *, of_template: bool = False) -> list[dict[str, Any]]:
-    """What a document, or a template of a configuration, says of a name that the code gives another value."""
-    code = [row for row in code if row.kind != "macro"]  # what a build sets, a `#define` does not tell
-    rows = _nearest(side.rows[0], _meant(side.rows[0].name, code))
+def _against_code(said: Sequence[StatedValue], code: Sequence[StatedValue]) -> list[dict[str, Any]]:
+    """What documents, or templates of a configuration, say of a name that the code gives another value."""
+    name, value = said[0].name, said[0].value
+    # What a build sets, a `#define` does not tell; and packages/a/README.md says nothing of packages/b.
+    folder = documented_folder(said[0].file)
+    near = [row for row in code if row.kind != "macro" and (not folder or row.file.startswith(f"{folder}/"))]
+    rows = _meant(name, near)
     literal = [row for row in rows if not is_computed(row)]
     lines = {(row.file, row.line) for row in literal if row.how == "default"}
-    if not literal or any(is_computed(row) and (row.file, row.line) not in lines for row in rows):
+    if any(is_computed(row) and (row.file, row.line) not in lines for row in rows):
         return []
-    if any(_is_placeholder(row) for row in literal) or not any(_is_evidence(side.rows[0].name, row) for row in literal):
+    if any(_is_placeholder(row) for row in literal) or not any(_is_evidence(name, row) for row in literal):
         return []
-    verdicts = [agree(side.value, row.value) for row in literal]
-    if None in verdicts:
+    if any(agree(value, row.value) is not False or not agree(literal[0].value, row.value) for row in literal):
         return []
-    if of_template and not (is_capital(side.rows[0].name) or all(row.how == "option" for row in literal)):
+    if said[0].how != "prose" and (
+        # An example of what is off by default, a place holder, or a key that may be anybody's.
+        _is_nothing(literal[0].value)
+        or _mismatch(value, literal[0].value) != "numeric-mismatch"
+        or not (is_capital(name) or all(row.how == "option" for row in literal))
+    ):
         return []
-    if of_template and (_is_nothing(literal[0].value) or _mismatch(side.value, literal[0].value) != "numeric-mismatch"):
-        return []  # an example of what is off by default, or a place holder
-    values = _sides_by_value(literal)
-    if True in verdicts or len(values) > 1:
-        return []
-    return [_entry(side.rows[0].name, values[0], side)]
+    return [_entry(name, literal, said)]
 
 
 def _meant(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
     """The places in code that a name in a document means."""
     if is_flag(name):
-        flags = [row for row in code if is_flag(row.name) and row.name.lstrip("-") == name.lstrip("-")]
-        return flags or _holding_default_of(name, code)
+        return [row for row in code if is_flag(row.name) and row.name.lstrip("-") == name.lstrip("-")]
     if name != last_part(name):
         return [row for row in code if row.name == name or _is_member(name, row)] or _meant(last_part(name), code)
     exact = [row for row in code if (row.name == name or row.how == "option") and not is_flag(row.name)]
     if is_capital(name):
         variables = [row for row in exact if row.how == "default"]
-        return variables or [row for row in exact if row.how == "code"] or _holding_default_of(name, code)
-    return exact or _holding_default_of(name, code)
+        return variables or [row for row in exact if row.how == "code"]
+    return exact
 
 
 def _is_member(name: str, row: StatedValue) -> bool:
@@ -146,26 +141,6 @@ def _is_evidence(name: str, row: StatedValue) -> bool:
     return row.how == "code" and is_configuration(row.file, row.qualified_name.rpartition(".")[0])
 
 
-def _holding_default_of(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
-    """DEFAULT_MAX_SIZE holds the default of `--max-size` and `max_size`, and so may a number called MAX_SIZE."""
-    if len(parts(name)) < 2:
-        return []
-    plain = joined(name.lstrip("-").replace("-", ""))
-    names = (f"default{plain}", f"{plain}default")
-    constants = [row for row in code if row.how == "code" and is_capital(row.name)]
-    return [
-        row
-        for row in constants
-        if joined(row.name) in names or (joined(row.name) == plain and (_is_number(row.value) or is_computed(row)))
-    ]
-
-
-def _nearest(document: StatedValue, rows: list[StatedValue]) -> list[StatedValue]:
-    """Those in the folder that a document is about: packages/a/README.md says nothing of packages/b."""
-    folder = documented_folder(document.file)
-    return [row for row in rows if not folder or row.file.startswith(f"{folder}/")]
-
-
 def _is_placeholder(row: StatedValue) -> bool:
     """Whether a value stands for "not set" rather than for itself."""
     value = read(row.value)
@@ -179,18 +154,6 @@ def _is_number(form: str) -> bool:
     return value is not None and value.kind == "number"
 
 
-def _sides_by_value(rows: Iterable[StatedValue]) -> list[Side]:
-    groups: list[list[StatedValue]] = []
-    for row in rows:
-        for group in groups:
-            if agree(group[0].value, row.value):
-                group.append(row)
-                break
-        else:
-            groups.append([row])
-    return [Side(group[0].value, tuple(group)) for group in groups]
-
-
 def _is_nothing(form: str) -> bool:
     """Whether a default only says that a variable is not set."""
     value = read(form)
@@ -201,19 +164,19 @@ def _mismatch(one: str, other: str) -> str:
     return "numeric-mismatch" if _is_number(one) and _is_number(other) else "direct-contradiction"
 
 
-def _entry(name: str, code: Side, said: Side) -> dict[str, Any]:
+def _entry(name: str, code: Sequence[StatedValue], said: Sequence[StatedValue]) -> dict[str, Any]:
     """An entry of the envelope: the code decides, and what is said of it is to be mended."""
-    places = [*code.rows[:_MAX_PLACES], *said.rows[:_MAX_PLACES]]
-    first, second = code.rows[0], said.rows[0]
+    places = [*code[:_MAX_PLACES], *said[:_MAX_PLACES]]
+    first, second = code[0], said[0]
     verb = "has" if second.how in ("config", "commented") else "says"
     where = f"its comment in {_cited(second)}" if second.how == "comment" else _cited(second)
     where = "the same line" if _cited(first) == _cited(second) else where
     noun = f"the default of {name}" if is_flag(name) or "code" not in (first.how, second.how) else name
     return {
-        "conflict_type": _mismatch(code.value, said.value),
+        "conflict_type": _mismatch(first.value, second.value),
         "sources": list(dict.fromkeys(_cited(row) for row in places)),
         "recommended_resolution": "prefer-authoritative",
-        "reasoning": f"{noun} is {code.value} in {_cited(first)} but {where} {verb} {said.value}.",
+        "reasoning": f"{noun} is {first.value} in {_cited(first)} but {where} {verb} {second.value}.",
     }
 
 

@@ -50,8 +50,6 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
         from lci_py.source.stated_values import code_defaults, comments
 
         found += code_defaults.defaults(language, source)
-        if b"env_prefix" in source:
-            found += code_defaults.prefixed(language, source.decode("utf-8", "replace"), symbols)
         found += [
             *code_defaults.parameters(language, symbols),
             *comments.contradicted(language, source, symbols, found),

@@ -9,7 +9,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.literals import code_value, literal_at
+from lci_py.source.stated_values.literals import literal_at
 from lci_py.source.stated_values.values import word
 from lci_py.source.text.language_tables import has_rule, shared_table, table_of
 from lci_py.source.text.patterns import lazily
@@ -156,17 +156,6 @@ def tables(text: str) -> Iterator[_Given]:
                     yield found.start("name"), found["name"], form
                 at = max(stop, at)
             end = found.end()
-
-
-_PREFIX = lazily(r"\benv_prefix\b[\"']?\s*[=:]\s*[\"']([A-Za-z]\w{1,40}_)[\"']")
-
-
-def prefixed(language: str, text: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
-    """The fields of a settings class as the environment variables that set them."""
-    prefixes = list(_PREFIX.finditer(text))
-    for number, symbol in enumerate(symbols if len(prefixes) == 1 else ()):
-        if symbol.kind == "field" and (form := code_value(language, "field", symbol.name, symbol.signature)):
-            yield Claim(number, (prefixes[0][1] + symbol.name).upper(), form, symbol.line, "default")
 
 
 #: By names in `defaults` of a language's table: texts of which a file with such a default has one, and the reader.

@@ -181,22 +181,15 @@ def value_of(text: str) -> str:
     return string(found["d"] if found["d"] is not None else found["s"])
 
 
-_IN_FENCE = lazily(
-    r"\s*(?:[#;]\s?)?(?:export\s+)?([A-Za-z_][\w.-]{2,80})\s*[=:]\s*([^\s#]\S*)\s+#\s*(?:the )?default(?: value)?"
-    r"\.?\s*$",
-    re.IGNORECASE,
-)
-
-
 #: `[ check_interval: <duration> | default = 30s ]`
 _OPTIONAL = lazily(r"\s*\[?\s*([a-z][\w-]{2,80}):\s*<[^<>]{1,60}>\s*\|\s*default\s*=\s*([^\s\]]+)\s*\]?\s*$")
 
 
 def _fenced(line: str, number_: int, fence: str) -> Iterator[Claim]:
-    """Claims in a line of a code block: `NAME=60  # default`, and the output of `--help`."""
+    """Claims in a line of a code block: `[ name: <duration> | default = 30s ]`, and the output of `--help`."""
     if not DEFAULT.search(line) or fence in _CODE_FENCES:
         return
-    if fence in _CONFIG_FENCES and (found := _IN_FENCE.match(line) or _OPTIONAL.match(line)):
+    if fence in _CONFIG_FENCES and (found := _OPTIONAL.match(line)):
         if form := value_of(found[2]):
             yield Claim(-1, found[1], form, number_, "prose")
         return

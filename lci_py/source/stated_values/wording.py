@@ -1,5 +1,4 @@
-"""How a sentence states a default: "default: 60", "defaults to 60", "60 by default", "60 unless given", "if it is not
-set, 60 is used".
+"""How a sentence states a default: "default: 60", "defaults to 60", "60 by default", "60 unless given".
 
 Sentences about another time, another case or an example do not count, and neither do bounds ("at least 60") or one of
 several values: nothing is guessed.
@@ -15,18 +14,13 @@ from lci_py.source.stated_values.values import NUMBER, UNIT, number, string, wor
 from lci_py.source.text.patterns import lazily
 
 #: Bytes of which a text that states a default has one.
-SIGNS = (b"efault", b"DEFAULT", b"unless", b"not set", b"unset", b"ithout")
+SIGNS = (b"efault", b"DEFAULT", b"unless")
 DEFAULT = lazily("default", re.IGNORECASE)
-_COUNTS = {
-    word: str(count)
-    for count, word in enumerate("two three four five six seven eight nine ten eleven twelve".split(), 2)
-} | {"fifteen": "15", "twenty": "20", "thirty": "30", "sixty": "60"}
 _NUMBER = rf"(?<![\w.])(?P<n>{NUMBER})(?:[\s-]?(?P<unit>(?i:{UNIT}))(?!\w))?(?![\w]|\.\d|\.x)"
-_COUNT = rf"(?<![\w-])(?P<count>(?i:{'|'.join(_COUNTS)}))(?:[\s-](?P<countunit>(?i:{UNIT}))(?!\w))?(?![\w-])"
 VALUE = lazily(
     r"\**(?:(?P<tick>`{1,2})(?P<code>[^`\n]{1,100})(?P=tick)|[\"“](?P<quoted>[^\"”\n]{1,100})[\"”]"
     r"|'(?P<single>[^'\n]{1,60})'|\{@code (?P<java>[^{}\n]{1,60})\}"
-    rf"|{_NUMBER}|{_COUNT}|(?P<bool>(?i:true|false|enabled|disabled|on|off)))(?![\w-])\**"
+    rf"|{_NUMBER}|(?P<bool>(?i:true|false|enabled|disabled|on|off)))(?![\w-])\**"
 )
 #: "default: 60", "defaults to 60", "(default 60)", "Default value is `60`", "@default 60".
 _PHRASE = lazily(
@@ -43,12 +37,6 @@ _UNLESS = lazily(
     r"|overrid\w+)\b|(?:`{1,2}[^`\n]{1,60}`{1,2}|\$?[A-Z][A-Z0-9]*_[A-Z0-9_]+|--[a-z][\w-]+|[\w.-]+\.\w+)\s+"
     r"(?:is\s+(?:set|given)|says\b))"
 )
-_IF_UNSET = lazily(
-    r"\b(?i:if|when)\s+(?:it\s+is\s+|it's\s+|is\s+)?(?:not\s+(?:set|given|specified)|unset|omitted|left\s+out),\s+"
-    r"(?:[a-z']+\s+){0,4}"
-)
-_WITHOUT = lazily(r"\b[Ww]ithout\s+(?:`[^`\n]{1,60}`|--[a-z][\w-]+),\s+")
-_LEADING = lazily(r"\bBy default,?\s+(?:[\w']+\s+){0,6}(?=[\d`])")
 #: After a value: another value, or a condition under which it holds.
 _OPEN_END = lazily(
     r"\s*(?:or\b|to\b|[-–/|×+*%^]|\([^()\n]{0,80}(?:`|:|\b(?:if|when|otherwise|unless|or|on|for|in)\b)|,?\s*(?:if|when|unless|on|for|in|with|except|otherwise|but|and|before|until|times|per)\b|,\s*\d|\(\w+\)\.)",
@@ -100,11 +88,6 @@ def stated(text: str) -> list[Stated]:
                 if found and found[-1].end == after.end():
                     found.pop()  # "on port 80 unless"
                 found.append(Stated(value.start(), value, after.end()))
-    for pattern in (_IF_UNSET, _WITHOUT, _LEADING):
-        for phrase in pattern.finditer(text):
-            value = VALUE.match(text, phrase.end())
-            if value is not None and value["bool"] is None:
-                found.append(Stated(phrase.start(), value, value.end()))
     return sorted(found)
 
 
@@ -126,8 +109,6 @@ def form_of(found: re.Match[str]) -> str:
         return word(groups["bare"])
     if groups["n"] is not None:
         return number(groups["n"], groups["unit"] or "")
-    if groups["count"] is not None:
-        return number(_COUNTS[groups["count"].lower()], groups["countunit"] or "")
     if groups["bool"] is not None:
         return word(groups["bool"])
     for name in ("quoted", "single"):

@@ -60,8 +60,6 @@ DISAGREE = [
      "direct-contradiction", "prefer-authoritative"),
     ([row("a.py:1", "--max-size", "5", "default"), row("R.md:2", "--max-size", "6", "prose")],
      "numeric-mismatch", "prefer-authoritative"),
-    ([row("a.py:1", "DEFAULT_MAX_SIZE", "5", "code"), row("R.md:2", "--max-size", "6", "prose")],
-     "numeric-mismatch", "prefer-authoritative"),
     ([row("a.py:1", "max_size", "5", "code", qualified_name="PoolConfig.max_size", kind="field"),
       row("R.md:2", "max_size", "6", "prose")], "numeric-mismatch", "prefer-authoritative"),
     ([row(".env.example:1", "MAX_RETRIES", "70", "config"), row("a.py:1", "MAX_RETRIES", '"60"', "default")],

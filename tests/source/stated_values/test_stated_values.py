@@ -125,16 +125,6 @@ def test_tables_of_defaults(language: str, source: str, expected: str) -> None:
     assert found == expected.split()
 
 
-def test_a_settings_class_sets_variables_of_its_prefix() -> None:
-    source = """
-        class Settings(BaseSettings):
-            model_config = SettingsConfigDict(env_prefix="APP_")
-            page_size: int = Field(default=50, ge=1)
-            name_of: str
-        """
-    assert ("APP_PAGE_SIZE", "50", "default") in claims("a.py", "python", source)
-
-
 # --- comments -----------------------------------------------------------------------------------------------------
 
 #: What a comment says, and what the code beside it does, if they differ.
@@ -232,7 +222,6 @@ PROSE = [
     ("The limit is POOL_SIZE (default 1,000).", "POOL_SIZE=1000"),
     ("| Name | Default |\n|---|---|\n| `POOL_SIZE` | `10` |\n| `WAIT_TIME` | none |", "POOL_SIZE=10"),
     ("| Name | Value |\n|---|---|\n| `POOL_SIZE` | `10` |", ""),
-    ("```env\nPOOL_SIZE=10  # default\nWAIT_TIME=5\n```", "POOL_SIZE=10"),
     ("```yaml\n[ max_wait: <duration> | default = 30s ]\n```", "max_wait=30s"),
     # The name does not stand before the value in its line.
     ("The default value of `POOL_SIZE` is 10.", ""),
