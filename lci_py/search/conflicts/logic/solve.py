@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -176,37 +175,6 @@ def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: lis
     return True
 
 
-def _narrow(options: Sequence[Formula], known: dict[str, Allowed]) -> bool | None:
-    """Take from variables the values that none of the options allows: whether any went, None if a variable has no value
-    left."""
-    left = _literals(options[0])
-    for option in options[1:]:
-        literals = _literals(option)
-        left = {name: allowed | literals[name] for name, allowed in left.items() if name in literals}
-        if not left:
-            return False
-    narrowed = False
-    for name, allowed in left.items():
-        common = known[name] & allowed if name in known else allowed
-        if not common:
-            return None
-        narrowed |= name not in known or common != known[name]
-        known[name] = common
-    return narrowed
-
-
-def _literals(formula: Formula) -> dict[str, Allowed]:
-    """By variable, the values that a formula's own literals allow, whatever its disjunctions say."""
-    if isinstance(formula, Literal):
-        return {formula.variable: formula.allowed}
-    found: dict[str, Allowed] = {}
-    for part in formula.parts if isinstance(formula, And) else ():
-        if isinstance(part, Literal):
-            name, allowed = part
-            found[name] = found[name] & allowed if name in found else allowed
-    return found
-
-
 class _Search:
     """One search within the budget."""
 
@@ -220,7 +188,6 @@ class _Search:
             left = self._propagate(known, choices)
             if left is None:
                 continue
-            left = self._connected(left, known)
             if not left:
                 return known
             smallest = min(left, key=lambda choice: len(choice.options))
@@ -246,40 +213,14 @@ class _Search:
             pending, choices = choices, []
             for choice in pending:
                 self._spend(choice.size)
-                options = []
-                for option in choice.options:
-                    value = evaluate(option, known)
-                    if value:
-                        break
-                    if value is None:
-                        options.append(option)
+                verdicts = [evaluate(option, known) for option in choice.options]
+                if True in verdicts:
+                    continue
+                options = [one for one, verdict in zip(choice.options, verdicts, strict=True) if verdict is None]
+                if len(options) > 1:
+                    choices.append(Or(tuple(options), choice.size))
+                elif not _assume(options[:1] or [FALSE], known, choices):
+                    return None
                 else:
-                    if len(options) > 1:
-                        narrowed = _narrow(options, known)
-                        if narrowed is None:
-                            return None
-                        changed |= narrowed
-                        choices.append(Or(tuple(options), choice.size))
-                    elif not options or not _assume(options, known, choices):
-                        return None
-                    else:
-                        changed = True
+                    changed = True
         return choices
-
-    def _connected(self, choices: list[Or], known: dict[str, Allowed]) -> list[Or]:
-        """Without the disjunctions that have a literal on a variable of no other one, which is taken to hold."""
-        while True:
-            self._spend(sum(choice.size for choice in choices))
-            counts = Counter(name for choice in choices for name in set(variables(choice)))
-            rest = []
-            for choice in choices:
-                own = (one for one in choice.options if isinstance(one, Literal) and counts[one.variable] == 1)
-                alone = next(own, None)
-                if alone is None:
-                    rest.append(choice)
-                else:
-                    name, allowed = alone
-                    known[name] = known[name] & allowed if name in known else allowed
-            if len(rest) == len(choices):
-                return rest
-            choices = rest
