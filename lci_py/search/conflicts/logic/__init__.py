@@ -43,13 +43,10 @@ _MAX_PAIRS = 400
 class _Tag:
     """A condition as a formula, and as the problems that it holds and that it does not."""
 
-    __slots__ = ("affirmed", "attempts", "denied", "formula", "is_cut")
+    __slots__ = ("affirmed", "denied", "formula", "is_cut")
 
     def __init__(self, tag: str, dialect: Dialect) -> None:
-        self.formula: Formula = TRUE
-        self.attempts: tuple[str, ...] = ()
-        if tag:
-            self.formula, self.attempts = read(tag, dialect)
+        self.formula = read(tag, dialect) if tag else TRUE
         self.is_cut = any(name.startswith("…") for name in variables(self.formula))
         self.affirmed = Problem([self.formula])
         self.denied = Problem([opposite(self.formula)])
@@ -64,9 +61,8 @@ def together(one: str | None, other: str | None, language: str) -> bool | None:
         language: Of the definitions that have them.
     Returns:
         None if that is not decided: one of them was cut (`…`) or its brackets do not match, and what is left of it
-        does not exclude the other; or one stands in a `try` within the other's `try`, of which that may be the other
-        branch; or the search would take too long. An unknown name can have any value, so for two unrelated ones the
-        answer is True.
+        does not exclude the other; or the search would take too long. An unknown name can have any value, so for two
+        unrelated ones the answer is True.
     """
     one, other = one or "", other or ""
     return _together(min(one, other), max(one, other), language)
@@ -126,7 +122,7 @@ def _together(one: str, other: str, language: str) -> bool | None:
     mine, theirs = _read(one, language), _read(other, language)
     possible = _possible([mine.affirmed, theirs.affirmed], language)
     # A cut part may have said anything, so that only a clash of the other parts is sure.
-    return None if possible and (mine.is_cut or theirs.is_cut or _deeper(mine, theirs)) else possible
+    return None if possible and (mine.is_cut or theirs.is_cut) else possible
 
 
 @lru_cache(maxsize=4_096)
@@ -156,15 +152,6 @@ def _implies(one: str, other: str, language: str) -> bool | None:
     if possible is None or (possible and (mine.is_cut or theirs.is_cut)):
         return None
     return not possible
-
-
-def _deeper(mine: _Tag, theirs: _Tag) -> bool:
-    """Whether one condition has all `try` and `except` of the other, and more within them.
-
-    A tag names equal parts once, so that `except ImportError` may also stand for two of them, one within the other.
-    """
-    one, other = sorted((mine.attempts, theirs.attempts), key=len)
-    return 0 < len(one) < len(other) and other[: len(one)] == one
 
 
 def _possible(problems: Sequence[Problem], language: str) -> bool | None:

@@ -113,24 +113,24 @@ class Dialect(NamedTuple):
     found_out: Callable[[str], object] = _nothing
 
 
-def read(tag: str, dialect: Dialect) -> tuple[Formula, tuple[str, ...]]:
-    """A tag as a formula over variables, and the `try` and `except` among its parts, outermost first.
+def read(tag: str, dialect: Dialect) -> Formula:
+    """A tag as a formula over variables.
 
     A tag does not tell to which statement a `try` or `except` belongs. The definitions of a name mostly stand in the
     branches of one statement, so the first ones of two tags are taken to belong to the same, the second ones to the
     same within it, and so on. Each becomes a comparison of a numbered variable: how that statement ends.
     """
     condition = parse(dialect.spell(tag), dialect.grammar)
-    attempts: list[str] = []
+    attempts = 0
     parts: list[Formula] = []
     for part in conjuncts(condition):
         match = _attempt(part, dialect)
         if match is not None:
-            attempts.append(match[0])
-            parts.append(_leaf(Comparison(f"try {len(attempts)}", "==", f'"{match[1] or ""}"'), dialect))
+            attempts += 1
+            parts.append(_leaf(Comparison(f"try {attempts}", "==", f'"{match[1] or ""}"'), dialect))
         else:
             parts.append(_translated(part, dialect))
-    return both(*parts), tuple(attempts)
+    return both(*parts)
 
 
 def _attempt(part: Condition, dialect: Dialect) -> re.Match[str] | None:
@@ -269,14 +269,14 @@ def _comparison(leaf: Comparison, dialect: Dialect) -> Formula:
     if operator == "===":
         operator = "=="
     if mine is not None:
-        return _constants(mine, operator, theirs, leaf)
+        return (TRUE if mine == theirs else FALSE) if operator == "==" else flag(f"{left} {operator} {right}")
     if theirs is None and operator == "==":
         theirs = _value(right, versions)
     if theirs is not None and operator == "==":
         return equals(left, theirs, dialect)
     if theirs is not None and not isinstance(theirs, str):
         return ordered(left, operator, theirs, dialect)
-    return _between(left, operator, right)
+    return flag(f"{left} {operator} {right}")
 
 
 def _member(left: str, operator: str, right: str, dialect: Dialect) -> Formula:
@@ -290,23 +290,6 @@ def _member(left: str, operator: str, right: str, dialect: Dialect) -> Formula:
 def _value(text: str, versions: bool) -> Number | str | None:
     value = scalar(text, versions)
     return text if value is None and _ENUMERATOR.fullmatch(text) else value
-
-
-def _constants(mine: Number | str, operator: str, theirs: Number | str | None, leaf: Comparison) -> Formula:
-    if operator == "==":
-        return TRUE if mine == theirs else FALSE
-    if isinstance(mine, str) or isinstance(theirs, str) or theirs is None:
-        return flag(f"{leaf.left} {operator} {leaf.right}")
-    return TRUE if compare(mine, operator, theirs) else FALSE
-
-
-def _between(left: str, operator: str, right: str) -> Formula:
-    """Two expressions that nothing is known of: one is less, or greater, or else they are equal."""
-    if left > right:
-        left, operator, right = right, _FLIPPED.get(operator, operator), left
-    less, greater = 1, 2
-    allowed = {"<": less, ">": greater, "<=": ~greater, ">=": ~less}.get(operator, ~(less | greater))
-    return Literal(f"  {left} <> {right}", allowed)
 
 
 # --- what an atom asks -----------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, compare, flag, scalar
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.tables import table
-from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Number, Values, compared, number, numeric
+from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Values, compared, numeric
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ UNDEFINED = "undefined"
 MACROS = table("macros").words
 VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == " @compiler")
 _DEFINED = lazily(r"defined\(([\w$]+)\)|defined ([\w$]+)")
-#: `MIN_VERSION_base(4,8,0)`, `__GNUC_PREREQ(4,8)`, `GLIB_CHECK_VERSION(2,4,0)`: at least that version of something.
-_AT_LEAST = lazily(r"(\w*(?:MIN_VERSION|CHECK_VERSION|VERSION_CHECK|AT_LEAST|PREREQ)\w*)\((\d[\d,]*)\)")
 _CALL = lazily(r"(\w+)(\(.*\))", re.DOTALL)
 _NAME = lazily(r"[A-Za-z_$][\w$]*")
 _OPERATORS = frozenset({"==", "<", "<=", ">", ">="})  # of C; a source may have others
@@ -56,15 +54,7 @@ def _c(leaf: Leaf) -> Formula | None:
         return _defined(match[1] or match[2])
     if text in MACROS or text in _TOOLS:
         return MACROS.get(text, FALSE)
-    if (match := _AT_LEAST.fullmatch(text)) and (numbers := _numbers(match[2])):
-        return Literal(match[1], numeric(compared(">=", numbers)))
     return None
-
-
-def _numbers(text: str) -> Number | None:
-    """`4,8,0` as (4, 8, 0); None if a part is no number."""
-    parts = [number(part) for part in text.split(",")]
-    return tuple(part[0] for part in parts if part is not None) if None not in parts else None
 
 
 def _c_comparison(leaf: Comparison) -> Formula | None:
@@ -104,31 +94,6 @@ def _swift(leaf: Leaf) -> Formula | None:
     return known or flag(leaf.text)
 
 
-#: C#: the target framework. Source: "Preprocessor directives" of Microsoft's C# reference.
-_FRAMEWORK = lazily(r"(NETFRAMEWORK|NETSTANDARD|NETCOREAPP|NET)(\d(?:_\d+|\d{0,2}))?(_OR_GREATER)?")
-
-
-def _csharp(leaf: Leaf) -> Formula | None:
-    if not isinstance(leaf, Operand):
-        return None
-    name = leaf.text
-    if match := _FRAMEWORK.fullmatch(name):
-        return _framework(match)
-    return flag(name) if _NAME.fullmatch(name) and name not in ("true", "false") else None
-
-
-def _framework(match: re.Match[str]) -> Formula:
-    family, digits, newer = match.groups()
-    if digits is None:
-        kind = {"NETFRAMEWORK": 1, "NETSTANDARD": 2, "NETCOREAPP": 4, "NET": 4}[family]
-        modern = Literal(" @dotnet", numeric(compared(">=", (5, 0))))
-        return both(Literal(" @framework", kind), modern) if family == "NET" else Literal(" @framework", kind)
-    has_parts = "_" in digits  # NET5_0 is the successor of .NET Core, NET472 the old framework
-    parts = tuple(int(part) for part in (digits.split("_") if has_parts else digits))
-    kind = {"NETSTANDARD": 2, "NETCOREAPP": 4}.get(family, 4 if has_parts else 1)
-    return both(Literal(" @framework", kind), Literal(" @dotnet", numeric(compared(">=" if newer else "==", parts))))
-
-
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     width = numeric(compared("==", (machine.pointer_bits // 8,)))
     return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
@@ -142,4 +107,4 @@ C = Dialect(
     found_out=_HAVE.match,
 )  # fmt: skip
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
-CSHARP = Dialect(special=_csharp)
+CSHARP = Dialect()

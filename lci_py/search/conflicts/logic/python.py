@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, Comparison, Dialect, flag, items, scalar
-from lci_py.search.conflicts.logic.solve import Formula, Literal, both, either, opposite
+from lci_py.search.conflicts.logic.solve import Formula, Literal, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, numeric, prefixed, words
 from lci_py.source.conditions.formula import Grammar
 from lci_py.source.text.patterns import lazily
@@ -26,18 +26,13 @@ _PLATFORMS = (
     "win32 cygwin darwin emscripten wasi ios android os2 riscos java qnx vxworks linux freebsd openbsd netbsd "
     "dragonfly sunos aix gnu hp-ux irix haiku"
 ).split()
-#: Those of which some versions have a number at the end.
-_NUMBERED = frozenset("linux freebsd openbsd netbsd dragonfly sunos aix gnu hp-ux irix haiku".split())
 _CALLED = {"darwin": "macos", "gnu": "hurd"}  # others are called as everywhere
 #: Platforms by their `os.name`. On all others, also on new ones, it is "posix".
 _OS_NAMES = {"nt": "windows", "java": "java", "os2": "os2", "riscos": "riscos"}
 #: Names of variables in which projects keep the answer, in any case and with underscores or `is_` around them.
 _NO_SYSTEMS = frozenset({"epoll", "inotify", "iocp", "kqueue", "nt", "java"})
 _OWN = lazily(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
-#: The text of `sys.platform`: "linux" and "linux2" are one system, and never the same text.
-_TEXT = " @sys.platform"
 _PLATFORM = frozenset({"sys.platform", "platform", "_sys.platform", "sys.platform.lower()"})
-_SLICE = lazily(r"(.*)\[:(\d{1,2})\]")
 _SYSTEM = frozenset({"platform.system()", "system()", "_platform.system()"})
 _METHOD = lazily(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
 _VERSION = lazily(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
@@ -99,11 +94,7 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
         return None
     value = right[1:-1]
     if left in _PLATFORM:
-        system = _systems(lambda name: name in (value, value.rstrip(digits)))
-        numbered = system is not None and value.rstrip(digits) in _NUMBERED
-        return both(system, Literal(_TEXT, words(right[:-1]))) if system is not None and numbered else system
-    if (part := _SLICE.fullmatch(left)) and part[1] in _PLATFORM and len(value) == int(part[2]):
-        return _systems(lambda name: _starts(name, value))
+        return _systems(lambda name: name in (value, value.rstrip(digits)))
     if left in ("os.name", "_os.name"):
         if value == "posix":
             return opposite(platforms.system(" ".join(_OS_NAMES.values())))
@@ -160,7 +151,6 @@ def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, in
 def _here(machine: Machine) -> Mapping[str, Allowed]:
     return platforms.here(machine) | {
         " @python": numeric(prefixed(tuple(machine.python))),
-        _TEXT: words(f'"{machine.platform}'),
         "sys.byteorder": words(f'"{machine.byteorder}'),
         flag("TYPE_CHECKING").variable: ~1,
     }

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, UNDEFINED, Dialect, Operand, flag, scalar
-from lci_py.search.conflicts.logic.solve import Formula, Literal, Or, either, opposite
+from lci_py.search.conflicts.logic.solve import Formula, Literal, opposite
 from lci_py.search.conflicts.logic.tables import table
-from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, prefixed, version, words
+from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
 
@@ -20,54 +20,8 @@ if TYPE_CHECKING:
     from lci_py.search.conflicts.logic.machine import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
-_WINDOWS = platforms.system("windows")
-
-
-def _sides(leaf: Leaf) -> tuple[str, str] | None:
-    """The name and the text of the string that it is compared with by `==`."""
-    if isinstance(leaf, Operand) or leaf.operator not in ("==", "==="):
-        return None
-    left, right = (leaf.right, leaf.left) if leaf.left[:1] == '"' else (leaf.left, leaf.right)
-    return (left, right[1:-1]) if right[:1] == '"' else None
-
-
 # Ruby
-_RUBY_HOSTS = lazily(r'RUBY_PLATFORM|(?:::)?RbConfig::CONFIG\["(?:host_os|target_os|arch)"\]')
-_JRUBY = Literal("RUBY_ENGINE", words('"jruby'))
-_RUBY_NAMES: dict[str, Formula] = {
-    **dict.fromkeys(("Gem.win_platform?", "Gem.win_platform?()", "WINDOWS", "IS_WINDOWS", "windows?"), _WINDOWS),
-    **dict.fromkeys(("Gem.java_platform?", "IS_JRUBY", "JRUBY", "jruby?", "defined?(JRUBY_VERSION)"), _JRUBY),
-}
-
-
-def _ruby(leaf: Leaf) -> Formula | None:
-    if isinstance(leaf, Operand):
-        return _RUBY_NAMES.get(leaf.text)
-    left, operator, right = leaf
-    if operator == "=~" and left[:1] == "/":
-        left, right = right, left
-    if operator == "=~" and right[:1] == "/":
-        return _ruby_host(left, right.rstrip("imxo").strip("/"))
-    if sides := _sides(leaf):
-        return _JRUBY if sides == ("RUBY_PLATFORM", "java") else None
-    return None
-
-
-def _ruby_host(name: str, pattern: str | None) -> Formula | None:
-    """`RUBY_PLATFORM =~ /mswin|mingw/`, if each alternative names a system."""
-    if not pattern or not _RUBY_HOSTS.fullmatch(name):
-        return None
-    options = [option.strip("()^$\\bA-z") for option in pattern.split("|")]
-    found = [_JRUBY if option in ("java", "jruby") else platforms.named(option) for option in options]
-    return either(*(one for one in found if one is not None)) if all(found) else None
-
-
-RUBY = Dialect(
-    grammar=Grammar(loose=frozenset({"not"})),
-    falsy=words(NULL, NO),
-    special=_ruby,
-    facts=(*platforms.FACTS, Or((opposite(_JRUBY), opposite(Literal("RUBY_ENGINE", words('"ruby')))), 2)),
-)
+RUBY = Dialect(grammar=Grammar(loose=frozenset({"not"})), falsy=words(NULL, NO))
 
 # PHP
 PHP = Dialect(
@@ -75,29 +29,7 @@ PHP = Dialect(
 )
 
 # Lua
-_LUA_VERSION = lazily(r'"Lua (5\.\d)"')
-_LUA_SEPARATOR = lazily(r"package\.config:sub\(1,1\)")
-
-
-def _lua(leaf: Leaf) -> Formula | None:
-    if isinstance(leaf, Operand):
-        return None
-    left, operator, right = (leaf.right, leaf.operator, leaf.left) if leaf.left[:1] == '"' else leaf
-    if left == "_VERSION" and (match := _LUA_VERSION.fullmatch(right)) and (value := version(match[1])):
-        return Literal(left, numeric(prefixed(value) if operator == "==" else compared(operator, value)))
-    if operator != "==" or right[:1] != '"':
-        return None
-    if _LUA_SEPARATOR.fullmatch(left):
-        return opposite(_WINDOWS) if right == '"/"' else _WINDOWS
-    return platforms.named(right[1:-1]) if left == "jit.os" else None
-
-
-LUA = Dialect(
-    falsy=words(NULL, NO),
-    special=_lua,
-    # LuaJIT calls itself Lua 5.1.
-    facts=(Or((Literal("jit", words(NULL, NO)), Literal("_VERSION", numeric(prefixed((5, 1))))), 2),),
-)
+LUA = Dialect(falsy=words(NULL, NO))
 
 # Elixir
 # `Mix.env()` and `Mix.env` are the same call.
