@@ -6,7 +6,7 @@ Precision comes first. A definition that the rule cannot place is no conflict.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -98,7 +98,6 @@ _ENVIRONMENT = lazily(
     re.IGNORECASE,
 )
 _WORD = lazily(r"[A-Za-z_]\w*")
-_MAX_DEFINES = 12  # definitions of a macro that are looked at
 _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
 #: Folders of sources that are material for tests: broken, or one definition in many spellings, on purpose.
 _MATERIAL = lazily(
@@ -122,12 +121,6 @@ _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", 
 
 #: Instead of a relation: what is known of the conditions does not decide it.
 UNDECIDED = "undecided"
-#: The rows of the definitions of a macro, by its name.
-Macros = Callable[[str], Sequence[Any]]
-
-
-def _no_macros(name: str) -> Sequence[Any]:
-    return ()
 
 
 def group_key(site: Site) -> tuple[str, ...]:
@@ -153,7 +146,7 @@ def group_key(site: Site) -> tuple[str, ...]:
 
 
 def definitions(
-    sites: Sequence[Site], branch: str | None, machine: Callable[[], logic.Machine], macros: Macros = _no_macros
+    sites: Sequence[Site], branch: str | None, machine: Callable[[], logic.Machine]
 ) -> tuple[DefinitionSite, ...]:
     """The defining sites of the first site's symbol if they are a conflict, ordered by file and line; else ().
 
@@ -162,7 +155,6 @@ def definitions(
             overload are passed over.
         branch: The branch that the index was built on.
         machine: Gives what decides which one is marked as active.
-        macros: The definitions of a macro of C by its name.
     """
     if not sites:
         return ()
@@ -172,7 +164,7 @@ def definitions(
         return ()
     group = [site for site in group if not passed_over(site)]
     for found in candidates(group, asked):
-        relations = relate(found, macros)
+        relations = relate(found)
         related = [(site, one) for site, one in zip(found, relations, strict=True) if one not in ("", UNDECIDED)]
         if any(site.file == asked.file and site.line == asked.line for site, _ in related):
             active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
@@ -191,10 +183,10 @@ def definitions(
     return ()
 
 
-def undecided(group: Sequence[Site], macros: Macros = _no_macros) -> bool:
+def undecided(group: Sequence[Site]) -> bool:
     """Whether some sites with one group key may contradict each other, but their conditions cannot be compared."""
     return any(site.build_tag for site in group) and any(
-        UNDECIDED in relate(found, macros) for site in group[:1] for found in candidates(group, site)
+        UNDECIDED in relate(found) for site in group[:1] for found in candidates(group, site)
     )
 
 
@@ -216,7 +208,7 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     # this one, nor beside each other.
     files: dict[str, list[Site]] = {asked.file: here}
     for site in everywhere:
-        if site.file != asked.file and _join(site, asked):
+        if site.file != asked.file:
             files.setdefault(site.file, []).append(site)
     across: list[Site] = []
     for sites in files.values():
@@ -247,12 +239,11 @@ def passed_over(site: Site) -> bool:
     return _matches(site.rules.exempt, site)
 
 
-def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
+def relate(sites: Sequence[Site]) -> list[str]:
     """How each site relates to the others: one of RELATIONS, "" for a site that contradicts none, or UNDECIDED.
 
     Args:
         sites: Of one symbol, by file and line.
-        macros: The definitions of a macro of C by its name.
     """
     if all(not (site.build_tag or site.inferred) and _is_assigned(site) for site in sites):
         return [""] * len(sites)  # a variable, and what is assigned to it
@@ -262,7 +253,7 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
         # Many sites share their conditions: each pair of conditions is decided once.
         simple = one.rules.one_space
         key = (one.build_tag, other.build_tag, one.file == other.file, one.broken or other.broken, one.kind, other.kind)
-        relation = known[key] if simple and key in known else _pair(one, other, macros)
+        relation = known[key] if simple and key in known else _pair(one, other)
         if simple:
             known[key] = relation
         if relation is not None:
@@ -271,7 +262,7 @@ def relate(sites: Sequence[Site], macros: Macros = _no_macros) -> list[str]:
     return [next((one for one in (*RELATIONS, UNDECIDED) if one in relations), "") for relations in found]
 
 
-def _pair(one: Site, other: Site, macros: Macros) -> str | None:
+def _pair(one: Site, other: Site) -> str | None:
     """How two sites of one symbol relate, the earlier first; None if they cannot be definitions of the same thing, or
     if that cannot be told."""
     language, rules = one.language, one.rules
@@ -309,10 +300,7 @@ def _pair(one: Site, other: Site, macros: Macros) -> str | None:
         return _sequence(one, other) if one.file == other.file else None
     if not _one_program(one, other):
         return None
-    saved = logic.alternatives(one.condition, other.condition, language)
-    if saved is False:
-        saved = _apart_by_macros(one, other, macros)
-    return _grave_unless(saved)
+    return _grave_unless(logic.alternatives(one.condition, other.condition, language))
 
 
 def _grave_unless(saved: bool | None) -> str:
@@ -444,9 +432,10 @@ def _in_macro(site: Site) -> bool:
     """Whether a name looks like that of a macro whose use was taken for a definition, or a macro's use makes it."""
     if not site.rules.c_macros:
         return False
-    head = site.signature.partition(site.name)[0]
+    head, _, rest = site.signature.partition(site.name)
     given = head.count("(") > head.count(")")  # `TEST(name) {`: the macro makes another name of it
-    return given or site.name not in site.signature or bool(_MACRO_LIKE.fullmatch(site.name))
+    marks = site.group == "callable" and rest.lstrip()[:1].isidentifier()  # `static int internal_function f(void)`
+    return given or marks or site.name not in site.signature or bool(_MACRO_LIKE.fullmatch(site.name))
 
 
 def _one_folder(one: Site, other: Site) -> bool:
@@ -479,50 +468,6 @@ def _deliberate(site: Site) -> bool:
     return not (site.name.lower().startswith("test") and "test" in site.file.rpartition("/")[2])
 
 
-def _apart_by_macros(one: Site, other: Site, macros: Macros) -> bool | None:
-    """Whether what the repository's own `#define`s say of macros keeps two conditions of C apart; None if that is not
-    decided."""
-    if not one.rules.c_macros or one.build_tag is None or other.build_tag is None:
-        return False
-    asked = dict.fromkeys(_WORD.findall(f"{one.build_tag} {other.build_tag}"))
-    rows = {name: macros(name) for name in asked}
-    inside = {
-        name: [row for row in found if row["file"] == one.file == other.file][:_MAX_DEFINES]
-        for name, found in rows.items()
-    }
-    known: list[str] = []
-    for name, found in inside.items():
-        for count, row in enumerate(found, 1):
-            # Each `#define` makes another macro of the name, numbered from 1: what is asked above it was asked of the
-            # one before, which it may leave as it was.
-            value = (row["signature"] or "").partition(name)[2].strip()
-            meant = f"{name}__{count} == {value}" if value.isdigit() else f"defined({name}__{count})"
-            before = f"{name}__{count - 1}" if count > 1 else name
-            known += [
-                f"!({_numbered(row['build_tag'] or '1 == 1', row['line'], inside)}) || {meant}",
-                f"!defined({before}) || defined({name}__{count})",
-                *([f"!{before} || {name}__{count}"] if value != "0" else ()),
-            ]
-        tags = [row["build_tag"] for row in rows[name][:_MAX_DEFINES]]
-        if not found and tags and all(tags) and not any(name in _WORD.findall(each) for each in tags):
-            known.append(" || ".join([f"!defined({name})", *(f"({each})" for each in tags)]))
-    if not known:
-        return False
-    joined = " && ".join(f"({part})" for part in (_numbered(one.build_tag, one.line, inside), *known))
-    possible = logic.together(joined, _numbered(other.build_tag, other.line, inside), one.language)
-    return None if possible is None else not possible
-
-
-def _numbered(tag: str, line: int, defines: Mapping[str, Sequence[Any]]) -> str:
-    """The condition of a definition with each macro by the number of its `#define` above; those in its own branch come
-    after the question."""
-    own = conjuncts(tag)
-    for name, rows in defines.items():
-        count = sum(row["line"] < line and conjuncts(row["build_tag"] or "")[: len(own)] != own for row in rows)
-        tag = re.sub(rf"\b{name}\b", f"{name}__{count}", tag) if count else tag
-    return tag
-
-
 @lru_cache(maxsize=4096)
 def _run_time(tag: str | None) -> tuple[str, ...]:
     return tuple(part for part in (conjuncts(tag) if tag is not None else ()) if _RUN_TIME.match(part))
@@ -550,12 +495,6 @@ def _guards(site: Site) -> bool:
         return False
     own = re.compile(rf"(?<![\w$]){re.escape(site.name)}(?![\w$])")
     return any(re.match(r"!|not\b", part) and own.search(part) for part in conjuncts(site.build_tag))
-
-
-def _join(one: Site, other: Site) -> bool:
-    """Whether two files are visibly made for one program: both have conditions, or one is weak."""
-    weak = "weak" in one.traits or "weak" in other.traits
-    return weak or all(site.build_tag is not None or site.inferred is not None for site in (one, other))
 
 
 def _apart(one: Site, other: Site) -> bool:
@@ -644,6 +583,6 @@ def _parameters(name: str, signature: str, group: str, language: str) -> str:
     if group == "type":
         text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
     text = re.sub(r"\s*(?<![=!<>])=(?!=)[^,()]*", "", text)  # default values
-    if not rules.names_first:
+    if not rules.names_first and group != "type":
         text = re.sub(r"([\w>\]*&?])\s+([*&]*)\w+\s*(?=[,)])", r"\1\2", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from lci_py.search.conflicts.branches import of_branches
 from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over, undecided
 from lci_py.search.conflicts.logic import witness
 from lci_py.search.conflicts.logic.machine import this_machine
-from lci_py.search.conflicts.sites import MAX_SITES, macros, sites_of
+from lci_py.search.conflicts.sites import MAX_SITES, sites_of
 from lci_py.search.conflicts.values import all_of
 from lci_py.source.extract.roles import has_mark, is_generated_name
 from lci_py.source.text.patterns import lazily
@@ -115,7 +114,7 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
 def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]) -> Iterator[Conflict]:
     """The conflicts of this tree in which one of the `chosen` definitions is. Names that may be some, though nobody can
     tell, are added to `left`."""
-    branch, machine, defines = snapshot.manifest.branch, this_machine, partial(macros, snapshot.symbols)
+    branch = snapshot.manifest.branch
     for rows in snapshot.symbols.repeated(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
             continue
@@ -130,14 +129,14 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]
             told: set[tuple[DefinitionSite, ...]] = set()
             text = {(site.file, site.line): site.digest for site in sites}
             for asked in _askers(sites):
-                found = definitions([asked, *sites], branch, machine, defines)
+                found = definitions([asked, *sites], branch, this_machine)
                 if found and found not in told:
                     told.add(found)
                     name = (asked.name, asked.qualified_name, asked.kind, asked.language)
                     texts = {text.get((one.file, one.line), "") for one in found}
                     same_text = len(texts) == 1 and "" not in texts
                     yield Conflict(*name, _gravest(found), found, same_text=same_text, witness=_witness(sites, found))
-            if not told and undecided(sites, defines):
+            if not told and undecided(sites):
                 left.append(sites[0].qualified_name)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.conflicts.definitions import Site, definitions, group_key
 from lci_py.search.conflicts.rules import rules_of
 from lci_py.source.conditions.paths import inferred_condition, path_condition
 from lci_py.types.record import replace
-from lci_py.types.search import VALUED_KINDS, Filters
+from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
@@ -75,7 +75,7 @@ def definition_sites(
         others = [row for row in rows if row is not asked and group_key(_unconditional(snapshot, row)) == key]
         if others or "import=" in asked["traits"]:
             sites = [site for row in (asked, *others) for site in sites_of(snapshot, row)]
-            found = definitions(sites, snapshot.manifest.branch, _machine, partial(macros, snapshot.symbols))
+            found = definitions(sites, snapshot.manifest.branch, _machine)
     if snapshot.branches is None:
         return found
     from lci_py.search.conflicts.branches import with_branches
@@ -156,14 +156,6 @@ def _unconditional(snapshot: Snapshot, row: Row) -> Site:
         if rules_of(language).modules
         else _program(snapshot.symbols, row),
     )
-
-
-@lru_cache(maxsize=4_096)
-def macros(symbols: SymbolicIndex, name: str) -> tuple[Row, ...]:
-    """The definitions of a macro of C."""
-    # A namespace may be around it, though it means nothing to a macro.
-    rows = symbols.called(name, Filters(kind=("macro",)))
-    return tuple(row for row in rows if rules_of(row["language"]).c_macros)[:MAX_SITES]
 
 
 def _program(symbols: SymbolicIndex, row: Row) -> str:

@@ -145,7 +145,8 @@ def own_digests(
         traits = symbol.traits
         words = (
             _static(statics, entity, spans.get(parent)) if statics else "",
-            headers.get(outer) or specialised.get(parent, ""),
+            # What is nested in a specialisation of C++ is part of it, however deep.
+            headers.get(outer) or specialised.get(parent, "") or _implementation(above),
             "local" if local[number] else "",
             "expect" if "expect" in above and "expect" in above.split() else "",
             "kept" if number in kept else "",
@@ -233,6 +234,11 @@ def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None
     if last < 0 or ranges[last][1] <= entity.start:
         return ""
     return "static" if around is None or ranges[last][0] > around.start else ""
+
+
+def _implementation(traits: str) -> str:
+    """The `impl` trait among the traits of what is around a definition; "" if there is none."""
+    return next((word for word in traits.split() if word.startswith("impl:")), "") if "impl:" in traits else ""
 
 
 def _specialised(around: Symbol) -> str:

@@ -633,24 +633,6 @@ def test_a_condition_in_a_file_of_another_platform_is_not_active() -> None:
     assert placed({"src/osx/a.c": arm})[0][2] is None  # the path tells nothing apart
 
 
-def test_a_macro_that_each_branch_of_a_definition_sets_keeps_another_one_apart() -> None:
-    source = (
-        "#if X86\ntypedef int F;\n#if SUN\n#define HAS_F 1\n#else\n#define HAS_F 1\n#endif\n#endif\n"
-        "#if !HAS_F\ntypedef long F;\n#endif\n"
-    )
-    rows = sites({"a.h": source})
-    macros = [
-        {"build_tag": row.build_tag, "file": row.file, "line": row.line, "signature": row.signature}
-        for row in rows
-        if row.name == "HAS_F"
-    ]
-    named = [row for row in rows if row.name == "F"]
-    assert [
-        one.relation for one in definitions(named, "main", machine, lambda name: macros if name == "HAS_F" else ())
-    ] == ["variant"] * 2
-    assert [one.relation for one in definitions(named, "main", machine)] == ["overlap"] * 2
-
-
 def test_what_does_not_parse_is_not_grave() -> None:
     rows = [
         site

@@ -75,51 +75,6 @@ def test_python_an_import_is_the_other_side_of_a_fallback(listed) -> None:  # ty
     assert sites(found["dumps"]) == [(2, "try", "fallback", False), (4, "except ImportError", "fallback", False)]
 
 
-def test_macros_of_the_repository_keep_conditions_apart(listed) -> None:  # type: ignore[no-untyped-def]
-    header = """\
-        #if defined(__linux__)
-        #define HAVE_EPOLL 1
-        #elif defined(__APPLE__)
-        #define HAVE_KQUEUE 1
-        #endif
-        """
-    code = """\
-        #ifdef HAVE_EPOLL
-        int F(void) { return 1; }
-        #endif
-        #ifdef HAVE_KQUEUE
-        int F(void) { return 2; }
-        #endif
-        #ifdef __unix__
-        int G(void) { return 1; }
-        #endif
-        #ifdef __linux__
-        int G(void) { return 2; }
-        #endif
-        #ifndef WIDE
-        #define WIDE 1
-        int H(void) { return 1; }
-        #endif
-        #if !WIDE
-        int H(void) { return 2; }
-        #endif
-        #if defined(OLD) && !defined(hpux)
-        #define hpux
-        #endif
-        #if defined(HAVE_PTS) && !defined(DONE) && !defined(hpux)
-        #define DONE
-        int K(void) { return 1; }
-        #endif
-        #ifndef DONE
-        int K(void) { return 2; }
-        #endif
-        """
-    found = named(listed({"config.h": header, "a.c": code}))
-    assert {name: found[name].relation for name in "FGHK"} == {
-        "F": "variant", "G": "overlap", "H": "variant", "K": "variant",
-    }  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def several(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., ConflictsAnswer]]:
     """One of each relation, and duplicates in files that nobody here wrote."""
