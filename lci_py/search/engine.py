@@ -195,7 +195,7 @@ class Engine:
 
     def _hints(self, request: SearchRequest, _answered: Answered, answer: Answer) -> Answer:
         """What to run instead of a weak answer."""
-        if request.mode == "symbolic" or not request.query.strip():
+        if request.mode == "symbolic" or not request.query.strip() or request.budget_ms is not None:
             return answer
         from lci_py.search.modes.hints import hints
 

@@ -130,7 +130,7 @@ class Block:
         np.put_along_axis(
             depth, order, _depths(np.take_along_axis(self._files[rows], np.take_along_axis(place, order, 1), 1)), 1
         )
-        damped = np.round(scores * saturation**depth, 9)
+        damped = np.round(scores * saturation ** (depth - (depth > 1)), 9)
         lowest = scores.min(axis=1)
         each, seen = np.arange(len(rows)), np.zeros(len(rows), np.int64)
         gained, last = np.zeros(len(rows)), np.zeros(len(rows))

@@ -61,14 +61,14 @@ def of_single(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[di
 def single_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
     """The waterfall of each of some units of `found.ranked`."""
     from lci_py.search.ranking.evidence import SAME_FILE
-    from lci_py.search.ranking.same_file import POOL, depths
+    from lci_py.search.ranking.same_file import POOL, damped
 
     view, known = found.ranked.view, found.evidence
     with snapshot.view_locks[view]:
         own = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
     place = {unit: i for i, unit in enumerate(known.hits.units[: len(known.files)].tolist())}
     head, files = known.ranked()
-    depth = dict(zip(head.units[:POOL].tolist(), depths(files[:POOL]).tolist(), strict=True))
+    depth = dict(zip(head.units[:POOL].tolist(), damped(files[:POOL]).tolist(), strict=True))
     waterfalls = []
     for unit, steps in zip(units, own, strict=True):
         if unit in place:

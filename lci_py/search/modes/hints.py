@@ -117,7 +117,7 @@ def _place(snapshot: Snapshot, request: SearchRequest, text: str, until: float) 
 
 
 def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> Hint | None:
-    """That bm25 has one place with all words of the query, which none of the results has."""
+    """That bm25 has a place in the code with all words of the query, and none of the results is such a place."""
     from lci_py.search.modes.candidates import allowed
 
     words = [word for word in query.words if word.lower() not in STOPWORDS]
@@ -129,9 +129,9 @@ def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answ
         if len(snapshot.bm25.known(plain)) < len(terms):
             return None
         best = snapshot.bm25.search(plain, _MOST_PLACES, allowed(snapshot, request.filters)).units
-        whole = [
-            unit for unit, part in zip(best.tolist(), snapshot.bm25.coverage(plain, best), strict=True) if part == 1
-        ]
+        best = best[~(snapshot.unit_table.is_test | snapshot.unit_table.is_text)[best]]
+        parted = zip(best.tolist(), snapshot.bm25.coverage(plain, best).tolist(), strict=True)
+        whole = [unit for unit, part in parted if part == 1]
     rows = snapshot.symbols.result_rows(whole)
     if not whole or not {row["id"] for row in rows.values()}.isdisjoint(result.id for result in answer.results):
         return None

@@ -34,7 +34,7 @@ class Ranking:
         name: What `--shadow` calls it.
         weights: Intent to signal to weight; a signal is in [0, 1].
         factors: What a score is multiplied by where the factor applies.
-        saturation: A file's k-th result (from 0) is multiplied by this to the power k.
+        saturation: What a file's further results are multiplied by, to the power of `same_file.damped`.
         growth: Signal to the part of its weight that is added in an index of `LARGE` files or more, and less in smaller
             ones: what single chunks say gets noisier as the pool grows, what whole files say does not.
         long: Signal to what its weight is multiplied by in a long question: the names in an issue are those that its

@@ -38,7 +38,7 @@ FACTORS = {"test": 0.6, "inner_test": 0.95, "text": 0.7, "generated": 0.7, "reex
 SPELLED = {"dense": 1.0, "bm25": 2.0}
 #: What a file that a long question names is worth, in parts of that.
 MENTIONED = 0.5
-#: A file's k-th result (from 0) counts this to the power k.
+#: What a file's further results count, to the power of `same_file.damped`.
 SAME_FILE = {"dense": 0.7, "bm25": 0.5}
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.search.query.weights import GRAPH, SIGNAL_VIEW
-from lci_py.search.ranking.same_file import depths
+from lci_py.search.ranking.same_file import damped
 from lci_py.types.record import dataclass, field
 from lci_py.types.search import VIEWS, Step
 
@@ -92,7 +92,7 @@ class Ranked:
         own = total[place]
         order = np.argsort(-np.round(own, 9), kind="stable")
         depth = np.empty_like(place)
-        depth[order] = depths(candidates.files[place[order]])
+        depth[order] = damped(candidates.files[place[order]])
         scores = np.round(own * plan.saturation**depth, 9).astype(np.float64)
         order = np.argsort(-scores, kind="stable")
         self._place, self._depth = place[order], depth[order]

@@ -33,6 +33,13 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
     return found
 
 
+def damped(files: NDArray[Any]) -> NDArray[np.int64]:
+    """How often each result counts less for those of its file before it: [n], 0 for a file's first result, 1 for its
+    second and its third, 2 for its fourth, and so on. In the right file, the answer is often the third best place."""
+    found = depths(files)
+    return found - (found > 1)
+
+
 def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
     """The hits by new scores of the first of them, best first, ties by unit; and where each of those stood before.
 
@@ -59,9 +66,9 @@ def spread(hits: HitList, files: NDArray[Any], same_file: float) -> HitList:
     Args:
         hits: A longer list only adds hits behind the first `POOL`.
         files: File of each of the first `POOL` hits' units.
-        same_file: What a file's k-th result (from 0) counts to the power k.
+        same_file: What a result counts to the power of `damped`.
     """
-    return reordered(hits, hits.scores[:POOL] * np.power(same_file, depths(files)))[0]
+    return reordered(hits, hits.scores[:POOL] * np.power(same_file, damped(files)))[0]
 
 
 def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:
