@@ -53,6 +53,10 @@ class LciError(Exception):
         self.workspace = ""  # the name of the one that was asked about
         self.details = details  # extra JSON fields, such as valid_modes
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How pickle sends it to another process: most classes take arguments of their own."""
+        return _with_state, (type(self), self.__dict__)
+
     @property
     def hint(self) -> str:
         return self._hint if isinstance(self._hint, str) else self._hint.hint(self.workspace)
@@ -70,6 +74,12 @@ class LciError(Exception):
     def as_json(self) -> dict[str, Any]:
         """The `error` object of the JSON output."""
         return {"code": self.code, "message": self.message, "hint": self.hint, **self.details}
+
+
+def _with_state(kind: type[LciError], state: dict[str, Any]) -> LciError:
+    found = kind.__new__(kind, state["message"])
+    found.__dict__.update(state)
+    return found
 
 
 class UsageError(LciError):

@@ -317,19 +317,20 @@ def _others(pipes: Sequence[_Pipes], mine: int) -> list[int]:
     return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]
 
 
-def start(jobs: int, begin: Callable[[], object]) -> list[Child]:
+def start(jobs: int, begin: Callable[[], object], *, forks: bool = FORKS) -> list[Child]:
     """Start workers.
 
     Args:
         jobs: How many.
         begin: A function of a module, called first in each worker.
+        forks: False for a process that has threads.
     """
     children: list[Child] = []
     held: list[int] = []
     with starting():
         for _ in range(jobs):
             pipes = _pipes()
-            if FORKS:
+            if forks:
                 pid = fork(partial(serve, *pipes.of_child, begin), [*held, *pipes.of_parent])
                 children.append(Child(pipes, pid))
                 held += pipes.of_parent

@@ -47,8 +47,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "index": ("build", "store", "shards"),
     "cluster": (
-        "indexing dask_workers searches", "cleaned workers", "part", "root sources", "leaf", "graph", "fleet part_texts",
-        "objects",
+        "root", "indexing dask_workers", "workers", "part", "leaf sources", "graph", "fleet", "objects",
     ),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",

@@ -10,17 +10,41 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
-    from lci_py.cluster.searches import Searches as Searches
+    from lci_py.cluster.root import Root as Root
     from lci_py.cluster.workers import Workers
+
+
+def workers(
+    scheduler: str | None,
+    tls: tuple[str, str, str] | None = None,
+    *,
+    processes: int = 1,
+    timeout: float | None = None,
+) -> AbstractContextManager[Workers]:
+    """Who works on a fleet.
+
+    Args:
+        scheduler: The address of a scheduler of Dask; None for this process.
+        tls: Files of Dask's TLS: CA, certificate and key.
+        processes: That work here.
+        timeout: Seconds to wait for the workers of a scheduler in each step of a search.
+    Raises:
+        UsageError: dask is not installed.
+        IndexError_: The scheduler does not answer.
+    """
+    if scheduler is None:
+        from lci_py.cluster.workers import here
+
+        return here(processes)
+    from lci_py.cluster.dask_workers import connected
+
+    return connected(scheduler, tls, timeout)
 
 
 def index(
     store: str,
     repositories: Sequence[tuple[str, str, str]],
-    *,
-    scheduler: str | None = None,
-    workers: int = 2,
-    tls: tuple[str, str, str] | None = None,
+    who: AbstractContextManager[Workers],
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Make a fleet of exactly these repositories, or bring it up to date; returns one JSON-able object.
@@ -28,13 +52,11 @@ def index(
     Args:
         store: The URL of its store.
         repositories: Name, source and commit ("" for none) of each, as the list of repositories has them.
-        scheduler: The address of a scheduler of Dask; None to do the work here.
-        workers: How many processes work here.
-        tls: Files of Dask's TLS: CA, certificate and key.
+        who: Works.
         progress: As for `build_index`.
     Raises:
-        UsageError: A repository or the store cannot be used, or dask is not installed.
-        IndexError_: The fleet cannot be read or written, or the scheduler does not answer.
+        UsageError: A repository or the store cannot be used.
+        IndexError_: The fleet cannot be read or written.
     """
     from datetime import datetime, timezone
 
@@ -43,24 +65,18 @@ def index(
     from lci_py.index.store.manifest import BUILT_AT, FORMAT
 
     began = time.perf_counter()
-    now = datetime.now(timezone.utc).strftime(BUILT_AT)
-    with _fleet_workers(scheduler, tls, workers) as who:
-        fleet, fresh, published, warnings = index_fleet(
-            who,
-            store,
-            [Repository(*one) for one in repositories],
-            now,
-            f"lci-py {__version__}, index format {FORMAT}",
-            progress or (lambda _stage, _done, _total: None),
-        )
+    now, program = datetime.now(timezone.utc).strftime(BUILT_AT), f"lci-py {__version__}, index format {FORMAT}"
+    with who as they:
+        made = index_fleet(they, store, [Repository(*one) for one in repositories], now, program, progress)
+    parts = made.fleet.parts
     return {
         "store": store,
-        "generation": fleet.generation,
-        "changed": published,
-        "repositories": sorted({part.name for part in fleet.parts}),
-        "indexed": fresh,
-        "warnings": warnings,
-        **{kind: sum(part.counts[kind] for part in fleet.parts) for kind in ("files", "symbols", "chunks")},
+        "generation": made.fleet.generation,
+        "changed": made.published,
+        "repositories": sorted({part.name for part in parts}),
+        "indexed": made.fresh,
+        "warnings": made.warnings,
+        **{kind: sum(part.counts[kind] for part in parts) for kind in ("files", "symbols", "chunks")},
         "seconds": time.perf_counter() - began,
     }
 
@@ -75,28 +91,19 @@ def clean(store: str, hours: float) -> dict[str, Any]:
         UsageError: The store cannot be used.
         IndexError_: The fleet cannot be read, or an object not be removed.
     """
-    from lci_py.cluster.cleaned import clean as remove_unnamed
+    from lci_py.cluster.fleet import clean as remove_unnamed
     from lci_py.cluster.objects import Objects
 
     return {"store": store, **remove_unnamed(Objects(store), hours * 3600)._asdict()}
 
 
 @contextmanager
-def connect(
-    store: str,
-    *,
-    scheduler: str | None = None,
-    timeout: float | None = None,
-    tls: tuple[str, str, str] | None = None,
-    snippet: int = 2,
-) -> Iterator[Searches]:
-    """A connection for searches of a fleet.
+def connect(store: str, who: AbstractContextManager[Workers], snippet: int = 2) -> Iterator[Root]:
+    """A connection for searches of a fleet; each is of the fleet that the store has by then.
 
     Args:
         store: The URL of its store.
-        scheduler: As for `index`.
-        timeout: Seconds to wait for the workers in each step.
-        tls: As for `index`.
+        who: Searches.
         snippet: Lines of code per result, where a request does not say.
     Raises:
         UsageError: The store cannot be used.
@@ -104,21 +111,9 @@ def connect(
     """
     from lci_py.cluster.fleet import read_fleet
     from lci_py.cluster.objects import Objects
-    from lci_py.cluster.searches import Searches as Searches
+    from lci_py.cluster.root import Root as Root
 
-    fleet = read_fleet(Objects(store))  # before anybody connects for it
-    with _fleet_workers(scheduler, tls) as who:
-        yield Searches(who, store, fleet, timeout=timeout, snippet=snippet)
-
-
-def _fleet_workers(
-    scheduler: str | None, tls: tuple[str, str, str] | None, processes: int = 1
-) -> AbstractContextManager[Workers]:
-    """Those of a scheduler, or this process with some processes of its own."""
-    if scheduler is None:
-        from lci_py.cluster.workers import here
-
-        return here(processes)
-    from lci_py.cluster.dask_workers import Tls, connected
-
-    return connected(scheduler, None if tls is None else Tls(*tls))
+    objects = Objects(store)
+    known = [read_fleet(objects)]  # before anybody connects for it
+    with who as they:
+        yield Root(they, store, lambda: known.pop() if known else read_fleet(objects), snippet)

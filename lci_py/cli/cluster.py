@@ -17,7 +17,7 @@ from lci_py.cli.streams import progress, warn, write_json, writing
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
 
 if TYPE_CHECKING:
-    from lci_py.app.fleet import Searches
+    from lci_py.app.fleet import Root
     from lci_py.cli.command_line import Invocation
 
 #: Flags of each action alone.
@@ -69,15 +69,9 @@ def _index(call: Invocation) -> int:
     if call.texts("more"):
         raise UsageError("`lci cluster index` takes no QUERY", hint="repositories are named in the file of --repos")
     repositories = _repositories(call.text("repos"))
+    who = fleet.workers(call.text("scheduler"), _tls(call), processes=_processes(call))
     with progress(call) as bar:
-        made = fleet.index(
-            call.text("store") or "",
-            repositories,
-            scheduler=call.text("scheduler"),
-            workers=_workers(call),
-            tls=_tls(call),
-            progress=bar,
-        )
+        made = fleet.index(call.text("store") or "", repositories, who, bar)
     for text in made["warnings"]:
         warn(text, quiet=call.flag("quiet"))
     with writing():
@@ -143,9 +137,9 @@ def _search(call: Invocation) -> int:
     return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
 
 
-def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Searches]:
+def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
     if call.kept is not None:
-        return nullcontext(cast("Searches", call.kept))
+        return nullcontext(cast("Root", call.kept))
     from lci_py.app import fleet
 
     timeout = call.number("timeout")
@@ -153,16 +147,11 @@ def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Searches]:
         raise UsageError(f"--timeout must be at least 1, not {timeout}")
     if timeout is not None and call.text("scheduler") is None:
         raise UsageError("--timeout is for the workers of a scheduler", hint="leave it out, or name --scheduler")
-    return fleet.connect(
-        call.text("store") or "",
-        scheduler=call.text("scheduler"),
-        timeout=timeout,
-        tls=_tls(call),
-        snippet=snippet,
-    )
+    who = fleet.workers(call.text("scheduler"), _tls(call), timeout=timeout)
+    return fleet.connect(call.text("store") or "", who, snippet)
 
 
-def kept_searches(call: Invocation) -> AbstractContextManager[Searches]:
+def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
     """One connection for all searches of a batch, for which its flags ask."""
     _check(call)
     if call.text("argument") != "search":
@@ -196,7 +185,7 @@ def line_of_batch(base: Invocation, line: str) -> Invocation:
     return base._replace(values={**base.values, **changed})
 
 
-def _workers(call: Invocation) -> int:
+def _processes(call: Invocation) -> int:
     found = call.number("workers")
     if found is not None and call.text("scheduler") is not None:
         raise UsageError("--workers and --scheduler cannot be used together", hint="a scheduler has its own workers")

@@ -16,7 +16,7 @@ from lci_py.errors import UsageError, unknown_value
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lci_py.app.fleet import Searches
+    from lci_py.app.fleet import Root
     from lci_py.cli.kept_engine import KeptEngine
 
 Value = str | int | bool | tuple[str, ...] | None
@@ -36,7 +36,7 @@ class Invocation(NamedTuple):
 
     command: str
     values: Mapping[str, Value]
-    kept: KeptEngine | Searches | None = None  # what answers, where it stays open between commands
+    kept: KeptEngine | Root | None = None  # what answers, where it stays open between commands
 
     def flag(self, name: str) -> bool:
         return self.values.get(name) is True

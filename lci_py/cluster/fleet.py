@@ -1,18 +1,21 @@
-"""The manifest of a fleet: the small object that names all parts, written last. What it does not name is debris.
+"""The manifests of a fleet: the small object that names all parts, written last, and that of each part. What they do
+not name is debris.
 
-It is sealed with the key of fleets, and holds the digest of each part's own manifest, which holds those of its shards:
-so the seal covers every byte that is read from the store.
+The manifest of the fleet is sealed with the key of fleets, and holds the digest of that of each part, which holds those
+of its shards: so the seal covers every byte that is read from the store.
 """
 
 from __future__ import annotations
 
 import json
+import time
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cluster.objects import NAME, Named, StoreError
 from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError, UntrustedIndexError
-from lci_py.index.shards.bm25 import FIELDS
+from lci_py.index.store.manifest import FORMAT, Manifest, Shard, manifest_of
 from lci_py.index.store.seal import fleet_seal, is_fleet_sealed
 from lci_py.source.text.digest import blake2b
 from lci_py.types.record import asdict, dataclass, replace
@@ -21,12 +24,16 @@ if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects
 
 #: Version of both manifests.
-FLEET_FORMAT = 3
+FLEET_FORMAT = 4
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
-KINDS = ("files", "symbols", "units", "chunks")
+KINDS = ("files", "symbols", "chunks")
 _MOST_BYTES = 256_000_000
 _MOST_PART_BYTES = 16_000_000
+_AGAIN = "run `lci cluster index`"
+
+
+# --- of the fleet -------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +51,6 @@ class Part:
         manifest: Names its shards.
         graph: Its part of the call graph; None until the fleet is linked.
         counts: Rows of each of `KINDS`.
-        lengths: Field to the sum of its rows' lengths.
-        languages: That its files have.
-        model: The digest of the model that its vectors are of.
     """
 
     name: str
@@ -59,9 +63,6 @@ class Part:
     manifest: Named
     graph: Named | None
     counts: dict[str, int]
-    lengths: dict[str, int]
-    languages: tuple[str, ...]
-    model: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,24 +103,21 @@ def read_fleet(objects: Objects) -> Fleet:
         StoreError: It cannot be read, or is damaged.
     """
     data = _parsed(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
-    if data.get("format") != FLEET_FORMAT or isinstance(data["format"], bool):
-        wrong = ShardVersionError(f"{objects.url}/{FLEET}", found=data.get("format"), readable=FLEET_FORMAT)
-        wrong.hint = "upgrade lci" if wrong.newer else "run `lci cluster index`"
-        raise wrong
     digest, found = data.pop("digest", None), data.pop("seal", None)
     if digest != blake2b(_canonical({**data, "seal": found}), digest_size=16).hexdigest():
-        raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint="run `lci cluster index`")
+        raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint=_AGAIN)
     if not is_fleet_sealed(_canonical(data), found):
         error = UntrustedIndexError(objects.url)
         error.message = f"the fleet in {objects.url} is not sealed with your key of fleets"
         error.hint = "copy fleet.key from the machine that made it into your configuration folder"
         raise error
     try:
-        parts = tuple(part_of(item) for item in data["parts"])
-        fleet = Fleet(_number(data["generation"]), _text(data["built_at"]), _text(data["program"]), parts)
+        parts = tuple(_part(item) for item in data["parts"])
+        return Fleet(
+            _checked(data["generation"]), _checked(data["built_at"], str), _checked(data["program"], str), parts
+        )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(f"{objects.url}: {FLEET} has unexpected content ({error})", hint="rebuild it") from error
-    return fleet
+        raise StoreError(f"{objects.url}: {FLEET} has unexpected content ({error})", hint=_AGAIN) from error
 
 
 def former_fleet(objects: Objects) -> Fleet | None:
@@ -153,20 +151,21 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
     if (now.generation if now is not None else 0) != after:
         raise IndexWriteError(f"{objects.url}: another run has published a fleet meanwhile", hint="run it again")
     fleet = replace(fleet, generation=after + 1)
-    data: dict[str, Any] = {"format": FLEET_FORMAT, **asdict(fleet)}
-    data = json.loads(_canonical(data))
+    data: dict[str, Any] = json.loads(_canonical({"format": FLEET_FORMAT, **asdict(fleet)}))
     data["seal"] = fleet_seal(_canonical(data))
     data["digest"] = blake2b(_canonical(data), digest_size=16).hexdigest()
     objects.replace(FLEET, _canonical(data) + b"\n")
     return fleet
 
 
-def read_part_manifest(data: bytes, objects: Objects, part: Part) -> dict[str, Any]:
-    """The manifest of a part, whose digest has been compared. Raises StoreError if it is not one."""
-    found = _parsed(data, objects, part.manifest.name)
-    if found.get("format") != FLEET_FORMAT:
-        raise ShardVersionError(f"{objects.url}: {part.name}", found=found.get("format"), readable=FLEET_FORMAT)
-    return found
+def _part(data: dict[str, Any]) -> Part:
+    """A part from its JSON. Raises what `named` raises."""
+    manifest, graph = named(data["manifest"], "part"), data["graph"]
+    if manifest.bytes > _MOST_PART_BYTES:
+        raise ValueError("a part's manifest is larger than it can be")
+    texts = {key: _checked(data[key], str) for key in ("name", "source", "commit", "start", "state", "first", "last")}
+    counts = {kind: _checked(data["counts"][kind]) for kind in KINDS}
+    return Part(**texts, manifest=manifest, graph=None if graph is None else named(graph, "partgraph"), counts=counts)
 
 
 def named(value: Any, role: str) -> Named:
@@ -175,53 +174,113 @@ def named(value: Any, role: str) -> Named:
     Raises:
         TypeError, ValueError, KeyError: It names none, or one of another role.
     """
-    if not isinstance(value, (list, tuple)) or len(value) != 3:
-        raise ValueError("an object has a name, a size and a digest")
-    name, size, sha = _text(value[0]), _number(value[1]), _text(value[2])
+    name, size, sha = value
+    _checked(name, str), _checked(size), _checked(sha, str)
     if not NAME.fullmatch(name) or name.partition("-")[0] != role or name[len(role) + 1 :].partition(".")[0] != sha:
         raise ValueError(f"an object is called {name!r}")
     return Named(name, size, sha)
 
 
-def part_of(data: dict[str, Any]) -> Part:
-    """A part from its JSON. Raises what `named` raises."""
-    manifest, graph = named(data["manifest"], "part"), data["graph"]
-    if manifest.bytes > _MOST_PART_BYTES:
-        raise ValueError("a part's manifest is larger than it can be")
-    return Part(
-        _text(data["name"]),
-        _text(data["source"]),
-        _text(data["commit"]),
-        _text(data["start"]),
-        _text(data["state"]),
-        _text(data["first"]),
-        _text(data["last"]),
-        manifest,
-        None if graph is None else named(graph, "partgraph"),
-        {kind: _number(data["counts"][kind]) for kind in KINDS},
-        {field: _number(data["lengths"][field]) for field in FIELDS},
-        tuple(_text(language) for language in data["languages"]),
-        _text(data["model"]),
-    )
-
-
 def _parsed(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
+    """A manifest of this build's format."""
     try:
         found = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise StoreError(f"{objects.url}: {name} cannot be read ({error})", hint="run `lci cluster index`") from error
+        raise StoreError(f"{objects.url}: {name} cannot be read ({error})", hint=_AGAIN) from error
     if not isinstance(found, dict):
-        raise StoreError(f"{objects.url}: {name} is not a JSON object", hint="run `lci cluster index`")
+        raise StoreError(f"{objects.url}: {name} is not a JSON object", hint=_AGAIN)
+    if found.get("format") != FLEET_FORMAT or isinstance(found["format"], bool):
+        wrong = ShardVersionError(f"{objects.url}/{name}", found=found.get("format"), readable=FLEET_FORMAT)
+        wrong.hint = "upgrade lci" if wrong.newer else _AGAIN
+        raise wrong
     return found
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text is not one")
+def _checked(value: Any, kind: type = int) -> Any:
+    if type(value) is not kind or (type(value) is int and value < 0):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
     return value
 
 
-def _number(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError("a number is not one")
-    return value
+# --- of a part ----------------------------------------------------------------------------------------------------
+
+
+class Contents(NamedTuple):
+    """What the manifest of a part names.
+
+    Attributes:
+        manifest: That of its index.
+        packs: The objects of the texts, each with the first digest in it.
+    """
+
+    manifest: Manifest
+    packs: list[tuple[str, Named]]
+
+    @property
+    def objects(self) -> list[Named]:
+        """All of them."""
+        return [*(object_of(*item) for item in self.manifest.all_shards()), *(pack for _, pack in self.packs)]
+
+
+def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
+    """Read the manifest of a part.
+
+    Args:
+        data: Its bytes, whose digest has been compared.
+        objects: Where they come from.
+        part: The part.
+    Raises:
+        ShardVersionError: It is in a format that this build does not read.
+        StoreError: It is not what was written.
+    """
+    found = _parsed(data, objects, part.manifest.name)
+    try:
+        if (index_format := found["manifest"]["format"]) != FORMAT:
+            raise ShardVersionError(f"{objects.url}: {part.name}", found=index_format, readable=FORMAT)
+        contents = Contents(
+            manifest_of(found["manifest"]), [(str(first), named(pack, "texts")) for first, pack in found["texts"]]
+        )
+        _ = contents.objects
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        why = f"{objects.url}: the manifest of {part.name} has unexpected content ({error})"
+        raise StoreError(why, hint=_AGAIN) from error
+    return contents
+
+
+def object_of(role: str, shard: Shard) -> Named:
+    """The object that a shard is. Raises ValueError if it can be none."""
+    return named((f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha), role)
+
+
+# --- what no manifest names ---------------------------------------------------------------------------------------
+
+
+class Cleaned(NamedTuple):
+    """What `clean` has done."""
+
+    removed: int  # objects
+    bytes: int  # of them
+    kept: int
+    young: int  # of them, those that no manifest names
+
+
+def clean(objects: Objects, grace: float) -> Cleaned:
+    """Remove the objects of a store that its fleet does not name.
+
+    Args:
+        objects: The store.
+        grace: Seconds. What was written since stays: a run stores its objects before it publishes a fleet.
+    Raises:
+        IndexError_: The fleet, or a part of it, cannot be read; then nothing is removed.
+        IndexWriteError: An object cannot be removed.
+    """
+    before = time.time() - grace
+    listed = objects.listed()  # before the fleet is read: what is published meanwhile was written before that
+    fleet = read_fleet(objects)
+    kept = {one.name for part in fleet.parts for one in (part.manifest, part.graph) if one is not None}
+    for part in fleet.parts:
+        kept |= {one.name for one in part_contents(objects.content(part.manifest), objects, part).objects}
+    others = [one for one in listed if one.name not in kept]
+    old = [one for one in others if one.written <= before]
+    objects.remove([one.name for one in old])
+    return Cleaned(len(old), sum(one.bytes for one in old), len(listed) - len(old), len(others) - len(old))

@@ -7,24 +7,21 @@ a further definition in it, stored with what a link to it shows, so that no part
 from __future__ import annotations
 
 import json
-import sqlite3
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from contextlib import ExitStack, closing
+from collections import Counter
+from contextlib import closing
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.callgraph.link import Linker
-from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.callgraph_tables import SqlTables
-from lci_py.index.shards.graph import GraphIndex, write_graph
+from lci_py.index.shards.graph import GraphIndex, pointers, write_graph
 from lci_py.index.shards.numbering import COUNTED, Numbering
-from lci_py.index.shards.symbol_queries import names
+from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.processes import FORKS
-from lci_py.search.ranking.graph_lift import units_of
+from lci_py.search.answer.graph_context import links_of
 from lci_py.types.search import GraphLink
 
 if TYPE_CHECKING:
@@ -33,11 +30,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.symbol_queries import Name
-    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.snapshot import Snapshot
 
-#: A unit of the fleet is its part times this, plus its number in the part.
+#: A unit of the fleet is its part, from 1, times this, plus its number in the part. What is less is of one's own part.
 PART = 1 << 32
 
 
@@ -56,36 +51,22 @@ def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
         DamagedIndexError: A shard is not what was written.
         OSError: A file cannot be written.
     """
-    links = _read_facts(parts, folder).finish(fork=FORKS)
-    write_graph(whole := folder / "graph.arrays", links)
-    cut = _Cut(GraphIndex(whole), parts)
-    shas = [[known.sha for known in part.files.known() if known.slot >= 0] for part in parts]
-    times = Counter(sha for own in shas for sha in own)
-    made = []
-    for number, own in enumerate(shas):
-        made.append(folder / f"part-{number}.arrays")
-        copied = np.array([times[sha] > 1 for sha in own], np.uint8)
-        write_arrays(made[-1], {**cut.part(number), "copied": copied})
-    return made
-
-
-def _read_facts(parts: Sequence[Snapshot], folder: Path) -> Linker:
-    """What linking needs of all parts."""
     numbering = _joined(parts, folder / "numbering.arrays")
-    with ExitStack() as stack:
-        connections = []
-        for shard in (shard for part in parts for shard in part.shards("symbols")):
-            try:
-                uri = shard.resolve().as_uri() + "?mode=ro&immutable=1"
-                connections.append(stack.enter_context(closing(sqlite3.connect(uri, uri=True))))
-                connections[-1].execute("PRAGMA trusted_schema = OFF")
-            except sqlite3.DatabaseError as error:
-                raise DamagedIndexError(f"{shard.name}: {error}") from error
-        tables = SqlTables(connections, numbering)
+    with closing(SymbolicIndex([shard for part in parts for shard in part.shards("symbols")], numbering)) as symbols:
+        tables = SqlTables([segment.db for segment in symbols.segments], numbering)
         linker = Linker()
         for file in range(numbering.total("files")):
             linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
-    return linker
+        write_graph(whole := folder / "graph.arrays", linker.finish(fork=FORKS))
+        cut = _Cut(GraphIndex(whole), symbols, parts)
+        shas = [[known.sha for known in part.files.known() if known.slot >= 0] for part in parts]
+        times = Counter(sha for own in shas for sha in own)
+        made = []
+        for number, own in enumerate(shas):
+            made.append(folder / f"part-{number}.arrays")
+            copied = np.array([times[sha] > 1 for sha in own], np.uint8)
+            write_arrays(made[-1], {**cut.part(number), "copied": copied})
+    return made
 
 
 def _joined(parts: Sequence[Snapshot], path: Path) -> Numbering:
@@ -113,8 +94,9 @@ def _joined(parts: Sequence[Snapshot], path: Path) -> Numbering:
 class _Cut:
     """Cuts the graph of all parts into those of the parts."""
 
-    def __init__(self, graph: GraphIndex, parts: Sequence[Snapshot]) -> None:
-        self._graph, self._parts = graph, parts
+    def __init__(self, graph: GraphIndex, symbols: SymbolicIndex, parts: Sequence[Snapshot]) -> None:
+        self._graph, self._index = graph, symbols
+        self._paths = [path for part in parts for path in part.unit_table.paths]
         self._symbols, self._files = (
             [0, *accumulate(part.numbering.total(kind) for part in parts)] for kind in ("symbols", "files")
         )
@@ -123,8 +105,7 @@ class _Cut:
         self._unit_of = np.full(graph.n_symbols + 1, -1, np.int64)
         for number, part in enumerate(parts):
             owned = np.flatnonzero(part.unit_table.symbol >= 0)
-            self._unit_of[self._symbols[number] + part.unit_table.symbol[owned]] = number * PART + owned
-        self._names: dict[int, Name] = {}
+            self._unit_of[self._symbols[number] + part.unit_table.symbol[owned]] = (number + 1) * PART + owned
 
     def part(self, number: int) -> dict[str, Any]:
         """The arrays of a part's graph."""
@@ -157,70 +138,34 @@ class _Cut:
             "first_symbol": first_symbol.astype(np.int32),
             "target": target.astype(np.int32),
             **{name: getattr(graph, name)[edges] for name in ("kind", "line", "step")},
-            "out_ptr": _pointers(source, n_nodes),
+            "out_ptr": pointers(source, n_nodes),
             "incoming": np.argsort(target, kind="stable").astype(np.int32),
-            "in_ptr": _pointers(target, n_nodes),
+            "in_ptr": pointers(target, n_nodes),
             "first_lambda": (graph.first_lambda[f : f_end + 1] - a).astype(np.int32),
             "lambda_symbol": np.where(lambda_symbol >= 0, lambda_symbol - s, -1).astype(np.int32),
             "lambda_line": graph.lambda_line[a:a_end].astype(np.int32),
             "lambda_end_line": graph.lambda_end_line[a:a_end].astype(np.int32),
-            "part": np.array([number], np.int32),
             **self._outside(outside),
         }
 
     def _outside(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
         """What a part's graph says of nodes of others: the part, the unit of the fleet, and what a link shows."""
-        graph = self._graph
-        anonymous = nodes >= graph.n_symbols + graph.n_files
-        symbols = np.where(nodes < graph.n_symbols, nodes, -1)
-        symbols[anonymous] = graph.lambda_symbol[nodes[anonymous] - graph.n_symbols - graph.n_files]
-        links = self._links_of(nodes.tolist())
-        texts = [json.dumps(link).encode() for _, link in links]
+        graph, firsts = self._graph, (0, self._graph.n_symbols, self._graph.n_symbols + self._graph.n_files)
+        kind = np.searchsorted(firsts, nodes, "right") - 1
+        part = np.zeros(len(nodes), np.int32)
+        for which, (first, starts) in enumerate(zip(firsts, (self._symbols, self._files, self._lambdas), strict=True)):
+            there = kind == which
+            part[there] = np.searchsorted(starts, nodes[there] - first, "right") - 1
+        symbols = np.where(kind == 0, nodes, -1)
+        symbols[kind == 2] = graph.lambda_symbol[nodes[kind == 2] - firsts[2]]
+        links = links_of(self._index, self._paths, graph, nodes.tolist())
+        texts = [json.dumps(links[node]).encode() for node in nodes.tolist()]
         return {
-            "outside_part": np.array([part for part, _ in links], np.int32),
+            "outside_part": part,
             "outside_unit": self._unit_of[symbols],
             "outside_start": np.array([0, *accumulate(map(len, texts))], np.int64),
             "outside_link": np.frombuffer(b"".join(texts), np.uint8),
         }
-
-    def _links_of(self, nodes: Sequence[int]) -> list[tuple[int, GraphLink]]:
-        """The part of each of some nodes, and what a link to it shows."""
-        graph = self._graph
-        # File, line and symbol of each node.
-        places: dict[int, tuple[int, int, int]] = {}
-        for node in nodes:
-            if node < graph.n_symbols:
-                places[node] = graph.file_of(node), 0, node
-            elif node < graph.n_symbols + graph.n_files:
-                places[node] = node - graph.n_symbols, 1, -1
-            else:
-                places[node] = graph.lambda_at(node)
-        wanted: dict[int, set[int]] = defaultdict(set)
-        for _, _, symbol in places.values():
-            if symbol >= 0 and symbol not in self._names:
-                part = bisect_right(self._symbols, symbol) - 1
-                wanted[part].add(symbol - self._symbols[part])
-        for part, own in wanted.items():
-            found = names(self._parts[part].symbols, sorted(own))
-            self._names |= {symbol + self._symbols[part]: name for symbol, name in found.items()}
-        links = []
-        for node, (file, line, symbol) in places.items():
-            part = bisect_right(self._files, file) - 1
-            path = self._parts[part].unit_table.paths[file - self._files[part]]
-            name = self._names.get(symbol)
-            if node < graph.n_symbols and name is not None:
-                link = GraphLink(name.id, name.name, path, name.line, name.qualified_name)
-            elif node < graph.n_symbols + graph.n_files:
-                link = GraphLink(f"file:{path}", None, path, 1)
-            else:
-                outer = f"{name.qualified_name}." if name is not None else ""
-                link = GraphLink(f"lambda:{path}:{line}", "<lambda>", path, line, f"{outer}<lambda>")
-            links.append((part, link))
-        return links
-
-
-def _pointers(nodes: NDArray[np.int64], n: int) -> NDArray[np.int32]:
-    return np.append(0, np.cumsum(np.bincount(nodes, minlength=n))).astype(np.int32)
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -242,8 +187,8 @@ class PartGraph(GraphIndex):
         super().__init__(path)
         arrays = self._arrays
         self.copied = arrays.array("copied", "u1")  # [files] whether another file of the fleet has the same content
-        self._part = int(arrays.array("part", "i4")[0])
-        self._outside_part, self._outside_unit = arrays.array("outside_part", "i4"), arrays.array("outside_unit", "i8")
+        self._outside_part = arrays.array("outside_part", "i4")
+        self._outside_unit: NDArray[np.int64] = arrays.array("outside_unit", "i8")
         self._outside_start, self._outside_link = (
             arrays.array("outside_start", "i8"),
             arrays.array("outside_link", "u1"),
@@ -277,13 +222,7 @@ class PartGraph(GraphIndex):
         self._check(0 <= start <= stop <= len(self._outside_link))
         return GraphLink(*json.loads(bytes(self._outside_link[start:stop])))
 
-    def in_fleet(self, units: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Units of the part as units of the fleet."""
-        return self._part * PART + units
-
-    def units_of(self, table: UnitColumns, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """The unit of the fleet of each of some nodes, -1 for none."""
-        own = table.unit_of_symbol(self.n_symbols)
-        units = np.where(own >= 0, self.in_fleet(own), -1)
-        units[self.own_symbols :] = self._outside_unit
-        return units_of(self, units, nodes)
+    def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = own.copy()
+        found[self.own_symbols :] = self._outside_unit
+        return found

@@ -7,7 +7,7 @@ parts are begun first. A job has no state.
 from __future__ import annotations
 
 import tempfile
-from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ from lci_py.errors import IndexWriteError, LciError, UsageError
 from lci_py.types.record import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lci_py.cluster.workers import Workers
 
@@ -49,20 +49,29 @@ class Indexed(NamedTuple):
 # --- jobs ---------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _about(name: str) -> Iterator[None]:
+    """Say of what repository an error is."""
+    try:
+        yield
+    except LciError as error:
+        error.message = f"{name}: {error.message}"
+        raise
+    except OSError as error:
+        raise IndexWriteError(f"{name}: {error.strerror}", hint="free some space") from error
+
+
 def survey_some(
     _folder: Path, _processes: int, asked: Sequence[tuple[Repository, str, tuple[str, ...]]], most: int
 ) -> list[Survey | None]:
     """Look at some repositories, each with the commit that is indexed and where its parts start."""
     found = []
     for (name, source, marker), known, starts in asked:
-        try:
+        with _about(name):
             place = source_of(source)
             if marker and place.revision:
                 raise UsageError(f"{source} has commits of its own", hint="write PATH@REVISION, and no third word")
             found.append(survey(place, marker, known, starts, most))
-        except LciError as error:
-            error.message = f"{name}: {error.message}"
-            raise
     return found
 
 
@@ -70,14 +79,8 @@ def index_part(
     folder: Path, processes: int, url: str, wanted: Wanted, former: Part | None
 ) -> tuple[Part | None, list[str]]:
     """Index a part, and put it into the store: as `store_part`."""
-    with tempfile.TemporaryDirectory(dir=folder) as work:
-        try:
-            return store_part(Objects(url), wanted, Path(work), former=former, processes=processes)
-        except LciError as error:
-            error.message = f"{wanted.name}: {error.message}"
-            raise
-        except OSError as error:
-            raise IndexWriteError(f"{wanted.name}: {error.strerror}", hint="free some space") from error
+    with _about(wanted.name), tempfile.TemporaryDirectory(dir=folder) as work:
+        return store_part(Objects(url), wanted, Path(work), former=former, processes=processes)
 
 
 def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
@@ -97,7 +100,7 @@ def index_fleet(
     repositories: Sequence[Repository],
     built_at: str,
     program: str,
-    progress: Callable[[str, int, int], None] = lambda _stage, _done, _total: None,
+    progress: Callable[[str, int, int], None] | None = None,
     *,
     split: int = SPLIT_BYTES,
 ) -> Indexed:
@@ -117,89 +120,66 @@ def index_fleet(
         IndexError_, UsageError: A repository cannot be indexed, or the store not be written. It is as it was.
     """
     objects = Objects(url)
-    if len({one.name for one in repositories}) != len(repositories) or not repositories:
+    names = {one.name for one in repositories}
+    if len(names) != len(repositories) or not names:
         raise UsageError("a fleet has repositories with different names", hint="look at the list of repositories")
-    for one in repositories:
-        check_name(one.name)
+    for name in names:
+        check_name(name)
     before = former_fleet(objects) or Fleet(0, built_at, program, ())
-    old: dict[tuple[str, str], list[Part]] = defaultdict(list)
-    for part in before.parts if before.program == program else ():
-        old[part.name, part.source].append(part)
-    made, warnings = _indexed(workers, url, _looked_at(workers, repositories, old, split), progress)
-    kept = [part for one in repositories if (one.name, one.source) not in made for part in old[one.name, one.source]]
-    parts = [*kept, *(part for own in made.values() for part in own)]
+    old = before.parts if before.program == program else ()
+    parts, todo = _looked_at(workers, repositories, old, split)
+    todo.sort(key=lambda one: -one[0].run.bytes)  # a large one that is begun last is waited for
+    warnings: set[str] = set()
+    for done, (place, (part, said)) in enumerate(workers.each(index_part, [(url, *one) for one in todo]), 1):
+        parts += [part] if part is not None else []
+        warnings |= {f"{todo[place][0].name}: {text}" for text in said}
+        if progress is not None:
+            progress("index", done, len(todo))
+    warnings |= {f"{name} has no files to index" for name in names - {part.name for part in parts}}
     if not parts:
         raise IndexWriteError("none of the repositories has files to index", hint="look at the list of repositories")
     fleet = replace(before, built_at=built_at, program=program).ordered(parts)
     if fleet.parts == before.parts:
-        return Indexed(before, [], False, warnings)
-    fresh = [name for (name, source), own in made.items()
-             if [part.manifest for part in own] != [part.manifest for part in old[name, source]]]  # fmt: skip
-    if _digests(fleet) != _digests(before) or any(part.graph is None for part in fleet.parts):
-        progress("graph", 0, 0)
+        return Indexed(before, [], False, sorted(warnings))
+    changed = {(part.name, part.manifest) for part in old} ^ {(part.name, part.manifest) for part in parts}
+    digests, were = ([part.manifest.sha for part in one.parts] for one in (fleet, before))
+    if digests != were or any(part.graph is None for part in parts):
+        if progress is not None:
+            progress("graph", 0, 0)
         [(_, fleet)] = workers.each(link_parts, [(url, fleet)])
-    return Indexed(write_fleet(objects, fleet, before.generation), sorted(fresh), True, warnings)
-
-
-def _digests(fleet: Fleet) -> list[str]:
-    return [part.manifest.sha for part in fleet.parts]
-
-
-class _Piece(NamedTuple):
-    """What there is of a repository that is not as it was: a part that stays, or what is to be indexed."""
-
-    wanted: Wanted
-    former: Part | None
-    stays: bool
+    fleet = write_fleet(objects, fleet, before.generation)
+    return Indexed(fleet, sorted({name for name, _ in changed} & names), True, sorted(warnings))
 
 
 def _looked_at(
-    workers: Workers, repositories: Sequence[Repository], old: dict[tuple[str, str], list[Part]], split: int
-) -> list[_Piece]:
-    """What there is of the repositories that are not as they were."""
-    asked = []
+    workers: Workers, repositories: Sequence[Repository], old: Sequence[Part], split: int
+) -> tuple[list[Part], list[tuple[Wanted, Part | None]]]:
+    """The parts that stay as they are, and what is to be indexed, each with the part as it was."""
+    parts: list[Part] = []
+    asked, formers = [], []
     for one in repositories:
-        own = sorted(old[one.name, one.source], key=lambda part: part.start)
-        known = own[0].commit if own else ""
-        if not (known and known == one.commit):
-            asked.append((one, known, tuple(part.start for part in own)))
+        own = {part.start: part for part in old if (part.name, part.source) == (one.name, one.source)}
+        known = own[min(own)].commit if own else ""
+        if known and known == one.commit:
+            parts += own.values()
+        else:
+            asked.append((one, known, tuple(sorted(own))))
+            formers.append(own)
     some = [asked[at : at + _LOOKED_AT] for at in range(0, len(asked), _LOOKED_AT)]
     seen = dict(workers.each(survey_some, [(few, split) for few in some]))
-    found = []
-    for (one, _, _), surveyed in zip(asked, (one for few in range(len(some)) for one in seen[few]), strict=True):
-        formers = {part.start: part for part in old[one.name, one.source]}
-        for run in surveyed.runs if surveyed is not None else ():
-            former = formers.get(run.start)
-            stays = former is not None and bool(run.state) and run.state == former.state
-            found.append(_Piece(Wanted(one.name, one.source, surveyed.commit, run), former, stays))
-    return found
-
-
-def _indexed(
-    workers: Workers, url: str, pieces: Sequence[_Piece], progress: Callable[[str, int, int], None]
-) -> tuple[dict[tuple[str, str], list[Part]], list[str]]:
-    """The parts of the repositories that were looked at, by name and source; and warnings."""
-    found: dict[tuple[str, str], list[Part]] = {}
-    warnings: list[str] = []
-    todo = []
-    for piece in pieces:
-        wanted, former, stays = piece
-        own = found.setdefault((wanted.name, wanted.source), [])
-        if stays and former is not None:
-            own.append(replace(former, commit=wanted.commit))
-        else:
-            todo.append(piece)
-    todo.sort(key=lambda piece: -piece.wanted.run.bytes)  # a large one that is begun last is waited for
-    calls = [(url, piece.wanted, piece.former) for piece in todo]
-    for done, (place, (part, said)) in enumerate(workers.each(index_part, calls), 1):
-        wanted = todo[place].wanted
-        found[wanted.name, wanted.source] += [part] if part is not None else []
-        warnings += [f"{wanted.name}: {text}" for text in said]
-        progress("index", done, len(todo))
-    warnings += [f"{name} has no files to index" for (name, _), own in found.items() if not own]
-    for own in found.values():
-        own.sort(key=lambda part: part.start)
-    return found, sorted(set(warnings))
+    surveys = [surveyed for place in range(len(some)) for surveyed in seen[place]]
+    todo: list[tuple[Wanted, Part | None]] = []
+    for (one, _, _), own, found in zip(asked, formers, surveys, strict=True):
+        if found is None:  # it is at the same commit
+            parts += own.values()
+            continue
+        for run in found.runs:
+            former = own.get(run.start)
+            if former is not None and run.state and run.state == former.state:
+                parts.append(replace(former, commit=found.commit))
+            else:
+                todo.append((Wanted(one.name, one.source, found.commit, run), former))
+    return parts, todo
 
 
 __all__ = ["Indexed", "Repository", "index_fleet"]

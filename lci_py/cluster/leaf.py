@@ -1,402 +1,379 @@
-"""One part of a fleet. It answers what it counts of a query, and its best results by what all parts have counted.
+"""One part of a fleet: opened from the store, and searched as the part of all parts that it is.
 
-It ranks with the code of a search over one index, to which the statistics of all are an input (`search/whole.py`).
-All numbers in its answers are those of its own index.
+The modes of a search run as they are. What only all parts together can tell they ask of `PartOf`, which knows what the
+root has added up, and notes what it lacks.
 """
 
 from __future__ import annotations
 
-import time
+import zlib
 from _thread import allocate_lock
-from bisect import bisect_left
-from typing import TYPE_CHECKING, Any, NamedTuple
+from bisect import bisect_left, bisect_right
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from lci_py.errors import IndexError_
-from lci_py.index.shards.bm25 import FIELDS
-from lci_py.index.shards.symbol_queries import alike_by_ratio
-from lci_py.search.degraded import Extras
-from lci_py.search.modes import multiview, single, structural
-from lci_py.search.modes.candidates import Choice, Chosen, chosen
-from lci_py.search.query.text import TextQuery
-from lci_py.search.ranking import evidence
-from lci_py.search.ranking.fusion import POOL
-from lci_py.search.ranking.graph_lift import SEEDS, distinct, edges_of
-from lci_py.search.ranking.signals import Measure, closest
-from lci_py.search.ranking.spelled import NOTHING, likely, name_counts, spelled, texts_of
-from lci_py.types.record import replace
-from lci_py.types.search import VIEWS, Filters
+from lci_py.cluster.fleet import object_of, part_contents
+from lci_py.cluster.graph import PartGraph
+from lci_py.errors import DamagedIndexError, GraphPendingError, IndexError_, ShardMissingError, UsageError
+from lci_py.index.shards.abbreviations import Abbreviation, AbbreviationIndex
+from lci_py.index.shards.arrays import Arrays
+from lci_py.index.shards.bm25 import FIELDS, ROWS, LexicalIndex, Term
+from lci_py.index.store.manifest import OpenIndex
+from lci_py.search.engine import Engine
+from lci_py.search.ranking.graph_lift import Reached
+from lci_py.search.snapshot import Snapshot
+from lci_py.search.whole import Whole
+from lci_py.search.worktree.freshness import Freshness, SourceReader, Sweep
+from lci_py.source.repository.walk import WalkResult
+from lci_py.source.text.digest import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from lci_py.cluster.graph import PartGraph
-    from lci_py.search.modes.fallback import Attempt
-    from lci_py.search.query.plan import Plan
-    from lci_py.search.query.text import Conditions
-    from lci_py.search.ranking.fusion import Outcome
-    from lci_py.search.ranking.signals import Mention
-    from lci_py.search.ranking.spelled import Spelled
-    from lci_py.search.snapshot import Snapshot
-    from lci_py.search.whole import NameCounts, Whole
-    from lci_py.types.search import Answer, Result, SearchRequest, View
+    from lci_py.cluster.fleet import Contents, Part
+    from lci_py.cluster.objects import Cache
+    from lci_py.embed.protocol import TextEncoder
+    from lci_py.index.store.manifest import Manifest
+    from lci_py.types.search import Answer, SearchRequest
 
-#: Similar names that are told of.
-_ALIKE = 3
+_T = TypeVar("_T")
+#: A statistic: how the values of the parts are put together (a method of `Whole`), what it is, the limit of a share.
+Key = tuple[str, "Hashable", int]
 
 
-class Ask(NamedTuple):
-    """A query as every part ranks it.
-
-    Attributes:
-        request: What the results are to look like, and how many are wanted; its query is the text without filters.
-        attempt: What is searched for; its query spells out what is looked for.
-        query: What is ranked by: the same with rewrites.
-        plan: How multiview ranks; None in the other modes.
-    """
-
-    request: SearchRequest
-    attempt: Attempt
-    query: TextQuery
-    plan: Plan | None = None
-
-    @property
-    def views(self) -> tuple[View, ...]:
-        return VIEWS if self.plan is not None else ("dense",) if self.request.mode == "dense" else ("bm25",)
+# --- a part of all parts ------------------------------------------------------------------------------------------
 
 
-class Need(NamedTuple):
-    """Statistics that a query needs of all parts.
-
-    Attributes:
-        terms: In how many rows of each field each is.
-        related: What the words shorten, or are short for.
-        names: How many definitions a query names.
-        choices: How many units can be results.
-        alike: Names like a word.
-        files: How well files are named.
-        contents: Where files with some digests are.
-    """
-
-    terms: tuple[str, ...] = ()
-    related: tuple[str, ...] = ()
-    names: tuple[tuple[TextQuery, Filters], ...] = ()
-    choices: tuple[Choice, ...] = ()
-    alike: tuple[str, ...] = ()
-    files: tuple[tuple[tuple[str, float], ...], ...] = ()
-    contents: tuple[str, ...] = ()
+class Unsettled(Exception):
+    """A search cannot go on without statistics that it lacks."""
 
 
-class Counts(NamedTuple):
-    """The answer to a `Need`: of each key the value in one part."""
+class PartOf(Whole):
+    """Of a part of a fleet, for one query."""
 
-    terms: dict[str, tuple[int, ...]]  # by field, in the order of `bm25.FIELDS`; only terms that the part has
-    related: dict[str, list[tuple[str, str, int, int, int]]]
-    names: dict[tuple[TextQuery, Filters], NameCounts]
-    choices: dict[Choice, int]
-    alike: dict[str, list[tuple[float, str]]]
-    files: dict[tuple[tuple[str, float], ...], dict[Mention, tuple[int, int]]]
-    contents: dict[str, list[str]]
+    alone = False
 
+    def __init__(self) -> None:
+        self._known: Mapping[Key, Any] = {}
+        self._kept: dict[Hashable, Any] = {}
+        #: What this part has of what it has asked for in vain.
+        self.lacking: dict[Key, Any] = {}
 
-class Scores(NamedTuple):
-    """The statistics of the scores of a query, over the best units of each view.
+    def tell(self, known: Mapping[Key, Any]) -> None:
+        """Begin again with what all parts together have."""
+        self._known, self.lacking = known, {}
 
-    Attributes:
-        hits: View to the scores of its best units, best first, and the place of each in the arrays below.
-        best: The largest score of the view bm25.
-        likely: For each text that is looked for, the share and the score of the places that have most of its words.
-        files: [n] the file of each of these units, and of those that the query spells out.
-        measured: Name of a signal to [n] what is scaled to be it.
-        spelled: [n] whether the query spells it out.
-        symbols: Whether a definition without a unit of its own is named like the query.
-    """
+    def once(self, what: Hashable, make: Callable[[], _T]) -> _T:
+        found: _T = self._kept[what] if what in self._kept else make()
+        if not self.lacking:
+            self._kept[what] = found
+        return found
 
-    hits: dict[View, tuple[NDArray[np.float64], NDArray[np.int64]]]
-    best: float
-    likely: tuple[tuple[NDArray[np.float64], NDArray[np.float32]], ...]
-    files: NDArray[np.int32]
-    measured: dict[str, NDArray[np.float32]]
-    spelled: NDArray[np.bool_]
-    symbols: bool
+    def settle(self) -> None:
+        if self.lacking:
+            raise Unsettled
 
-    def first(self, counts: Mapping[View, int]) -> Scores:
-        """The same without the units that are neither among the first hits of a view nor spelled out."""
-        kept = self.spelled.copy()
-        for view, count in counts.items():
-            kept[self.hits[view][1][:count]] = True
-        place = np.cumsum(kept) - 1
-        return self._replace(
-            hits={
-                view: (self.hits[view][0][:count], place[self.hits[view][1][:count]]) for view, count in counts.items()
-            },
-            files=self.files[kept],
-            measured={name: values[kept] for name, values in self.measured.items()},
-            spelled=self.spelled[kept],
-        )
+    def _asked(self, kind: str, what: Hashable, own: Any, until: _T, limit: int = 0) -> _T:
+        key = (kind, what, limit)
+        if key in self._known:
+            found: _T = self._known[key]
+            return found
+        self.lacking[key] = own
+        return until
 
+    def total(self, what: Hashable, own: _T) -> _T:
+        return self._asked("total", what, own, own)
 
-class Seeds(NamedTuple):
-    """What can be among the best results before the graph is asked: scores, best first, and what is around each.
+    def largest(self, what: Hashable, own: _T) -> _T:
+        return self._asked("largest", what, own, own)
 
-    Attributes:
-        scores: [n].
-        highest: The largest score of a candidate.
-        group: [m] relation * n + place of the seed.
-        unit: [m] units of the fleet: the part << 32 | the number in it.
-        sure: [m] how sure the edges are.
-    """
+    def nearest(self, what: Hashable, own: _T) -> _T:
+        return self._asked("nearest", what, own, own)
 
-    scores: NDArray[np.float64]
-    highest: float
-    group: NDArray[np.int64]
-    unit: NDArray[np.int64]
-    sure: NDArray[np.float64]
+    def joined(self, what: Hashable, own: _T) -> _T:
+        return self._asked("joined", what, own, own)
+
+    def share(self, what: Hashable, columns: Sequence[Any], limit: int) -> int:
+        return self._asked("share", what, tuple(np.asarray(column[:limit]) for column in columns), 0, limit)
+
+    def around(self, what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
+        nothing = weigh(Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0))
+        return self._asked("around", what, (scores, *reached), nothing)
 
 
-class Ranks(NamedTuple):
-    """The scores of the best results of a part, best first, and how many results there are."""
+class _Lexical(LexicalIndex):
+    """Scores the rows of a part by those of all parts. Terms that only others have are known, and have no rows."""
 
-    scores: NDArray[np.float64]
-    total: int
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(snapshot.shards("bm25"), snapshot.numbering)
+        self._snapshot = snapshot
+        #: Terms that were asked for, and in how many rows of each field of this part they are.
+        self._terms: dict[str, tuple[Term, tuple[int, ...]]] = {}
+        rows = (snapshot.numbering.total(ROWS[field]) for field in FIELDS)
+        self._own_sizes = (*rows, *map(super().length, FIELDS))
+
+    def forget(self) -> None:
+        """Start a new query, for which the statistics may be others."""
+        self._norms.clear()
+        if len(self._terms) > _REMEMBERED:
+            self._terms.clear()
+
+    def ask(self, texts: Iterable[str]) -> None:
+        self._sizes()
+        for text in texts:
+            self.term(text)
+
+    def term(self, text: str) -> Term | None:
+        found = self._terms.get(text)
+        if found is None:
+            term = super().term(text)
+            counts = (0,) * len(FIELDS)
+            if term is not None:
+                counts = tuple(len(self.postings(field, (term,)).rows) for field in FIELDS)
+            found = self._terms[text] = term or Term(text, (-1,) * len(self._segments)), counts
+        return found[0] if any(self._snapshot.whole.total(text, found[1])) else None
+
+    def _counts(self, text: str) -> tuple[int, ...]:
+        """In how many rows of each field a term is, in all parts."""
+        return self._snapshot.whole.total(text, self._terms[text][1])
+
+    def starting(self, _prefix: str, _most: int) -> None:
+        return None
+
+    def _sizes(self) -> tuple[int, ...]:
+        """The number of rows of each field, then the sum of their lengths, in all parts."""
+        return self._snapshot.whole.total("sizes", self._own_sizes)
+
+    def size(self, field: str) -> int:
+        return self._sizes()[_PLACE[field]]
+
+    def length(self, field: str) -> int:
+        return self._sizes()[len(FIELDS) + _PLACE[field]]
+
+    def having(self, field: str, terms: Sequence[Term], _numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.array([self._counts(term.text)[_PLACE[field]] for term in terms], np.int64)
+
+    def frequency(self, field: str, term: Term) -> int:
+        return self._counts(term.text)[_PLACE[field]]
+
+
+#: Terms that are remembered from one query to the next.
+_REMEMBERED = 20_000
+_PLACE = {field: place for place, field in enumerate(FIELDS)}
+
+
+class _Abbreviations(AbbreviationIndex):
+    """What all parts shorten."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        super().__init__(snapshot.shards("related"), snapshot.numbering)
+        self._snapshot = snapshot
+
+    def of(self, word: str) -> list[Abbreviation]:
+        sums: dict[tuple[str, str], list[int]] = {}
+        for short, long, *counts in self._snapshot.whole.joined(("related", word), tuple(super().of(word))):
+            sums[short, long] = [a + b for a, b in zip(sums.get((short, long), (0, 0, 0)), counts, strict=True)]
+        pairs = (Abbreviation(*pair, *counts) for pair, counts in sums.items())
+        return sorted(pairs, key=lambda item: (-item.files, -item.declared, -item.told, item.short, item.long))
+
+
+# --- opened from the store ----------------------------------------------------------------------------------------
+
+
+class _Stored(OpenIndex):
+    """The shards of a part, fetched when they are asked for."""
+
+    def __init__(self, cache: Cache, manifest: Manifest) -> None:
+        self.manifest, self._cache = manifest, cache
+
+    def verified(self, role: str, segment: int | None = None, *, thoroughly: bool = False) -> Path:
+        shard = (self.manifest if segment is None else self.manifest.segments[segment]).shards.get(role)
+        if shard is None:
+            raise ShardMissingError(f"the part has no {role} shard", hint="run `lci cluster index` for it again")
+        return self._cache.path(object_of(role, shard))
+
+    def close(self) -> None: ...
+
+
+class PartSnapshot(Snapshot):
+    """One part, opened from the store."""
+
+    def __init__(self, cache: Cache, part: Part, readable: frozenset[int] | None = None) -> None:
+        """
+        Args:
+            cache: For the objects of the part.
+            part: The part.
+            readable: The places in the fleet of the parts of which the graph tells; None for all.
+        Raises:
+            ShardMissingError, StoreError, ShardVersionError: Its manifest cannot be used.
+        """
+        contents = part_contents(cache.path(part.manifest).read_bytes(), cache.objects, part)
+        super().__init__(
+            Path("/"), cache.folder, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()),
+            shards=_Stored(cache, contents.manifest),
+        )  # fmt: skip
+        self.reader = _PackedReader(cache, contents, self)
+        self._part, self._cache, self._readable = part, cache, readable
+
+    @cached_property
+    def freshness(self) -> Freshness:
+        return _AsIndexed(self.root, self.files, self.reader.read, self._walk)
+
+    @cached_property
+    def lexical(self) -> LexicalIndex:
+        return _Lexical(self)
+
+    @cached_property
+    def abbreviations(self) -> AbbreviationIndex:
+        return _Abbreviations(self)
+
+    @cached_property
+    def graph(self) -> PartGraph:
+        if self._part.graph is None:
+            raise GraphPendingError
+        found = PartGraph(self._cache.path(self._part.graph), self._readable)
+        if (found.own_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
+            raise DamagedIndexError("the graph is of other files than the rest")
+        return found
+
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        """One for all parts of a process: each would load the vocabulary for itself."""
+        key = str(self.manifest.model.get("sha256")), self.manifest.model.get("dimension")
+        if key not in _encoders:
+            _encoders[key] = Snapshot.encoder.func(self)  # type: ignore[attr-defined]
+        return _encoders[key]
+
+    def forget(self) -> None:
+        super().forget()
+        self.__dict__.pop("bm25", None)  # it knows the scores of the last query
+        if "lexical" in self.__dict__:
+            self.lexical.forget()  # type: ignore[attr-defined]
+
+
+#: By the digest and the dimension of the model.
+_encoders: dict[tuple[str, object], TextEncoder] = {}
+
+
+class _PackedReader(SourceReader):
+    """Reads files as they were indexed, from packs (`part.write_texts`)."""
+
+    def __init__(self, cache: Cache, contents: Contents, snapshot: Snapshot) -> None:
+        super().__init__(Path("/"))
+        self._cache, self._snapshot = cache, snapshot
+        self._firsts = [first for first, _ in contents.packs]
+        self._named = [pack for _, pack in contents.packs]
+        self._packs: dict[int, Arrays] = {}
+
+    def read(self, path: str) -> bytes | None:
+        table = self._snapshot.files
+        names = self._names
+        place = bisect_left(names, path)
+        if place == len(names) or names[place] != path or (known := table.known_at(place)).slot < 0:
+            return None
+        number = max(bisect_right(self._firsts, known.sha) - 1, 0)
+        if number not in self._packs:
+            self._packs[number] = Arrays(self._cache.path(self._named[number]))
+        arrays = self._packs[number]
+        shas = bytes(arrays.view("shas", "u1"))
+        starts, texts = arrays.view("starts", "i8"), arrays.view("texts", "u1", check=False)
+        own, at = bytes.fromhex(known.sha), 0
+        while at < len(shas) and shas[at : at + 16] != own:
+            at += 16
+        at //= 16
+        if not (at < len(shas) // 16 == len(starts) - 1 and 0 <= starts[at] <= starts[at + 1] <= len(texts)):
+            raise DamagedIndexError(f"{arrays.name}: the texts do not fit the files")
+        arrays.check_items("texts", starts[at], starts[at + 1])
+        try:
+            found = zlib.decompressobj().decompress(bytes(texts[starts[at] : starts[at + 1]]), known.size + 1)
+        except zlib.error as error:
+            raise DamagedIndexError(f"{arrays.name}: {error}") from error
+        if digest(found) != known.sha:
+            raise DamagedIndexError(f"{arrays.name}: it has other texts than the index")
+        return found
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return self._snapshot.files.paths()
+
+
+class _AsIndexed(Freshness):
+    """Of files that nobody changes: the texts are stored with the index."""
+
+    def changed(self, path: str) -> bool:
+        return False
+
+    def sweep(self, *, whole: bool = False) -> Sweep:
+        return Sweep((), 0)
+
+
+# --- its answers --------------------------------------------------------------------------------------------------
 
 
 class Found(NamedTuple):
-    """The best results of a part, best first."""
+    """What a part has of an answer."""
 
-    results: tuple[Result, ...]
-    total: int
+    answer: Answer
     shas: tuple[str, ...]  # of the files of the results, where another file may have the same content; "" for none
 
 
 class Leaf:
     """Answers for one part. Calls take turns."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        """
-        Args:
-            snapshot: The part's index, opened; its graph is a `PartGraph`.
-        """
+    def __init__(self, snapshot: PartSnapshot) -> None:
+        self._engine = Engine(snapshot)
         self._snapshot = snapshot
         self._turn = allocate_lock()
-        self._chosen: tuple[Choice, Chosen] | None = None
-        self._last = snapshot
-        self._spelled: tuple[Any, Spelled] | None = None
-        self._ranked: tuple[tuple[Ask, Whole, bytes], evidence.Found | Outcome] | None = None
+        self._run, self._whole = "", PartOf()
 
     def close(self) -> None:
         self._snapshot.close()
 
-    # --- statistics -----------------------------------------------------------------------------------------------
+    def search(self, run: str, request: SearchRequest, known: Mapping[Key, Any]) -> Found | dict[Key, Any]:
+        """The part's share of the best results of all parts, by their statistics; or its own of those that it lacks.
 
-    def counts(self, need: Need) -> Counts:
-        """What the part adds to the statistics of a query.
-
+        Args:
+            run: The same as long as a query is asked again, with more that is known.
+            request: What is asked.
+            known: Statistics of all parts.
         Raises:
+            UsageError: The query, or a filter, cannot be used.
             IndexError_: A shard cannot be used.
         """
         with self._turn:
             snapshot = self._snapshot
-            snapshot.forget()
-            return Counts(
-                self._terms(need.terms),
-                self._related(need.related),
-                {name: name_counts(snapshot, *name) for name in need.names},
-                {choice: self._count(choice) for choice in need.choices},
-                {word: alike_by_ratio(snapshot.symbols, word)[:_ALIKE] for word in need.alike},
-                {files: self._named_files(files) for files in need.files},
-                {sha: snapshot.files.with_content(sha) for sha in need.contents},
-            )
+            if run != self._run:
+                snapshot.forget()
+                self._run, self._whole = run, PartOf()
+            snapshot.whole = whole = self._whole
+            whole.tell(known)
+            try:
+                answer = self._engine.ranked(request)
+                whole.settle()
+            except Unsettled:
+                return whole.lacking
+            except UsageError:  # another part may have what this one does not know
+                if whole.lacking:
+                    return whole.lacking
+                raise
+            return Found(answer, tuple(self._copied(one.file) for one in answer.results))
 
-    def _terms(self, texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
-        if not texts:
-            return {}
-        lexical = self._snapshot.lexical
-        terms = [term for text in texts if (term := lexical.term(text)) is not None]
-        columns = []
-        for field in FIELDS:
-            numbers = lexical.postings(field, tuple(terms)).terms
-            columns.append(np.bincount(numbers, minlength=len(terms)).tolist())
-        return {term.text: having for term, having in zip(terms, zip(*columns, strict=True), strict=True)}
-
-    def _related(self, words: Sequence[str]) -> dict[str, list[tuple[str, str, int, int, int]]]:
-        index = self._snapshot.abbreviations if words else None
-        if index is None:
-            return {word: [] for word in words}
-        return {word: [(one.short, one.long, one.files, one.declared, one.told) for one in index.of(word)]
-                for word in words}  # fmt: skip
-
-    def _count(self, choice: Choice) -> int:
-        mask = self._choose(choice).mask
-        return self._snapshot.n_units if mask is None else int(mask.sum())
-
-    def _choose(self, choice: Choice) -> Chosen:
-        """The units of a choice; those of the last one are kept."""
-        if self._chosen is None or self._chosen[0] != choice:
-            self._chosen = choice, chosen(self._snapshot, choice)
-        return self._chosen[1]
-
-    def _named_files(self, files: tuple[tuple[str, float], ...]) -> dict[Mention, tuple[int, int]]:
-        query = TextQuery("", (), (), (), (), files=files)
-        found = closest(query, self._snapshot.unit_table.paths)
-        return {mention: (length, len(numbers)) for mention, (length, numbers) in found.items()}
-
-    def scores(self, ask: Ask, whole: Whole) -> Scores:
-        """The statistics of the scores, by the counts of all parts. Raises what `counts` raises."""
+    def copies(self, sha: str) -> list[str]:
+        """The files of the part that have a content. Raises IndexError_ if a shard cannot be used."""
         with self._turn:
-            snapshot = self._among(ask, whole)
-            mask = self._choose(ask.attempt.choice).mask
-            hits = {view: getattr(snapshot, view).search(ask.query, POOL, mask) for view in ask.views}
-            texts = () if ask.views == ("dense",) else texts_of(ask.attempt.query)
-            places = [likely(snapshot.lexical, text, mask) for text in texts]
-            best = snapshot.bm25.best(ask.query) if "bm25" in hits else 0.0
-            known, graph = NOTHING, None
-            if ask.plan is not None:
-                known = spelled(snapshot, ask.attempt.query, ask.attempt.choice.filters, mask)
-                graph = Extras().ask("graph", lambda: snapshot.graph)
-            units = np.unique(
-                np.concatenate([np.array(known.units, np.int64), *(some.units for some in hits.values())])
-            )
-            measure = Measure(ask.query, snapshot.views, snapshot.unit_table, hits, graph)
-            return Scores(
-                {view: (some.scores, np.searchsorted(units, some.units)) for view, some in hits.items()},
-                best,
-                tuple((one.shares, one.scores) for one in places),
-                snapshot.unit_table.file[units],
-                measure.measured(units) if ask.plan is not None else {},
-                np.isin(units, known.units),
-                bool(known.symbols),
-            )
-
-    def seeds(self, ask: Ask, whole: Whole) -> Seeds:
-        """What is around the best candidates, ranked by the scores of all parts. Raises what `counts` raises."""
-        with self._turn:
-            snapshot = self._among(ask, whole)
-            nothing = np.zeros(0, np.int64), np.zeros(0, np.float32)
-            outcome = self._fused(snapshot, ask, whole._replace(around=nothing))
-            if outcome.ranked is None or not len(outcome.ranked):
-                return Seeds(np.zeros(0), 0.0, nothing[0], nothing[0], np.zeros(0))
-            best: NDArray[np.int64] = outcome.ranked.units[:SEEDS]
-            graph: PartGraph = snapshot.graph  # type: ignore[assignment]
-            group, node, step = edges_of(graph, snapshot.unit_table, best)
-            around = distinct(graph.in_fleet(best), group, graph.units_of(snapshot.unit_table, node), step)
-            return Seeds(outcome.ranked.scores[:SEEDS], outcome.ranked.highest, *around)
-
-    # --- results --------------------------------------------------------------------------------------------------
-
-    def ranks(self, ask: Ask, whole: Whole) -> Ranks:
-        """The scores of the best results, by the statistics of all parts. Raises what `counts` raises."""
-        with self._turn:
-            ranked = self._ranking(ask, whole)
-            if isinstance(ranked, evidence.Found):
-                return Ranks(ranked.ranked.scores, ranked.ranked.total)
-            assert ask.request.limit is not None
-            scores = np.zeros(0) if ranked.ranked is None else ranked.ranked.scores[: ask.request.limit]
-            return Ranks(scores, ranked.total)
-
-    def search(self, ask: Ask, whole: Whole, count: int) -> Found:
-        """The first `count` of these results. Raises what `counts` raises."""
-        with self._turn:
-            request, ranked = replace(ask.request, limit=count), self._ranking(ask, whole)
-            if isinstance(ranked, evidence.Found):
-                first = ranked._replace(ranked=ranked.ranked.head(count))
-                return self._found(single.answered(self._snapshot, request, first))
-            places = self._choose(ask.attempt.choice).places
-            return self._found(multiview.answered(self._snapshot, request, ranked, ask.query, places, Extras()))
-
-    def _ranking(self, ask: Ask, whole: Whole) -> evidence.Found | Outcome:
-        """How the part ranks; the last ranking is kept."""
-        around = b"".join(values.tobytes() for values in whole.around or ())
-        known = ask, whole._replace(around=None), around
-        if self._ranked is None or self._ranked[0] != known:
-            snapshot = self._among(ask, whole)
-            if ask.plan is not None:
-                self._ranked = known, self._fused(snapshot, ask, whole)
-            else:
-                assert ask.request.limit is not None
-                self._ranked = known, single.find(snapshot, ask.request, ask.request.limit, ask.attempt)
-        return self._ranked[1]
-
-    def select(self, request: SearchRequest, asked: Conditions) -> Found:
-        """The first symbols that pass filters and hold phrases, as many as the request has for a limit. Raises what
-        `counts` raises."""
-        with self._turn:
-            self._snapshot.forget()
-            assert request.limit is not None
-            rows, total = structural.matching(self._snapshot, asked, request.limit, None)
-            return self._found(structural.answered(self._snapshot, request, asked, rows, total))
-
-    def _found(self, answer: Answer) -> Found:
-        return Found(answer.results, answer.total, tuple(self._copied(one.file) for one in answer.results))
-
-    def _fused(self, snapshot: Snapshot, ask: Ask, whole: Whole) -> Outcome:
-        """How the part ranks in multiview."""
-        assert ask.plan is not None
-        mask = self._choose(ask.attempt.choice).mask
-        key = ask.attempt, whole.names, whole.read, whole.collection
-        if self._spelled is None or self._spelled[0] != key:  # `seeds` and `ranks` ask for the same
-            self._spelled = key, spelled(snapshot, ask.attempt.query, ask.attempt.choice.filters, mask)
-        known = self._spelled[1]
-        question = multiview.Question(ask.query, ask.plan, mask, None, known, whole)
-        outcome = multiview.search(question, snapshot.views, snapshot.unit_table, Extras(), time.perf_counter())
-        if outcome.degraded:  # a part answers whole or not at all
-            raise IndexError_(outcome.degraded[0].detail)
-        return outcome
-
-    def _among(self, ask: Ask, whole: Whole) -> Snapshot:
-        """The part among all parts. What has been scored for the last call is used again."""
-        snapshot = self._snapshot
-        for name in ("symbols", "unit_table", *ask.views):
-            getattr(snapshot, name)  # what is loaded here stays loaded
-        snapshot.forget()
-        found, last = snapshot.among(whole), self._last
-        if whole.collection is not None and last.whole.collection == whole.collection:
-            found.lexical = last.lexical
-            found.bm25 = last.bm25.among(whole.best)
-        self._last = found
-        return found
+            return list(self._snapshot.files.with_content(sha))
 
     def _copied(self, path: str) -> str:
         """The digest of a file that may be in several places of the fleet; "" for any other."""
+        snapshot = self._snapshot
         try:
-            copied = getattr(self._snapshot.graph, "copied", None)
+            if not snapshot.graph.copied[bisect_left(snapshot.files.living_paths(), path)]:
+                return ""
         except IndexError_:  # only a search that needs the graph says so
-            copied = None
-        if copied is not None and not copied[bisect_left(self._snapshot.files.living_paths(), path)]:
-            return ""
-        return self._snapshot.freshness.sha(path)
-
-
-# --- several parts of one worker ----------------------------------------------------------------------------------
-
-
-def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[int]:
-    """How many of the first items of each of some lists are among the first `limit` of all.
-
-    Args:
-        columns: Of each list the keys by which it is sorted, the largest first; ties between lists are in their order.
-        limit: How many.
-    """
-    keys = [np.concatenate(some) for some in zip(*columns, strict=True)] if columns else []
-    if not keys:
-        return [0] * len(columns)
-    of = np.repeat(np.arange(len(columns)), [len(some[0]) for some in columns])
-    order = np.lexsort((of, *(-key for key in reversed(keys))))[:limit]
-    return [int(count) for count in np.bincount(of[order], minlength=len(columns))]
-
-
-def best_hits(scores: Sequence[Scores]) -> list[dict[View, int]]:
-    """How many of the hits of each view in each of some parts are among the first `POOL` of all."""
-    views: Sequence[View] = tuple(scores[0].hits) if scores else ()
-    counts = {view: first_of([(one.hits[view][0],) for one in scores], POOL) for view in views}
-    return [{view: counts[view][i] for view in views} for i in range(len(scores))]
-
-
-def pruned(answers: list[Any]) -> list[Any]:
-    """The answers of the parts of one worker without what cannot be among the best of all."""
-    scores = [one for one in answers if isinstance(one, Scores)]
-    fewer = iter([one.first(counts) for one, counts in zip(scores, best_hits(scores), strict=True)])
-    return [next(fewer) if isinstance(one, Scores) else one for one in answers]
+            pass
+        return snapshot.freshness.sha(path)

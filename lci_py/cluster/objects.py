@@ -11,16 +11,17 @@ import re
 import stat
 import time
 from _thread import allocate_lock
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, UsageError
+from lci_py.errors import IndexError_, IndexWriteError, LciError, ShardMissingError, UsageError
+from lci_py.index.store.manifest import shard_digest
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 #: A name of an object: its role, its whole digest, and a suffix.
 NAME = re.compile(r"[a-z][a-z0-9]*-[0-9a-f]{32}(\.[a-z]+)?", re.ASCII)
@@ -82,6 +83,35 @@ class Objects:
         protocols = self._files.protocol
         self._local = "file" in (protocols if isinstance(protocols, tuple) else (protocols,))
 
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """
+        Raises:
+            ShardMissingError: The store does not have the object.
+            StoreError: It cannot be read.
+        """
+        try:
+            yield
+        except LciError:
+            raise
+        except FileNotFoundError:
+            raise ShardMissingError(f"{self.url} has no {name}", hint="make it with `lci cluster index`") from None
+        except Exception as error:  # each file system of fsspec has errors of its own
+            why = f"{self.url}: {name} cannot be read ({_said(error)})"
+            raise StoreError(why, hint="look whether the store is there") from error
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        """
+        Raises:
+            IndexWriteError: The object cannot be written, or not be removed.
+        """
+        try:
+            yield
+        except Exception as error:
+            why = f"{self.url}: {name} cannot be written ({_said(error)})"
+            raise IndexWriteError(why, hint="see who may write there") from error
+
     def read(self, name: str, most: int) -> bytes:
         """A small object that is not named by its content.
 
@@ -89,25 +119,16 @@ class Objects:
             ShardMissingError: There is none.
             StoreError: It cannot be read, or has more than `most` bytes.
         """
-        try:
-            with self._files.open(f"{self._base}/{name}", "rb") as file:
-                found: bytes = file.read(most + 1)
-        except FileNotFoundError:
-            raise ShardMissingError(f"{self.url} has no {name}", hint="make it with `lci cluster index`") from None
-        except Exception as error:  # each file system of fsspec has errors of its own
-            raise self._unreadable(name, error) from error
+        with self._reading(name), self._files.open(f"{self._base}/{name}", "rb") as file:
+            found: bytes = file.read(most + 1)
         if len(found) > most:
             raise StoreError(f"{self.url}: {name} is larger than it can be", hint="look who else writes there")
         return found
 
     def replace(self, name: str, data: bytes) -> None:
-        """Write an object that is not named by its content, whole or not at all.
-
-        Raises:
-            IndexWriteError: It cannot be written.
-        """
+        """Write an object that is not named by its content, whole or not at all. Raises what `put` raises."""
         path = f"{self._base}/{name}"
-        try:
+        with self._writing(name):
             self._files.makedirs(self._base, exist_ok=True)
             if not self._local:  # these put an object whole or not at all
                 self._files.pipe_file(path, data)
@@ -118,8 +139,6 @@ class Objects:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, path)
-        except Exception as error:
-            raise self._unwritable(name, error) from error
 
     def put(self, role: str, path: Path, suffix: str) -> Named:
         """Store a file, unless an object of the same content is there.
@@ -127,13 +146,10 @@ class Objects:
         Raises:
             IndexWriteError: It cannot be written.
         """
-        digest = blake2b(digest_size=16)
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-        named = Named(f"{role}-{digest.hexdigest()}{suffix}", path.stat().st_size, digest.hexdigest())
+        sha = shard_digest(path)
+        named = Named(f"{role}-{sha}{suffix}", path.stat().st_size, sha)
         target = f"{self._base}/{_FOLDER}/{named.name}"
-        try:
+        with self._writing(named.name):
             if self._is_there(target, named.bytes):
                 return named
             self._files.makedirs(f"{self._base}/{_FOLDER}", exist_ok=True)
@@ -142,8 +158,6 @@ class Objects:
             self._files.put_file(str(path), partial)
             if self._local:
                 os.replace(partial, target)
-        except Exception as error:
-            raise self._unwritable(named.name, error) from error
         return named
 
     def _is_there(self, path: str, size: int) -> bool:
@@ -168,48 +182,35 @@ class Objects:
             StoreError: It cannot be read, or is not what was written.
             IndexWriteError: The file cannot be written.
         """
-        digest, left = blake2b(digest_size=16), named.bytes
         partial = target.with_name(f"{target.name}.{os.getpid()}")
         try:
-            with self._opened(named) as source, _new(partial) as file:
-                while left >= 0 and (block := self._block(source, named, min(_BLOCK, left + 1))):
-                    left -= len(block)
-                    digest.update(block)
+            with _new(partial) as file:
+                for block in self._blocks(named):
                     try:
                         file.write(block)
                     except OSError as error:
                         raise IndexWriteError(f"{target.parent}: {error.strerror}", hint="free some space") from error
-            if left or digest.hexdigest() != named.sha:
-                raise self._wrong(named)
             os.replace(partial, target)
         finally:
             with suppress(FileNotFoundError):
                 partial.unlink()
 
-    def _opened(self, named: Named) -> Any:
-        try:
-            return self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb")
-        except FileNotFoundError:
-            raise ShardMissingError(
-                f"{self.url} has no object {named.name}", hint="run `lci cluster index` for it again"
-            ) from None
-        except Exception as error:
-            raise self._unreadable(named.name, error) from error
-
-    def _block(self, source: Any, named: Named, size: int) -> bytes:
-        try:
-            found: bytes = source.read(size)
-        except Exception as error:
-            raise self._unreadable(named.name, error) from error
-        return found
-
     def content(self, named: Named) -> bytes:
         """A small object. Raises what `fetch` raises."""
-        with self._opened(named) as source:
-            found = self._block(source, named, named.bytes + 1)
-        if blake2b(found, digest_size=16).hexdigest() != named.sha:
-            raise self._wrong(named)
-        return found
+        return b"".join(self._blocks(named))
+
+    def _blocks(self, named: Named) -> Iterator[bytes]:
+        """The bytes of an object; behind the last ones it has been compared with its digest."""
+        digest, left = blake2b(digest_size=16), named.bytes
+        with self._reading(named.name), self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb") as source:
+            while left >= 0 and (block := source.read(min(_BLOCK, left + 1))):
+                left -= len(block)
+                digest.update(block)
+                yield block
+        if left or digest.hexdigest() != named.sha:
+            raise StoreError(
+                f"{self.url}: {named.name} is not what was written", hint="run `lci cluster index` for it again"
+            )
 
     def listed(self) -> list[Listed]:
         """All objects, by name, and what is left of copies that broke off.
@@ -218,11 +219,10 @@ class Objects:
             StoreError: They cannot be listed.
         """
         try:
-            found = self._files.ls(f"{self._base}/{_FOLDER}", detail=True)
-        except FileNotFoundError:
+            with self._reading(_FOLDER):
+                found = self._files.ls(f"{self._base}/{_FOLDER}", detail=True)
+        except ShardMissingError:
             return []
-        except Exception as error:
-            raise self._unreadable(_FOLDER, error) from error
         listed = []
         for info in found:
             name = str(info["name"]).rpartition("/")[2]
@@ -231,31 +231,11 @@ class Objects:
         return sorted(listed)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove objects.
-
-        Raises:
-            IndexWriteError: One cannot be removed.
-        """
+        """Remove objects. Raises what `put` raises."""
         for name in names:
-            try:
+            # Another run may be faster.
+            with self._writing(name), suppress(FileNotFoundError):
                 self._files.rm_file(f"{self._base}/{_FOLDER}/{name}")
-            except FileNotFoundError:
-                continue  # another run was faster
-            except Exception as error:
-                raise IndexWriteError(
-                    f"{self.url}: {name} cannot be removed ({_said(error)})", hint="see who may write there"
-                ) from error
-
-    def _wrong(self, named: Named) -> StoreError:
-        return StoreError(
-            f"{self.url}: {named.name} is not what was written", hint="run `lci cluster index` for it again"
-        )
-
-    def _unreadable(self, name: str, error: Exception) -> StoreError:
-        return StoreError(f"{self.url}: {name} cannot be read ({_said(error)})", hint="look whether the store is there")
-
-    def _unwritable(self, name: str, error: Exception) -> IndexWriteError:
-        return IndexWriteError(f"{self.url}: {name} cannot be written ({_said(error)})", hint="see who may write there")
 
 
 def _written(info: Mapping[str, Any]) -> float:

@@ -48,10 +48,10 @@ class Source(NamedTuple):
 class Run(NamedTuple):
     """Some paths of a repository that follow each other."""
 
-    start: str  # the first path is not before it
-    stop: str | None  # and the last one is before it; None for no end
-    bytes: int  # of the files, about
-    state: str  # if it is the same, so are the files; "" if nothing tells
+    start: str = ""  # the first path is not before it
+    stop: str | None = None  # and the last one is before it; None for no end
+    bytes: int = 0  # of the files, about
+    state: str = ""  # if it is the same, so are the files; "" if nothing tells
 
     def has(self, path: str) -> bool:
         return path >= self.start and (self.stop is None or path < self.stop)
@@ -119,9 +119,7 @@ def survey(
         if marker and marker == known:
             return None
         found = walk(Path(source.folder), options_of(Path(source.folder))[0])
-        sizes = [(entry.path, entry.size) for entry in found.files]
-        borders = _borders(sizes, starts, most)
-        return Survey(marker, tuple(_runs(sizes, borders, lambda _run: "")))
+        return Survey(marker, tuple(_runs([(entry.path, entry.size) for entry in found.files], starts, most)))
     try:
         with Repository(Path(source.folder), bare=source.bare) as repository:
             commit = _commit(repository, source)
@@ -130,16 +128,16 @@ def survey(
             entries = repository.entries(commit)
     except GitTrouble as error:
         raise _unreadable(source, error) from error
-    everywhere = [entry for entry in entries if _is_rule(entry.path)]
 
     def state(run: Run) -> str:
         digest = blake2b(digest_size=16)
-        for entry in (*everywhere, *(entry for entry in entries if run.has(entry.path))):
+        rules, own = ([one for one in entries if kept(one.path)] for kept in (_is_rule, run.has))
+        for entry in (*rules, *own):
             digest.update(f"{entry.oid} {entry.path}\0".encode())
         return digest.hexdigest()
 
-    sizes = [(entry.path, entry.size) for entry in entries]
-    return Survey(commit, tuple(_runs(sizes, _borders(sizes, starts, most), state)))
+    runs = _runs([(entry.path, entry.size) for entry in entries], starts, most)
+    return Survey(commit, tuple(run._replace(state=state(run)) for run in runs))
 
 
 def _commit(repository: Repository, source: Source) -> str:
@@ -160,20 +158,21 @@ def _is_rule(path: str) -> bool:
     return path.rpartition("/")[2] in IGNORE_FILES or path == config.CONFIG_FILE
 
 
-def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], state: object) -> Iterator[Run]:
-    for start, stop in zip(starts, (*starts[1:], None), strict=True):
-        run = Run(start, stop, 0, "")
-        run = run._replace(bytes=sum(size for path, size in sizes if run.has(path)))
-        yield run._replace(state=state(run))  # type: ignore[operator]
+def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> list[Run]:
+    """The runs from the former borders on, as long as they are of use (a part that is as before is not indexed)."""
+    found = _between(sizes, starts) if len(starts) > 1 else []
+    if (
+        found
+        and max(run.bytes for run in found) <= _SLACK * most
+        and min(run.bytes for run in found) * _SLACK * 4 >= most
+    ):
+        return found
+    return _between(sizes, borders(sizes, most))
 
 
-def _borders(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> Sequence[str]:
-    """Where runs start; the former borders, as long as they are of use: a part that is as before is not indexed."""
-    if len(starts) > 1:
-        weights = [run.bytes for run in _runs(sizes, starts, lambda _run: "")]
-        if max(weights) <= _SLACK * most and min(weights) * _SLACK * 4 >= most:
-            return starts
-    return borders(sizes, most)
+def _between(sizes: Sequence[tuple[str, int]], starts: Sequence[str]) -> list[Run]:
+    runs = [Run(start, stop) for start, stop in zip(starts, (*starts[1:], None), strict=True)]
+    return [run._replace(bytes=sum(size for path, size in sizes if run.has(path))) for run in runs]
 
 
 def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:

@@ -8,27 +8,25 @@ store lies in one folder of this command, which nobody else can read.
 from __future__ import annotations
 
 import os
-import pickle
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from select import select
+from typing import Any, Protocol
 
-from lci_py.cluster.fleet import Fleet
+from lci_py.cluster.fleet import Part
+from lci_py.cluster.leaf import Leaf, PartSnapshot
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import Leaves
-from lci_py.cluster.root import Calls
-from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
+from lci_py.errors import IndexWriteError, LciError
 from lci_py.interrupts import at_interrupt
-from lci_py.processes import end_with_parent, program
+from lci_py.processes import leave_interrupts, start
+from lci_py.source.text.digest import blake2b
 
-#: Bytes of objects that a process keeps.
-CACHE_BYTES = 20_000_000_000
+#: Bytes of objects that a process keeps, and parts that it has open.
+CACHE_BYTES, MOST_OPEN = 20_000_000_000, 512
 #: What the folders of commands are called.
 _PREFIX = "lci-cluster-"
 
@@ -49,49 +47,69 @@ class Workers(Protocol):
         """
         ...
 
-    def leaves(self, url: str, fleet: Fleet, readable: frozenset[int] | None, timeout: float | None) -> Calls:
-        """The way to the parts of a fleet, of which some may be read; what has not answered after `timeout` seconds is
-        given up."""
+    def call(
+        self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
+    ) -> list[Any]:
+        """Call a method of the leaves of some parts at once.
+
+        Args:
+            url: Of the store.
+            readable: The places of the parts that may be read; None for all.
+            method: Of `Leaf`.
+            calls: The parts, each with the arguments.
+        Returns:
+            For each what the method has returned, or the error for which it did not.
+        """
         ...
 
 
 class Here:
     """This process. Parts are worked on one after the other; the build of each has processes."""
 
-    def __init__(self, folder: Path, processes: int = 1) -> None:
+    def __init__(self, folder: Path, processes: int = 1, most: int = CACHE_BYTES) -> None:
         """
         Args:
             folder: For what is needed on the way. It is this command's, and ends with it.
             processes: That a job may use.
+            most: Bytes of objects that are kept.
         """
-        self.folder, self._processes = folder, processes
-        self._open: dict[str, Leaves] = {}
+        self.folder, self._processes, self._most = folder, processes, most
+        self._caches: dict[str, Cache] = {}
+        self._open: dict[tuple[Any, ...], Leaf] = {}  # the one that was used last is the last one
 
     def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
         for place, arguments in enumerate(calls):
             yield place, job(self.folder, self._processes, *arguments)
 
-    def leaves(self, url: str, fleet: Fleet, readable: frozenset[int] | None, _timeout: float | None) -> Calls:
-        if url not in self._open:
-            self._open[url] = Leaves(Cache(Objects(url), self.folder / "objects", CACHE_BYTES))
-        return LeavesHere(self._open[url], fleet, readable)
-
-
-class LeavesHere:
-    """Calls the leaves of a fleet one after the other."""
-
-    def __init__(self, leaves: Leaves, fleet: Fleet, readable: frozenset[int] | None) -> None:
-        self.leaves, self._fleet, self._readable = leaves, fleet, readable
-
-    def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        found: dict[int, Any] = {}
-        for part, arguments in asked.items():
+    def call(
+        self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
+    ) -> list[Any]:
+        found: list[Any] = []
+        for part, arguments in calls:
             try:
-                leaf = self.leaves.leaf(self._fleet.parts[part], self._readable)
-                found[part] = getattr(leaf, method)(*arguments)
+                found.append(getattr(self._leaf(url, part, readable), method)(*arguments))
             except LciError as error:
-                found[part] = error
+                found.append(error)
         return found
+
+    def _leaf(self, url: str, part: Part, readable: frozenset[int] | None) -> Leaf:
+        """A part, opened; the most recently used ones stay open."""
+        key = url, part.manifest, part.graph, readable
+        found = self._open.pop(key, None)
+        if found is None:
+            if url not in self._caches:
+                name = blake2b(url.encode(), digest_size=8).hexdigest()
+                self._caches[url] = Cache(Objects(url), self.folder / name, self._most)
+            found = Leaf(PartSnapshot(self._caches[url], part, readable))
+        self._open[key] = found
+        while len(self._open) > MOST_OPEN:
+            self._open.pop(next(iter(self._open))).close()
+        return found
+
+    def close(self) -> None:
+        """Let go of all parts."""
+        while self._open:
+            self._open.popitem()[1].close()
 
 
 @contextmanager
@@ -148,51 +166,29 @@ def _sweep() -> None:
 # --- a job in a process of its own --------------------------------------------------------------------------------
 
 
-class Failed(NamedTuple):
-    """An error on its way to another process: errors of ours take other arguments than pickle gives them."""
-
-    message: str
-    hint: str
-    of_index: bool
-
-    @classmethod
-    def of(cls, error: LciError) -> Failed:
-        return cls(error.message, error.hint, isinstance(error, IndexError_))
-
-    def error(self) -> LciError:
-        return (IndexError_ if self.of_index else UsageError)(self.message, hint=self.hint)
-
-
-def in_a_process(job: Job, *arguments: Any) -> Any:
+def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
     """Call a job in a new process, which ends with this one. Workers of a cluster have threads, so they cannot fork,
     and what parses files may crash.
 
     Raises:
         LciError: What the job has raised.
-        IndexWriteError: The process has ended before the job has.
+        IndexWriteError: It has raised anything else, or the process has ended before it has.
     """
-    done = subprocess.run(
-        program(main), input=pickle.dumps((os.getpid(), job, arguments)),
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-    if done.returncode:
-        how = f"by signal {-done.returncode}" if done.returncode < 0 else f"with exit code {done.returncode}"
-        raise IndexWriteError(f"its process has ended {how}", hint="run `lci index` on the repository to see why")
-    returned = pickle.loads(done.stdout)
-    if isinstance(returned, Failed):
-        raise returned.error()
-    return returned
-
-
-def main() -> None:
-    """Be the process: call the job that stdin has, and write what it returns to stdout."""
-    parent, job, arguments = pickle.loads(sys.stdin.buffer.read())
-    end_with_parent(parent)  # somebody else has the task then
+    [child] = start(1, leave_interrupts, forks=False)
     try:
-        returned = job(*arguments)
-    except LciError as error:
-        returned = Failed.of(error)
-    sys.stdout.buffer.write(pickle.dumps(returned))
-
-
-__all__ = ["CACHE_BYTES", "Here", "Job", "LeavesHere", "Workers", "here", "in_a_process"]
+        child.send((job, arguments))
+        while (found := child.received()) == []:
+            select([child.results], [child.sending] if child.sending else [], [])
+            child.send_more()
+    except LciError:
+        raise
+    except Exception as error:
+        how = f"{type(error).__name__}: {error}"
+        raise IndexWriteError(f"its process has failed ({how})", hint="run `lci index` on the repository") from error
+    finally:
+        child.kill()
+        child.close()
+    if found is None:
+        how = f"by signal {child.ended_by()}" if child.ended_by() else "by itself"
+        raise IndexWriteError(f"its process has ended {how}", hint="run `lci index` on the repository to see why")
+    return found[0]

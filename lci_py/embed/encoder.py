@@ -114,6 +114,7 @@ class Encoder:
         self.folder = folder if isinstance(folder, ModelFolder) else ModelFolder(folder)
         self.threads = threads
         self._arrays: dict[str, NDArray[Any]] = {}
+        self._asked: tuple[str, Question] | None = None
 
     @property
     def sha256(self) -> str:
@@ -223,6 +224,8 @@ class Encoder:
         """The vector and the tokens of a question, for a model with a table; arguments as for `encode_text`."""
         import numpy as np
 
+        if self._asked is not None and self._asked[0] == text:  # many parts of a fleet ask for the same
+            return self._asked[1]
         ids, weights = self.question_tokens(text, known)
         weights = self._sided_weights(ids, weights)
         codes, scales = self.token_codes(ids), self._scales(ids)
@@ -230,7 +233,9 @@ class Encoder:
         total = sizes.sum()
         # In the same order as in `_sums`: token by token.
         vector = np.add.reduce(codes * (weights * scales)[:, None], axis=0, keepdims=True)
-        return Question(self._unit(vector)[0], ids, np.asarray(sizes / total if total > 0 else sizes, np.float32))
+        found = Question(self._unit(vector)[0], ids, np.asarray(sizes / total if total > 0 else sizes, np.float32))
+        self._asked = text, found
+        return found
 
     def question_tokens(
         self, text: str, known: Callable[[str], list[int] | None] | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from lci_py.errors import IndexError_, ShardMissingError
+from lci_py.errors import GraphPendingError, IndexError_, ShardMissingError
 from lci_py.types.search import Degradation
 
 if TYPE_CHECKING:
@@ -20,7 +20,12 @@ Extra = Literal["graph", "related"]
 class Extras:
     """The failures of one query. After its first failure a part is not asked again."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, or_nothing: bool = False) -> None:
+        """
+        Args:
+            or_nothing: Whether what fails is raised, but for a graph that is still to be made.
+        """
+        self._or_nothing = or_nothing
         self.errors: dict[Extra, IndexError_] = {}
 
     def ask(self, part: Extra, work: Callable[[], _T]) -> _T | None:
@@ -30,6 +35,8 @@ class Extras:
         try:
             return work()
         except IndexError_ as error:
+            if self._or_nothing and not isinstance(error, GraphPendingError):
+                raise
             self.errors[part] = error
             return None
 

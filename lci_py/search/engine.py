@@ -127,6 +127,12 @@ class Engine:
 
         return folding(self.snapshot)
 
+    def ranked(self, request: SearchRequest) -> Answer:
+        """What the mode finds, of a request without flags that add to it. Raises what `search` raises."""
+        check(self.snapshot, request.filters)
+        answered = self._mode(request)(self.snapshot, request)
+        return self._degraded(request, answered, answered.answer)
+
     def _mode(self, request: SearchRequest) -> Callable[[Snapshot, SearchRequest], Answered]:
         if request.mode == "symbolic" or not request.query.strip():
             from lci_py.search.modes.structural import structural

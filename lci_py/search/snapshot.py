@@ -6,7 +6,7 @@ import os
 import time
 from _thread import allocate_lock
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError, DensePendingError, GraphPendingError, ModelMismatchError, NoIndexError
 from lci_py.index.shards.numbering import Numbering
@@ -41,18 +41,6 @@ if TYPE_CHECKING:
     from lci_py.types.search import SearchRequest, View
 
 
-class Shards(Protocol):
-    """Where the shards of a generation are; as `OpenIndex`."""
-
-    manifest: Manifest
-
-    def verified(self, role: str, segment: int | None = None, *, thoroughly: bool = False) -> Path: ...
-
-    def problems(self, *, thoroughly: bool) -> list[str]: ...
-
-    def close(self) -> None: ...
-
-
 class Snapshot:
     """Reads one generation, whatever a writer does meanwhile, until it is closed."""
 
@@ -66,7 +54,7 @@ class Snapshot:
         model: Path | None = None,
         trust: bool = False,
         walk: Callable[[], WalkResult],
-        shards: Shards | None = None,
+        shards: OpenIndex | None = None,
     ) -> None:
         """
         Args:
@@ -85,7 +73,7 @@ class Snapshot:
         self.index_dir = index_dir
         self._published = self._publication()  # before it is read: one that comes meanwhile is newer
         try:
-            self._index: Shards = OpenIndex(index_dir, trust=trust) if shards is None else shards
+            self._index = OpenIndex(index_dir, trust=trust) if shards is None else shards
         except NoIndexError:
             raise NoIndexError(str(root)) from None  # the folder that the user knows, wherever the index would be
         self.manifest: Manifest = self._index.manifest
@@ -98,8 +86,8 @@ class Snapshot:
         #: Each is held by whoever uses that view's shard: a view that misses its time budget goes on in its thread.
         self.view_locks: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
         self._walk = walk
-        #: What is known of the collection that this index is a part of.
-        self.whole = ALONE
+        #: The collection that this index is a part of.
+        self.whole: Whole = ALONE
         #: Stages of the search at hand.
         self.trace = Trace()
 
@@ -110,21 +98,6 @@ class Snapshot:
         if (branches := self.__dict__.get("branches")) is not None:
             branches.close()
         self._index.close()
-
-    def among(self, whole: Whole) -> Snapshot:
-        """The same open index as a part of a larger collection, for one query. Shards that this one has not loaded are
-        loaded for that query alone."""
-        from copy import copy
-
-        from lci_py.search.views.retrievers import LexicalRetriever
-
-        found = copy(self)
-        found.whole = whole
-        found.__dict__.pop("views", None)
-        if whole.collection is not None:
-            found.lexical = self.lexical.among(whole.collection)
-            found.bm25 = LexicalRetriever(found.lexical, whole.best)
-        return found
 
     def is_newest(self) -> bool:
         """Whether no other process has published an index since this one was opened, or removed it."""

@@ -1,52 +1,68 @@
-"""What a part of a larger collection must know of the whole, so that it ranks its own units as one index of all would
-(docs/adr/0035-fleet-seam.md)."""
+"""What a search asks of the whole collection of which its index may be a part (docs/adr/0035-fleet-seam.md).
+
+Nearly all of a ranking a part can tell alone. The rest is asked here, each by a name and with what the index has.
+An index by itself is its whole collection: that is the answer. In a part of a fleet (`cluster.leaf`) an answer that is
+not there yet is noted as lacking, and `settle` breaks the search off: it is made again with what all parts have said.
+Until then answers are provisional: settle before something else that is asked follows from them.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Hashable, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from lci_py.index.shards.bm25 import Collection
-    from lci_py.types.search import View
+_T = TypeVar("_T")
 
 
-class NameCounts(NamedTuple):
-    """What decides how much each definition counts whose whole name the query is."""
+class Whole:
+    """Of an index that is all of its collection."""
 
-    exact: bool = False  # one is spelled like the query, whatever the filters say
-    small: int = 0  # those that pass the filters and have no unit of their own
+    #: Whether there are no other parts. A part of several answers whole or not at all.
+    alone = True
 
+    def settle(self) -> None:
+        """Go on only if everything is known that has been asked so far."""
 
-class Whole(NamedTuple):
-    """The statistics of a collection for one query, as one of its parts needs them; None is what is not known yet.
+    def once(self, _what: Hashable, make: Callable[[], _T]) -> _T:
+        """What a search that is broken off need not make again, if everything was settled when it was made."""
+        return make()
 
-    Attributes:
-        collection: What BM25 asks.
-        names: How many definitions the query names.
-        mentioned: For each mention of files in a long question how many segments the closest files of all share with
-            it, and how many files these are.
-        best: The largest score of the view bm25.
-        hits: How many of this part's hits of each view are among the best of all.
-        read: How many of this part's places of each text are among those that are read.
-        peaks: The largest value of each signal, by which it is scaled.
-        highest: The largest score of a candidate before the graph is asked.
-        around: [n] this part's units around the best results of all, ascending, and how much they are lifted.
-    """
+    def total(self, _what: Hashable, own: _T) -> _T:
+        """The sum of a number over all parts; of a tuple, that of each item; of a boolean, in how many it holds."""
+        return own
 
-    collection: Collection | None = None
-    names: NameCounts | None = None
-    mentioned: Mapping[tuple[tuple[str, ...], float], tuple[int, int]] | None = None
-    best: float | None = None
-    hits: Mapping[View, int] | None = None
-    read: tuple[int, ...] | None = None
-    peaks: Mapping[str, float] | None = None
-    highest: float | None = None
-    around: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None
+    def largest(self, _what: Hashable, own: _T) -> _T:
+        """The largest of a number; of a mapping, that of each key."""
+        return own
+
+    def nearest(self, _what: Hashable, own: _T) -> _T:
+        """Of a mapping to (closeness, count): for each key the largest closeness, and how many have it."""
+        return own
+
+    def joined(self, _what: Hashable, own: _T) -> _T:
+        """All items of a tuple, in the order of the parts."""
+        return own
+
+    def share(self, _what: Hashable, _columns: Sequence[Any], limit: int) -> int:
+        """How many of the first items of a list are among the first `limit` of all.
+
+        Args:
+            columns: The keys by which the list is sorted, the largest first; ties between parts are in their order.
+            limit: How many.
+        """
+        return limit
+
+    def around(self, _what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
+        """What the graph has around the best candidates (`graph_lift`).
+
+        Args:
+            scores: Of the best candidates, best first.
+            reached: What is around them.
+            weigh: Makes of those of the best candidates of all what is around them.
+        """
+        return weigh(reached, scores)
 
 
 #: Of an index that is no part of another collection.

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lci_py.cli.main import main
+from lci_py.cluster import dask_workers
 from lci_py.cluster.dask_workers import DaskWorkers, connected, preferred, workers_of
 from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.indexing import Repository, index_fleet, survey_some
 from lci_py.cluster.objects import Objects
-from lci_py.cluster.searches import Searches
+from lci_py.cluster.root import Root
 from lci_py.cluster.workers import here
-from lci_py.errors import IndexError_, UsageError
+from lci_py.errors import EXIT_OK, EXIT_USAGE, IndexError_, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, SearchRequest
-from tests.support.fleets import QUERIES, cluster, make, said
+from tests.conftest import Ran
+from tests.support.fleets import QUERIES, cluster, said
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
@@ -33,8 +37,14 @@ _BUILT = "2026-01-01T00:00:00Z"
 
 
 @pytest.fixture(scope="module")
-def workers() -> Iterator[DaskWorkers]:
-    with cluster(2) as address, connected(address) as found:
+def address() -> Iterator[str]:
+    with cluster(2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def workers(address: str) -> Iterator[DaskWorkers]:
+    with connected(address) as found:
         yield found
 
 
@@ -44,16 +54,14 @@ def client(workers: DaskWorkers) -> Any:
 
 
 @pytest.fixture(scope="module")
-def url(one: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
-    folder = tmp_path_factory.mktemp("cluster")
-    make(str(folder / "store"), one.root, folder / "work")
-    return str(folder / "store")
+def url(store: Path) -> str:
+    return str(store)
 
 
 def test_the_answers_are_those_of_one_index(workers: DaskWorkers, url: str, one: Engine) -> None:
-    root = Searches(workers, url, read_fleet(Objects(url)))
+    root = Root(workers, url, lambda: read_fleet(Objects(url)))
     for mode in MODES:
-        for query in QUERIES[::4]:
+        for query in QUERIES[::8]:
             request = SearchRequest(query, mode, 10, snippet=2)
             assert said(root, request) == said(one, request), (query, mode)
 
@@ -69,7 +77,7 @@ def test_parts_are_indexed_and_linked_by_the_workers(workers: DaskWorkers, one: 
 
 
 def test_a_job_that_fails_is_an_error_of_one_line(workers: DaskWorkers) -> None:
-    with pytest.raises(IndexError_, match="its process has ended with exit code 1"):
+    with pytest.raises(IndexError_, match="its process has failed"):
         list(workers.each(_crash, [()]))
     with pytest.raises(UsageError, match="gone is not a folder"):
         list(workers.each(survey_some, [([(Repository("a", "/gone"), "", ())], 1)]))
@@ -90,7 +98,7 @@ def test_the_workers_are_known_whatever_the_client_has_heard_last(client: Any, m
 
 
 def test_a_worker_that_is_killed_costs_no_answer(workers: DaskWorkers, url: str, one: Engine) -> None:
-    root = Searches(workers, url, read_fleet(Objects(url)))
+    root = Root(workers, url, lambda: read_fleet(Objects(url)))
     request = SearchRequest("store session", "multiview", 10, snippet=2)
     expected = said(one, request)
     assert said(root, request) == expected
@@ -100,9 +108,62 @@ def test_a_worker_that_is_killed_costs_no_answer(workers: DaskWorkers, url: str,
 
 
 def test_a_late_answer_is_given_up_and_named(workers: DaskWorkers, url: str) -> None:
-    root = Searches(workers, url, read_fleet(Objects(url)), timeout=0.0)
-    with pytest.raises(IndexError_, match="no part of the fleet has answered"):
+    root = Root(DaskWorkers(workers.client, 0.0), url, lambda: read_fleet(Objects(url)))
+    with pytest.raises(IndexError_, match="no worker has answered in time"):
         root.search(SearchRequest("store", "bm25"))
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Callable[..., Ran]:
+    """`lci cluster` in this process, with the fleet of this test."""
+
+    def go(action: str, *args: str) -> Ran:
+        capsys.readouterr()
+        code = main(["cluster", action, "--store", str(tmp_path / "store"), *args])
+        return Ran(code, *capsys.readouterr())
+
+    return go
+
+
+def test_the_command_from_end_to_end(address: str, run: Callable[..., Ran], tmp_path: Path) -> None:
+    for name, text in (
+        ("one", "def remove_expired(sessions):\n    pass\n"),
+        ("two", "def keep(sessions):\n    pass\n"),
+    ):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "store.py").write_text(text)
+    (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\ntwo {tmp_path}/two v1  # the other one\n")
+    made = run("index", "--repos", str(tmp_path / "repos"), "--json")
+    assert made.code == EXIT_OK and made.json()["indexed"] == ["one", "two"] and not made.err
+    here = run("search", "remove expired", "-m", "multiview", "--json")
+    of = ("--scheduler", address)
+    found = run("search", *of, "remove expired", "-m", "multiview", "--json")
+    assert found.code == EXIT_OK and not found.err and "degraded" not in found.json()
+    assert found.json() == here.json()
+    best = found.json()["results"][0]
+    assert (best["repository"], best["file"]) == ("one", "one/store.py")
+    _ask_in_a_batch(run, of, found, tmp_path)
+    (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\n")
+    less = run("index", *of, "--repos", str(tmp_path / "repos"))
+    assert less.out.startswith("1 repository, 1 files, ") and "0 indexed" in less.out
+    done = run("clean", "--grace", "0", "--json")
+    assert done.code == EXIT_OK and done.json()["removed"] > 5 and done.json()["kept"] > 5
+
+
+def _ask_in_a_batch(run: Callable[..., Ran], of: tuple[str, ...], alone: Ran, folder: Path) -> None:
+    """Each line is answered as a command of its own, a wrong one with an error, and all over one connection."""
+    (folder / "lines").write_text(
+        'remove expired\n{"query": "sessions", "repo": "two", "mode": "bm25"}\n{"query": "x", "near": "f"}\n{x\n'
+    )
+    opened = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_workers, "connected", lambda *args: opened.append(args) or connected(*args))
+        said = run("search", *of, "--batch", str(folder / "lines"), "-m", "multiview")
+    first, other, unknown, broken = map(json.loads, said.out.splitlines())
+    assert first == alone.json() and len(opened) == 1 and said.code == EXIT_USAGE
+    assert [result["file"] for result in other["results"]] == ["two/store.py"] and other["mode"] == "bm25"
+    assert "near" in unknown["error"]["message"] and unknown["error"]["line"] == 3
+    assert "not a JSON object" in broken["error"]["message"]
 
 
 def test_few_parts_move_when_a_worker_goes() -> None:

@@ -2,175 +2,131 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.cluster import leaf, root
-from lci_py.cluster.leaf import Scores
 from lci_py.errors import IndexError_, UsageError
 from lci_py.search.engine import Engine
 from lci_py.search.modes import multiview, single
 from lci_py.search.ranking import evidence, same_file
 from lci_py.types.search import MODES, Filters, SearchRequest
-from tests.support.fleets import FILES, QUERIES, Fleet, indexed_paths, said
-
-
-def split(one: Engine, folder: Path, cuts: list[int]) -> Fleet:
-    paths = indexed_paths(one)
-    bounds = [0, *sorted(cuts), len(paths)]
-    return Fleet(one.root, [paths[a:b] for a, b in zip(bounds, bounds[1:], strict=False)], folder)
-
-
-@pytest.fixture(scope="module")
-def fleet(one: Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """One part for each repository."""
-    paths = indexed_paths(one)
-    found = split(one, tmp_path_factory.mktemp("parts"), [i for i in range(1, len(paths)) if first(paths, i)])
-    yield found
-    found.close()
-
-
-def first(paths: list[str], i: int) -> bool:
-    return paths[i].partition("/")[0] != paths[i - 1].partition("/")[0]
+from tests.support.fleets import FILES, QUERIES, Opened, Parts, said
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_answers_are_those_of_one_index(one: Engine, fleet: Fleet, mode: Any) -> None:
-    assert len(fleet.parts) == 5
-    results = 0
+def test_the_answers_are_those_of_one_index(one: Engine, whole: Opened, mode: Any) -> None:
+    assert len(whole.fleet.parts) == 5
+    results = sure = 0
     for query in QUERIES:
         request = SearchRequest(query, mode, 10, snippet=2)
         expected = said(one, request)
-        assert said(fleet.root, request) == expected, query
+        assert said(whole, request) == expected, query
         results += len(expected["results"])
-    assert results > 20
+        sure += expected["confidence"] is not None
+    assert results > 20 and (sure > 10) == (mode in ("dense", "multiview"))
 
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("more", [
     {"filters": Filters(lang=("python",))}, {"filters": Filters(kind=("function", "method"), exclude=("c/**",))},
     {"filters": Filters(name=("S*",))}, {"limit": 2}, {"limit": 3, "offset": 2}, {"context": (1, 2)},
+    {"filters": Filters(lang=("klingon",))}, {"filters": Filters(kind=("klass",))},
 ])  # fmt: skip
-def test_filters_limits_and_offsets(one: Engine, fleet: Fleet, mode: Any, more: dict[str, Any]) -> None:
+def test_filters_limits_and_offsets(one: Engine, whole: Opened, mode: Any, more: dict[str, Any]) -> None:
     for query in ("store session", '"session"', "run"):
         request = SearchRequest(query, mode, **{"limit": 10, **more})
-        assert said(fleet.root, request) == said(one, request)
+        assert said(whole, request) == said(one, request)
 
 
-def test_workers_with_several_parts_send_only_what_can_be_shown(
-    one: Engine, fleet: Fleet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bounds_of_a_ranking_are_of_all_parts(one: Engine, whole: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the bound of a view's hits is, the answers are those of one index with that bound."""
-    for module in (root, leaf, single, multiview, evidence, same_file):
+    for module in (root, single, multiview, evidence, same_file):
         monkeypatch.setattr(module, "POOL", 3)
-    call, sizes = fleet.calls.call, {True: 0, False: 0}
-
-    def counting(method: str, asked: Any) -> dict[int, Any]:
-        found = call(method, asked)
-        sizes[bool(fleet.calls.workers)] += sum(len(one.files) for one in found.values() if isinstance(one, Scores))
-        return found
-
-    monkeypatch.setattr(fleet.calls, "call", counting)
     for mode in MODES:
         for query in QUERIES[:13]:
             request = SearchRequest(query, mode, 2, snippet=2)
-            expected = said(one, request)
-            for workers in ([], [[0, 3], [1, 2, 4]]):
-                monkeypatch.setattr(fleet.calls, "workers", workers)
-                assert said(fleet.root, request) == expected, (query, mode)
-    assert sizes[True] < 0.8 * sizes[False]
+            assert said(whole, request) == said(one, request), (query, mode)
 
 
 @given(data=st.data())
-@settings(max_examples=2)
-def test_it_does_not_matter_how_the_files_are_divided(
-    one: Engine, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
-) -> None:
-    cuts = data.draw(st.lists(st.integers(0, len(FILES)), max_size=4))
-    fleet = split(one, tmp_path_factory.mktemp("cut"), cuts)
-    try:
-        for query in data.draw(st.lists(st.sampled_from(QUERIES), min_size=3, max_size=6)):
-            for mode in MODES:
-                request = SearchRequest(query, mode, 10, snippet=2)
-                assert said(fleet.root, request) == said(one, request)
-    finally:
-        fleet.close()
+@settings(max_examples=3)
+def test_it_does_not_matter_how_the_files_are_divided(one: Engine, parts: Parts, data: st.DataObject) -> None:
+    starts = data.draw(st.sets(st.sampled_from(sorted(FILES)), max_size=4))
+    fleet = parts.opened(parts.fleet(starts=starts))
+    for query in data.draw(st.lists(st.sampled_from(QUERIES), min_size=3, max_size=6)):
+        for mode in MODES:
+            request = SearchRequest(query, mode, 10, snippet=2)
+            assert said(fleet, request) == said(one, request)
+    fleet.workers.close()
 
 
-def test_round_trips(fleet: Fleet) -> None:
-    """What was counted for a query is known to the next one; multiview asks once more for what is around its best
-    results, and every mode once where the copies of a file are."""
-    asked = fleet.calls.asked
-    for mode, query, trips in (
-        ("symbolic", "name:Store", ["select", "select"]),
-        ("dense", "expired sessions", ["scores", "ranks", "search"]),
-        ("bm25", "expired sessions", ["scores", "ranks", "search"]),
-        ("multiview", "expired sessions", ["scores", "seeds", "ranks", "search"]),
-    ):
-        asked.clear()
-        fleet.root.search(SearchRequest(query, mode, 5))
-        before = [method for method, _ in asked if method == "counts"]
-        assert len(before) <= 3
-        asked.clear()
-        fleet.root.search(SearchRequest(query, mode, 5))
-        assert [method for method, _ in asked] == trips
+@pytest.mark.parametrize(
+    ("mode", "query", "trips"),
+    [("symbolic", "name:Store", 2), ("dense", "expired sessions", 3), ("bm25", "expired sessions", 4),
+     ("multiview", "expired sessions", 6)],
+)  # fmt: skip
+def test_round_trips(whole: Opened, mode: Any, query: str, trips: int) -> None:
+    """The last one asks only the parts with results that are shown."""
+    whole.workers.asked.clear()
+    whole.search(SearchRequest(query, mode, 1))
+    asked = [parts for method, parts in whole.workers.asked if method == "search"]
+    assert asked[:-1] == [5] * (trips - 1) and asked[-1] < 5
 
 
-def test_a_part_that_does_not_answer_is_named(one: Engine, fleet: Fleet, tmp_path: Path) -> None:
+def test_a_part_that_does_not_answer_is_named(one: Engine, whole: Opened) -> None:
     request = SearchRequest("store sessions", "multiview", 10)
-    whole = fleet.root.search(request)
-    assert not whole.degraded
-    fleet.calls.lost = {1}  # a
-    found = fleet.root.search(request)
+    assert not whole.search(request).degraded
+    whole.workers.lost = ["a"]
+    found = whole.search(request)
     assert [(item.view, item.failure_mode, item.confidence_impact) for item in found.degraded] == [
         ("repositories", "error", "high")
     ]
     assert found.degraded[0].detail.startswith("a: ")
     assert found.results and not any(result.file.startswith("a/") for result in found.results)
-    fleet.calls.lost = set(range(5))
+    whole.workers.lost = [part.name for part in whole.fleet.parts]
     with pytest.raises(IndexError_):
-        fleet.root.search(request)
-    fleet.calls.lost = set()
-    # What was counted meanwhile, without that part, is forgotten.
-    assert said(fleet.root, request) == said(one, request)
-    for late in ("counts", "scores", "seeds", "ranks", "search"):
-        assert late in {method for method, _ in fleet.calls.asked}
+        whole.search(request)
+    whole.workers.lost = ()
+    assert said(whole, request) == said(one, request)
 
 
-def test_a_part_that_is_lost_in_the_middle(one: Engine, fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whichever call it misses: the answer names it, and the next one is whole again."""
-    request = SearchRequest("store sessions", "multiview", 10)
-    call = fleet.calls.call
-    for lost in ("counts", "scores", "seeds", "ranks", "search"):
+def test_a_part_that_is_lost_in_the_middle_is_as_one_that_was_never_there(
+    whole: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whichever call it misses, nothing of what it has counted is left in the answer."""
+    request = SearchRequest("store sessions", "multiview", 10, snippet=0)
+    search, answers = leaf.Leaf.search, []
+    for lost in range(6):
+        calls = 0
 
-        def losing(method: str, asked: Any, lost: str = lost) -> Any:
-            found = call(method, asked)
-            return {part: answer for part, answer in found.items() if method != lost or part != 1}
+        def losing(self: leaf.Leaf, *args: Any, lost: int = lost) -> Any:
+            nonlocal calls
+            if self._snapshot._part.name == "a":
+                calls += 1
+                if calls > lost:
+                    raise IndexError_("lost")
+            return search(self, *args)
 
-        monkeypatch.setattr(fleet.calls, "call", losing)
-        fleet.root._known = root._nothing_known()
-        found = fleet.root.search(request)
-        monkeypatch.undo()
-        assert [item.view for item in found.degraded] == ["repositories"]
-        assert said(fleet.root, request) == said(one, request)
+        monkeypatch.setattr(leaf.Leaf, "search", losing)
+        answers.append(said(whole, request))
+        assert calls == lost + 1
+    assert [item[0] for item in answers[0]["degraded"]] == ["repositories"]
+    assert all(answer == answers[0] for answer in answers)
 
 
-def test_what_a_fleet_does_not_answer_is_refused(fleet: Fleet) -> None:
+def test_what_a_fleet_does_not_answer_is_refused(whole: Opened) -> None:
     with pytest.raises(UsageError, match="--near"):
-        fleet.root.search(SearchRequest("store", "multiview", near="a/store.py"))
+        whole.search(SearchRequest("store", "multiview", near="a/store.py"))
     with pytest.raises(UsageError, match="the best 300 results"):
-        fleet.root.search(SearchRequest("store", "dense", 300, offset=1))
-    with pytest.raises(UsageError, match="kind"):
-        fleet.root.search(SearchRequest("store", "dense", filters=Filters(kind=("klass",))))
+        whole.search(SearchRequest("store", "dense", 300, offset=1))
 
 
-def test_the_graph_of_the_parts_is_that_of_one_index(one: Engine, fleet: Fleet) -> None:
+def test_the_graph_of_the_parts_is_that_of_one_index(one: Engine, whole: Opened) -> None:
     """Edges lead from one part into another one, as in one index over all of them."""
     request = SearchRequest("run", "multiview", 1, snippet=0, filters=Filters(path=("c/app.py",)))
-    found = fleet.root.search(request).results[0]
+    found = whole.search(request).results[0]
     assert found.graph is not None and found.graph == one.search(request).results[0].graph
     assert {link.file for link in found.graph.callees} == {"a/store.py"}

@@ -19,10 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from lci_py import app
-from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.indexing import Repository, index_fleet
-from lci_py.cluster.objects import Objects
-from lci_py.cluster.searches import Searches
+from lci_py.cluster.root import Root
 from lci_py.cluster.workers import here
 from lci_py.types.search import MODES, Answer, SearchRequest
 
@@ -67,7 +65,7 @@ def main() -> None:
             store = str(work / "store")
             made = index_fleet(workers, store, repositories, "2026-01-01T00:00:00Z", "quality", split=asked.split)
             print(f"fleet: {time.perf_counter() - began:.1f} s, {len(made.fleet.parts)} parts")
-            fleet = Searches(workers, store, read_fleet(Objects(store)))
+            fleet = Root(workers, store, lambda: made.fleet)
             for mode in MODES:
                 same = equal = degraded = 0
                 spent = [0.0, 0.0]

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lci_py import app
-from lci_py.cluster.fleet import KINDS, Fleet as StoredFleet, Part, write_fleet
-from lci_py.cluster.graph import PartGraph, link
-from lci_py.cluster.leaf import Leaf, pruned
-from lci_py.cluster.objects import Cache, Named, Objects
+from lci_py.cluster.fleet import Fleet, Part, write_fleet
+from lci_py.cluster.objects import Cache, Objects
 from lci_py.cluster.part import Wanted, linked, store_part
 from lci_py.cluster.root import Root
-from lci_py.errors import LciError
+from lci_py.cluster.sources import Run
+from lci_py.cluster.workers import Here
+from lci_py.errors import IndexError_, LciError
 from lci_py.search.answer.graph_context import SHOWN
-from lci_py.search.engine import Engine
 from lci_py.types import record
-from lci_py.types.search import SearchRequest
+from lci_py.types.search import Answer, SearchRequest
 
 #: Repositories that call and import each other, with names and words in common.
 FILES = {
@@ -49,19 +46,26 @@ FILES = {
     "d/x/a/store.py": "LIMIT = 3\n",
     "c/tests/test_app.py": "from c.app import run\n\n\ndef test_run():\n    assert run({})\n",
 }  # fmt: skip
-# Without the frame of a stack trace: which one leads, a part cannot tell (docs/cluster.md).
-LONG = "Saving a session fails\n\nSee store.py and `remove_expired`.\n\nThe server in cmd/main.go says nothing.\n"
+LONG = (
+    "Saving a session fails\n\nSee store.py and `remove_expired`.\n\nThe server in cmd/main.go says nothing.\n"
+    'Traceback:\n  File "/srv/a/retry.py", line 4, in backoff\n  File "/x/y/store.py", line 9, in save\n'
+)
+TRACE = 'Traceback:\n  File "/srv/c/app.py", line 6, in run\n  File "/srv/a/retry.py", line 4, in backoff\nOSError'
 QUERIES = (
     "where are expired sessions removed", "store", "Store", "remove_expired", "parse config", "configuration retries",
     '"session"', '"session" "nowhere else"', '"=> session"', '"cannot drop" "def run"', "stroe sessoin", "xyzzy", LONG,
     "KeyError: cannot drop 'x.db': permission denied", "the store retries a failed write", "lang:python save",
-    "kind:function", "name:*e* lang:go", "path:c/** run", "serve",
+    "kind:function", "name:*e* lang:go", "path:c/** run", "serve", TRACE,
 )  # fmt: skip
+
+
+NAMES = sorted({path.partition("/")[0] for path in FILES})
+_BUILT = "2026-01-01T00:00:00Z"
 
 
 def said(source: Any, request: SearchRequest) -> Any:
     """The answer, or the error, without what is of the index and not of the query. Of many neighbours a fleet lists those
-    of the same part first, and it says nothing of confidence, which was measured on single repositories."""
+    of the same part first."""
     try:
         found = record.asdict(source.search(request))
     except LciError as error:
@@ -70,77 +74,77 @@ def said(source: Any, request: SearchRequest) -> Any:
         for relation in ("callers", "callees", "imports", "imported_by") if result["graph"] else ():
             links = result["graph"][relation]
             result["graph"][relation] = sorted(links) if result["graph"]["counts"][relation] <= SHOWN else ()
-    return {key: value for key, value in found.items() if key not in ("index", "trace", "confidence")}
+    return {key: value for key, value in found.items() if key not in ("index", "trace", "hints")}
 
 
-def copy_files(source: Path, paths: Sequence[str], target: Path) -> Path:
-    """A folder with some files of another one, of the same times."""
-    for path in paths:
-        (target / path).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(source / path, target / path)
-    return target
+class Noting(Here):
+    """This process, which notes what it is asked. A part in `lost` does not answer."""
+
+    asked: list[tuple[str, int]]
+    lost: Collection[str] = ()
+
+    def call(
+        self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
+    ) -> list[Any]:
+        self.asked.append((method, len(calls)))
+        found = super().call(url, readable, method, calls)
+        return [
+            IndexError_("lost") if part.name in self.lost else one for (part, _), one in zip(calls, found, strict=True)
+        ]
 
 
-class InProcess:
-    """Calls the leaves one after the other. A part in `lost` does not answer."""
+class Opened:
+    """A fleet, opened in this process."""
 
-    def __init__(self, leaves: Sequence[Leaf]) -> None:
-        self.leaves = leaves
-        self.lost: set[int] = set()
-        self.workers: list[list[int]] = []  # which parts have one in common that prunes their answers
-        self.asked: list[tuple[str, tuple[int, ...]]] = []
-
-    def call(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        self.asked.append((method, tuple(asked)))
-        found: dict[int, Any] = {}
-        for part, args in asked.items():
-            if part in self.lost:
-                continue
-            try:
-                found[part] = getattr(self.leaves[part], method)(*args)
-            except LciError as error:
-                found[part] = error
-        for parts in self.workers:
-            own = [part for part in parts if part in found]
-            found |= zip(own, pruned([found[part] for part in own]), strict=True)
-        return found
-
-
-class Fleet:
-    """Parts of a folder, each with an index of its own."""
-
-    def __init__(self, source: Path, parts: Sequence[Sequence[str]], folder: Path) -> None:
+    def __init__(
+        self, url: str, fleet: Fleet, folder: Path, *, most: int = 1 << 30, readable: Sequence[str] = ()
+    ) -> None:
         """
         Args:
-            source: The folder.
-            parts: The paths of each part, in their order.
-            folder: An empty folder.
+            url: Of the store with its objects.
+            fleet: Its manifest.
+            folder: For a cache.
+            most: Bytes of it.
+            readable: The repositories that may be read; none for all.
         """
-        self.engines: list[Engine] = []
-        for number, paths in enumerate(parts):
-            root = copy_files(source, paths, folder / f"root-{number}")
-            root.mkdir(exist_ok=True)
-            app.build_index(str(root), jobs=1)
-            self.engines.append(app.open_engine(str(root), refresh="never"))
-        snapshots = [engine.snapshot for engine in self.engines]
-        (folder / "links").mkdir()
-        for snapshot, path in zip(snapshots, link(snapshots, folder / "links"), strict=True):
-            snapshot.graph = PartGraph(path)
-        named = Named("", 0, "")
-        self.parts = tuple(
-            Part(
-                paths[0].partition("/")[0] if paths else "", "", "", "", "", "", "", named, named,
-                {kind: snapshot.numbering.total(kind) for kind in KINDS}, snapshot.lexical.total_lengths(),
-                tuple(snapshot.manifest.counts["files_by_language"]), "",
-            )
-            for snapshot, paths in zip(snapshots, parts, strict=True)
-        )  # fmt: skip
-        self.calls = InProcess([Leaf(snapshot) for snapshot in snapshots])
-        self.root = Root(StoredFleet(1, "2026-01-01T00:00:00Z", "test", self.parts), self.calls)
+        folder.mkdir(exist_ok=True)
+        self.fleet, self.workers = fleet, Noting(folder, most=most)
+        self.workers.asked = []
+        self._root, self._readable = Root(self.workers, url, lambda: fleet), readable
 
-    def close(self) -> None:
-        for engine in self.engines:
-            engine.snapshot.close()
+    def search(self, request: SearchRequest) -> Answer:
+        return self._root.search(request, self._readable)
+
+
+class Parts:
+    """Parts of the repositories of a folder in one store, each of them indexed once."""
+
+    def __init__(self, source: Path, folder: Path, url: str = "") -> None:
+        self.source, self.folder = source, folder
+        self.objects = Objects(url or f"memory://{folder}")
+        self._made: dict[tuple[str, str, str | None], Part | None] = {}
+
+    def part(self, name: str, start: str = "", stop: str | None = None) -> Part | None:
+        key = name, start, stop
+        if key not in self._made:
+            (work := self.folder / f"work-{len(self._made)}").mkdir(parents=True)
+            wanted = Wanted(name, str(self.source / name), f"of {name}", Run(start, stop, 0, ""))
+            self._made[key], _ = store_part(self.objects, wanted, work)
+        return self._made[key]
+
+    def fleet(self, names: Sequence[str] = tuple(NAMES), starts: Collection[str] = ()) -> Fleet:
+        """Some repositories, cut before some paths."""
+        parts = []
+        for name in names:
+            inside = sorted(path[len(name) + 1 :] for path in starts if path.startswith(f"{name}/"))
+            for start, stop in zip(["", *inside], [*inside, None], strict=True):
+                parts += [part for part in [self.part(name, start, stop)] if part is not None]
+        fleet = Fleet(0, _BUILT, "test", ()).ordered(parts)
+        (work := self.folder / f"link-{len(list(self.folder.iterdir()))}").mkdir()
+        return linked(self.objects, Cache(self.objects, self.folder / "cache", 1 << 30), fleet, work)
+
+    def opened(self, fleet: Fleet, **more: Any) -> Opened:
+        return Opened(self.objects.url, fleet, self.folder / f"open-{len(list(self.folder.iterdir()))}", **more)
 
 
 @contextmanager
@@ -155,23 +159,7 @@ def cluster(workers: int) -> Iterator[str]:
         yield found.scheduler_address
 
 
-def indexed_paths(engine: Engine) -> list[str]:
-    return sorted(engine.snapshot.symbols.paths())
-
-
-NAMES = sorted({path.partition("/")[0] for path in FILES})
-
-
-def make(url: str, source: Path, work: Path, names: Sequence[str] = NAMES) -> StoredFleet:
+def publish(url: str, source: Path, folder: Path, names: Sequence[str] = tuple(NAMES)) -> Fleet:
     """Put the repositories of a folder into a store as a fleet."""
-    objects = Objects(url)
-    work.mkdir()
-    parts = []
-    for name in names:
-        (work / name).mkdir()
-        part, _ = store_part(objects, Wanted(name, str(source / name), f"of {name}"), work / name)
-        assert part is not None
-        parts.append(part)
-    fleet = StoredFleet(0, "2026-01-01T00:00:00Z", "test", ()).ordered(parts)
-    (work / "link").mkdir()
-    return write_fleet(objects, linked(objects, Cache(objects, work / "cache", 1 << 30), fleet, work / "link"), 0)
+    parts = Parts(source, folder, url)
+    return write_fleet(parts.objects, parts.fleet(names), 0)

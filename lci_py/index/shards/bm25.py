@@ -60,15 +60,6 @@ class Term(NamedTuple):
     columns: tuple[int, ...]  # in each segment; -1 in one without it
 
 
-class Collection(NamedTuple):
-    """What BM25 asks of a whole collection of which an index holds a part (docs/adr/0031-cluster.md). With it, the
-    rows of the part have the scores that they have in one index of the whole."""
-
-    rows: Mapping[str, int]  # field -> number of rows
-    lengths: Mapping[str, int]  # field -> sum of the rows' lengths
-    having: Mapping[str, Mapping[str, int]]  # text of a term that the collection has -> field -> number of rows with it
-
-
 class Postings(NamedTuple):
     """The posting lists of some terms: [n], segment by segment, and in each of them term by term."""
 
@@ -99,18 +90,16 @@ def bm25(counts: NDArray[np.float64], norm: NDArray[np.float64], idfs: NDArray[n
     return counts.astype(np.float32)
 
 
-def length_norm(
-    lengths: NDArray[Any], k1: float, b: float, whole: tuple[int, int] | None = None
-) -> NDArray[np.float64]:
+def length_norm(lengths: NDArray[Any], k1: float, b: float, total: int, rows: int) -> NDArray[np.float64]:
     """k1 (1 - b + b l / l_avg) of every row.
 
     Args:
         lengths: Sum of the counts of each row, integers in any unit.
         k1: Saturation of repeated terms, > 0.
         b: Strength of length normalisation, 0 to 1.
-        whole: The sum of all lengths and the number of rows of a collection that these rows are a part of.
+        total: The sum of the lengths of all rows of the collection.
+        rows: Their number.
     """
-    total, rows = whole or (int(lengths.sum(dtype=np.int64)), len(lengths))
     mean = total / max(rows, 1) or 1.0
     norm = lengths.astype(np.float64)
     norm *= b
@@ -286,9 +275,8 @@ class LexicalIndex:
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
-        self._norms: dict[str, tuple[tuple[int, int] | None, NDArray[np.float64]]] = {}
+        self._norms: dict[str, NDArray[np.float64]] = {}
         self._columns: dict[str, tuple[int, ...]] = {}
-        self._collection: Collection | None = None
         #: The last result of each field: `files` needs that of `content`, and multiview asks for all of them twice.
         self._last: dict[str, tuple[tuple[Term, ...], Postings]] = {}
         self.n_files = numbering.total("files")
@@ -306,23 +294,20 @@ class LexicalIndex:
             if len(self._columns) >= _REMEMBERED:
                 self._columns.clear()
             columns = self._columns[text] = tuple(segment.terms.find(text) for segment in self._segments)
-        known = self._collection.having if self._collection is not None else ()
-        return Term(text, columns) if text in known or any(column >= 0 for column in columns) else None
+        return Term(text, columns) if any(column >= 0 for column in columns) else None
 
-    def among(self, collection: Collection) -> LexicalIndex:
-        """The same index as a part of a larger collection, by which it scores its rows. Terms that only the rest of the
-        collection has are known as well, and have no rows."""
-        from copy import copy
+    # What a part of a larger collection has another answer to: its rows are scored by all rows of the collection.
 
-        found = copy(self)
-        found._collection, found._last = collection, {}
-        return found
+    def ask(self, texts: Iterable[str]) -> None:
+        """Ask for what it takes to score some terms, where that is not here."""
 
     def size(self, field: str) -> int:
         """The number of rows of a field, in the whole collection."""
-        if self._collection is not None:
-            return self._collection.rows[field]
         return self._numbering.total(ROWS[field])
+
+    def length(self, field: str) -> int:
+        """The sum of the lengths of all rows of a field, in the whole collection."""
+        return int(self._lengths(field).sum(dtype=np.int64))
 
     def having(self, field: str, terms: Sequence[Term], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many rows of the whole collection have each of some terms: [terms].
@@ -332,14 +317,7 @@ class LexicalIndex:
             terms: They.
             numbers: Of their postings in this index.
         """
-        if self._collection is None:
-            return np.bincount(numbers, minlength=len(terms))
-        known = self._collection.having
-        return np.array([known[term.text][field] if term.text in known else 0 for term in terms], np.int64)
-
-    def total_lengths(self) -> dict[str, int]:
-        """The sum of the lengths of each field's rows, in this index."""
-        return {field: int(self._lengths(field).sum(dtype=np.int64)) for field in FIELDS}
+        return np.bincount(numbers, minlength=len(terms))
 
     def starting(self, prefix: str, most: int) -> set[str] | None:
         """The terms that start with a text; None if a segment has more than `most`.
@@ -387,14 +365,12 @@ class LexicalIndex:
         return out
 
     def _norm(self, field: str) -> NDArray[np.float64]:
-        """The `length_norm` of each row; of a part, by the mean length of the whole collection."""
-        whole = None
-        if self._collection is not None:
-            whole = self._collection.lengths[field], self._collection.rows[field]
+        """The `length_norm` of each row."""
         known = self._norms.get(field)
-        if known is None or known[0] != whole:
-            known = self._norms[field] = whole, length_norm(self._lengths(field), *FIELDS[field], whole)
-        return known[1]
+        if known is None:
+            known = length_norm(self._lengths(field), *FIELDS[field], self.length(field), self.size(field))
+            self._norms[field] = known
+        return known
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
         """The posting list of a term: the rows that have it, ascending.

@@ -52,9 +52,9 @@ def write_graph(path: Path, links: Links) -> None:
         {
             **stored,
             "line": narrow(links.line),
-            "out_ptr": _pointers(links.source, nodes),
+            "out_ptr": pointers(links.source, nodes),
             "incoming": _stable_order(links.target),
-            "in_ptr": _pointers(links.target, nodes),
+            "in_ptr": pointers(links.target, nodes),
         },
     )
 
@@ -70,10 +70,11 @@ def stored_arrays(links: Links) -> dict[str, NDArray[Any]]:
     }
 
 
-def _pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
-    pointers = np.zeros(n + 1, np.int32)
-    np.cumsum(np.bincount(nodes, minlength=n), out=pointers[1:])
-    return pointers
+def pointers(nodes: NDArray[Any], n: int) -> NDArray[Any]:
+    """Where the edges of each of `n` nodes start, by one end of each edge, ascending: [n + 1]."""
+    found = np.zeros(n + 1, np.int32)
+    np.cumsum(np.bincount(nodes, minlength=n), out=found[1:])
+    return found
 
 
 def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
@@ -208,6 +209,10 @@ class GraphIndex:
     def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
         self._arrays.check_items(name, 0, len(values))
         return values
+
+    def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The unit of each symbol, -1 for none, by those of the index's own: for a part of a fleet to add others."""
+        return own
 
     def outside(self, _node: int) -> GraphLink | None:
         """What a link to a node in another part of a fleet shows; None for one of this index."""

@@ -143,12 +143,21 @@ def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
     if not trust and not is_sealed(_canonical(data), found):
         raise UntrustedIndexError(str(index_dir))
     try:
-        shards = _shards(data.pop("shards"))
-        segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
-        manifest = Manifest(**data, segments=segments, shards=shards)
-        check_manifest(manifest)
+        return manifest_of(data)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
         raise DamagedIndexError(f"{MANIFEST} has unexpected content ({error})") from error
+
+
+def manifest_of(data: dict[str, Any]) -> Manifest:
+    """A manifest from its values.
+
+    Raises:
+        TypeError, AttributeError, KeyError, ValueError: One is not what readers rely on.
+    """
+    shards = _shards(data.pop("shards"))
+    segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
+    manifest = Manifest(**data, segments=segments, shards=shards)
+    check_manifest(manifest)
     return manifest
 
 

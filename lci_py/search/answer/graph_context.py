@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.symbols import Row
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
     from lci_py.search.snapshot import Snapshot
 
 #: Neighbours listed per relation: a utility with 500 callers must not flood the answer.
@@ -30,7 +30,8 @@ def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
     if not rows:
         return []
     found = surroundings(snapshot, snapshot.graph, rows)
-    links = links_of(snapshot, snapshot.graph, {node for lists in found for some, _ in lists.values() for node in some})
+    nodes = {node for lists in found for some, _ in lists.values() for node in some}
+    links = links_of(snapshot.symbols, snapshot.unit_table.paths, snapshot.graph, nodes)
     return [context(lists, links) for lists in found]
 
 
@@ -89,16 +90,17 @@ def _around(
     ]
 
 
-def links_of(snapshot: Snapshot, graph: GraphIndex, wanted: Collection[int]) -> dict[int, GraphLink]:
+def links_of(
+    symbols: SymbolicIndex, paths: Sequence[str], graph: GraphIndex, wanted: Collection[int]
+) -> dict[int, GraphLink]:
     """How a context lists each node."""
-    paths = snapshot.unit_table.paths
     if graph.n_files != len(paths):
         raise DamagedIndexError("the graph is of other files than the rest")
     found = {node: link for node in wanted if (link := graph.outside(node)) is not None}
     wanted = [node for node in wanted if node not in found]
     lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}
-    symbols = {node for node in wanted if node < graph.n_symbols}
-    named = names(snapshot.symbols, sorted(symbols | {around for _, _, around in lambdas.values() if around >= 0}))
+    own = {node for node in wanted if node < graph.n_symbols}
+    named = names(symbols, sorted(own | {around for _, _, around in lambdas.values() if around >= 0}))
     for node in wanted:
         if node in lambdas:
             file, line, around = lambdas[node]

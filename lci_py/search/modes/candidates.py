@@ -8,7 +8,7 @@ from lci_py.errors import UsageError, unknown_value
 from lci_py.types.search import BLOCK_KIND, KINDS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     import numpy as np
     from numpy.typing import NDArray
@@ -23,20 +23,16 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS
     Raises:
         UsageError: With the nearest name there is.
     """
-    check_words(filters, snapshot.manifest.counts["files_by_language"], kinds)
     if filters.repo:
         _check_repositories(snapshot, filters.repo)
-
-
-def check_words(filters: Filters, languages: Collection[str], kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
-    """The same, for an index of files in some languages."""
     for kind in filters.kind:
         if kind.lower() not in kinds:
             raise unknown_value("kind", kind, kinds)
     if filters.lang:
         from lci_py.source.syntax.languages import language_aliases, language_names, language_of
 
-        known = {*language_names(), *languages}
+        own = tuple(snapshot.manifest.counts["files_by_language"])
+        known = {*language_names(), *snapshot.whole.joined("languages", own)}
         for language in filters.lang:
             if language_of(language) not in known:
                 near = unknown_value("language", language, sorted({*known, *language_aliases()}))

@@ -6,7 +6,7 @@ nothing has becomes the name that it is nearly. A filter never gives way: a resu
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.modes.candidates import Choice
 from lci_py.search.query.text import TextQuery, read_text
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _NEAR = 0.8
 #: Words that are looked at for a near name, and letters that one has at least.
 _MOST_WORDS, _SHORTEST = 8, 4
+#: Names that one word may mean.
+_MOST_NEAR = 3
 #: What an answer says of a phrase without a word, such as "=>".
 _NO_WORD = "no view of multiview ranks a text without a word: the mode bm25 lists the places that have it"
 
@@ -52,11 +54,13 @@ class LookUps(NamedTuple):
         holds: Whether anything is of a choice.
         lacks: Whether the index has none of some terms.
         near_misses: Names that may be meant by a word.
+        settle: Go on only with what is certain (`search.whole`).
     """
 
     holds: Callable[[Choice], bool]
     lacks: Callable[[Sequence[str]], bool]
     near_misses: Callable[[str], Sequence[str]]
+    settle: Callable[[], None]
 
 
 def look_ups(snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> LookUps:
@@ -69,37 +73,19 @@ def look_ups(snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> LookUps:
 
     def holds(choice: Choice) -> bool:
         mask = choose(choice).mask
-        return mask is None or bool(mask.any())
+        return mask is None or bool(snapshot.whole.total(("held", choice), bool(mask.any())))
 
     def lacks(stems: Sequence[str]) -> bool:
         with snapshot.view_locks["bm25"]:
             return not any(snapshot.lexical.term(text) for text in stems)
 
     def near(word: str) -> Sequence[str]:
-        from lci_py.search.suggest import near_misses
+        from lci_py.index.shards.symbol_queries import alike_by_ratio
 
-        return near_misses(snapshot.symbols, word)
+        found = snapshot.whole.joined(("like", word), tuple(alike_by_ratio(snapshot.symbols, word)[:_MOST_NEAR]))
+        return list(dict.fromkeys(name for _, name in sorted(found)))[:_MOST_NEAR]
 
-    return LookUps(holds, lacks, near)
-
-
-class Heard(NamedTuple):
-    """What an attempt has found, as the steps need to know it.
-
-    Attributes:
-        anything: Whether it has results.
-        by_words: Whether a view found a word of the query, or a definition without a unit of its own is named like it.
-        failed: Views that could not be asked.
-    """
-
-    anything: bool
-    by_words: bool
-    failed: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, outcome: Outcome) -> Heard:
-        words = bool(len(outcome.hits["bm25"]) or len(outcome.hits["symbolic"]) or outcome.symbols)
-        return cls(outcome.total > 0, words, frozenset(item.view for item in outcome.degraded))
+    return LookUps(holds, lacks, near, snapshot.whole.settle)
 
 
 class Tried(NamedTuple):
@@ -107,8 +93,7 @@ class Tried(NamedTuple):
 
     attempt: Attempt
     plan: Plan
-    heard: Heard
-    found: Any  # whatever it has led to
+    found: Outcome
 
 
 def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -> Attempt:
@@ -118,9 +103,12 @@ def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -
         said = f"no {query.words[0]!r}; showing {name}"
         return Attempt(read_text(name), Choice(filters), (*query.relaxed, said))
     found = Attempt(query, Choice(filters, query.phrases), query.relaxed)
-    if strict or not query.phrases or index.holds(found.choice) or not index.holds(Choice(filters)):
+    if strict or not query.phrases:
         return found
-    return _without_phrases(index, query, filters)
+    if not index.holds(found.choice) and index.holds(Choice(filters)):
+        found = _without_phrases(index, query, filters)
+    index.settle()
+    return found
 
 
 def mistyped(index: LookUps, query: TextQuery) -> str:
@@ -128,9 +116,14 @@ def mistyped(index: LookUps, query: TextQuery) -> str:
     if query.long or len(query.words) != 1:
         return ""
     typed = joined(query.words[0])
-    if len(typed) < SHORTEST or not index.lacks((typed, stem(typed))):
+    if len(typed) < SHORTEST:
+        return ""
+    lacking = index.lacks((typed, stem(typed)))
+    index.settle()
+    if not lacking:
         return ""
     edits = {name: distance(typed, joined(name), most_edits(typed)) for name in index.near_misses(typed)}
+    index.settle()
     near = {name: edit for name, edit in edits.items() if edit is not None}
     nearest = [name for name, edit in near.items() if edit == min(near.values())]
     return nearest[0] if len({joined(name) for name in nearest}) == 1 else ""
@@ -150,9 +143,10 @@ def climbed(
     """
     tried = attempt(first(index, query, filters, strict=strict))
     again = None if strict else _relaxed(index, tried)
+    index.settle()
     if again is not None:
         other = attempt(again)
-        if not tried.heard.anything or other.heard.by_words:
+        if not tried.found.anything or other.found.by_words:
             tried = other
     return tried._replace(plan=_settled(index, tried, filtered=bool(filters)))
 
@@ -162,23 +156,29 @@ def _relaxed(index: LookUps, tried: Tried) -> Attempt | None:
     attempt = tried.attempt
     if attempt.relaxed != attempt.query.relaxed or not index.holds(attempt.choice):
         return None
-    if tried.heard.failed & {"bm25", "symbolic"} or tried.heard.by_words:
+    if _failed(tried) & {"bm25", "symbolic"} or tried.found.by_words:
         return None
     return _near_names(index, attempt)
 
 
+def _failed(tried: Tried) -> set[str]:
+    """The views that could not be asked."""
+    return {item.view for item in tried.found.degraded}
+
+
 def _settled(index: LookUps, tried: Tried, *, filtered: bool) -> Plan:
     """The plan with the step that answered, and what was given up for it."""
-    attempt, plan, heard, _ = tried
-    if not heard.anything:
-        unranked = attempt.query.phrases and not heard.failed and index.holds(attempt.choice)
+    attempt, plan, found = tried
+    failed = _failed(tried)
+    if not found.anything:
+        unranked = attempt.query.phrases and not failed and index.holds(attempt.choice)
         said = (*attempt.relaxed, *((_NO_WORD,) if unranked else ()))
-        return replace(plan, rung="degraded" if heard.failed else None, relaxed=said)
-    if heard.by_words:
+        return replace(plan, rung="degraded" if failed else None, relaxed=said)
+    if found.by_words:
         rung = "relaxed_lexical" if attempt.relaxed != attempt.query.relaxed else plan.ladder[0]
         return replace(plan, rung=rung, relaxed=attempt.relaxed)
     said = attempt.relaxed
-    if "bm25" not in heard.failed:
+    if "bm25" not in failed:
         where = "what passes the filters" if filtered else "the index"
         said = (*said, f"no word of the query is in {where}: ranked by meaning alone")
     return replace(plan, rung="dense_only", relaxed=said)

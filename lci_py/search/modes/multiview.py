@@ -24,7 +24,7 @@ from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.query.weights import GRAPH
 from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
-from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, neighbours
+from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reached, weighed
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.ranking.spelled import NOTHING, Spelled, placed, spelled
 from lci_py.search.views.retrievers import HitList
@@ -70,23 +70,32 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
         if request.near is not None:
             raise near_needs_words()
         return structural(snapshot, request)
-    run = _Run(snapshot, request, filters, began)
+    run = snapshot.whole.once("run", lambda: _Run(snapshot, request, filters, began))
     with snapshot.trace.stage("plan"):
-        query = read_text(text)
+        query = snapshot.whole.once("query", lambda: read_text(text))
     tried = fallback.climbed(run.look_ups, query, filters, run.attempt, strict=request.strict)
     attempt, plan, outcome = tried.attempt, tried.plan, tried.found
     units = run.choose(attempt.choice)
     for name, stage in outcome.trace.items():
         snapshot.trace.add(name, stage["ms"], stage["candidates_in"], stage["candidates"])
-    made = answered(snapshot, request, outcome, attempt.query, units.places, run.extras)
+    whole, limit = snapshot.whole, snapshot.shown(request)
+    sure = confidence(snapshot, request.query, outcome.closest, spelled_out=outcome.spelled_out or bool(units.places))
+    scores = () if outcome.ranked is None else outcome.ranked.scores[:limit]
+    count, total = whole.share(("shown",), (scores,), limit), whole.total("ranked", outcome.total)
+    whole.settle()
+    made = answered(snapshot, request, outcome, attempt.query, units.places, run.extras, count, total)
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Fusion
 
         return Fusion(snapshot, filters, attempt.query, units.mask, outcome)
 
-    sure = confidence(snapshot, made, outcome.hits["dense"], spelled_out=outcome.spelled_out or bool(units.places))
-    made = replace(made, plan=plan.as_json(), degraded=tuple(outcome.degraded), confidence=sure)
+    made = replace(
+        made,
+        plan=plan.as_json(),
+        degraded=tuple(outcome.degraded),
+        confidence=sure if made.results else None,
+    )
     return Answered(made, filters, explainable, Merged(plan, outcome, run.extras))
 
 
@@ -95,7 +104,7 @@ class _Run:
 
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
-        self.extras = Extras()
+        self.extras = Extras(or_nothing=not snapshot.whole.alone)
         self.choose = lru_cache(maxsize=None)(partial(chosen, snapshot))
         self.look_ups = fallback.look_ups(snapshot, self.choose)
         self._near: Near | None = None
@@ -106,40 +115,53 @@ class _Run:
             self._near = self.extras.ask("graph", lambda: Near(snapshot, place))
 
     def attempt(self, attempt: Attempt) -> fallback.Tried:
-        snapshot, request = self._snapshot, self._request
+        return self._snapshot.whole.once(("tried", attempt), lambda: self._attempt(attempt))
+
+    def _attempt(self, attempt: Attempt) -> fallback.Tried:
+        snapshot = self._snapshot
         with snapshot.trace.stage("plan"):
-            wording = self._wording(attempt.query)
-            plan = make_plan(
-                attempt.query,
-                self._filters,
-                wording=wording,
-                expand=request.expand,
-                near=None if self._near is None else str(self._near.place),
-                budget_ms=request.budget_ms,
-                strict=request.strict,
-                files=snapshot.numbering.total("files"),
-            )
+            wording, plan = snapshot.whole.once(("plan", attempt), lambda: self._planned(attempt.query))
+        query = rewritten(attempt.query, wording.rewrites)
+        if not snapshot.whole.alone:
+            snapshot.lexical.ask(term for term, _ in query.terms)
         allowed = self.choose(attempt.choice).mask
         try:
-            wait = request.budget_ms is None
-            known = spelled(snapshot, attempt.query, self._filters, allowed, wait=wait, strict=request.strict)
-            if asked := related(snapshot, attempt.query.raw):
+            known = snapshot.whole.once(("spelled", attempt), lambda: self._spelled(attempt.query, allowed))
+            if snapshot.whole.alone and (asked := related(snapshot, attempt.query.raw)):
                 # Neither the definition itself nor what is written about it says who calls it.
                 names, symbols = placed(snapshot, attempt.query, asked.rows, allowed)
                 known = Spelled(names, {}, symbols)
                 plan = replace(plan, command=asked.command)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
-        plain = attempt.query if known.units else without_own_names(snapshot, attempt.query)
-        query = rewritten(plain, wording.rewrites)
-        if not self.look_ups.holds(attempt.choice) and not known.units:
+        if not known.units:
+            query = rewritten(without_own_names(snapshot, attempt.query), wording.rewrites)
+        if not self.look_ups.holds(attempt.choice) and not snapshot.whole.total(
+            ("names", query.text), bool(known.names)
+        ):
             found = Outcome({view: HitList.empty(view) for view in VIEWS})  # no view need be asked
         else:
-            question = Question(query, plan, allowed, self._near, known)
+            question = Question(query, plan, allowed, self._near, known, snapshot.whole)
             found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
-        heard = fallback.Heard.of(found)
-        heard = heard._replace(by_words=heard.by_words or bool(known.names))
-        return fallback.Tried(attempt._replace(query=query), plan, heard, found)
+        return fallback.Tried(attempt._replace(query=query), plan, found)
+
+    def _planned(self, query: TextQuery) -> tuple[Wording, Plan]:
+        request, wording = self._request, self._wording(query)
+        plan = make_plan(
+            query,
+            self._filters,
+            wording=wording,
+            expand=request.expand,
+            near=None if self._near is None else str(self._near.place),
+            budget_ms=request.budget_ms,
+            strict=request.strict,
+            files=self._snapshot.whole.total("files", self._snapshot.numbering.total("files")),
+        )
+        return wording, plan
+
+    def _spelled(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> Spelled:
+        wait = self._request.budget_ms is None
+        return spelled(self._snapshot, query, self._filters, allowed, wait=wait, strict=self._request.strict)
 
     def _wording(self, query: TextQuery) -> Wording:
         """What the vocabulary says of the query; nothing while a late view has the lexical shard and time is short."""
@@ -187,6 +209,8 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
     plan, allowed = question.plan, question.allowed
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=question.spelled.symbols)
     outcome.spelled_out = bool(question.spelled.units)
+    whole, asked = question.whole, question.query.text
+    whole.settle()
     came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 
@@ -194,13 +218,14 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         started = time.perf_counter()
         retriever: Retriever = getattr(views, view)()
         hits = retriever.search(question.query, POOL, allowed)
-        if question.whole.hits is not None:
-            hits = hits.head(question.whole.hits[view])
         spent[view] = (time.perf_counter() - started) * 1e3
         return hits
 
     until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
-    found = side_by_side(run, VIEWS, views.locks, until, threads=len(table) >= LARGE)
+    threads = len(table) >= LARGE
+    found, spent = whole.once(
+        ("views", asked), lambda: (side_by_side(run, VIEWS, views.locks, until, threads=threads), spent)
+    )
     waited = (time.perf_counter() - began) * 1e3
     answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
     for view in VIEWS:
@@ -208,27 +233,31 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         if hits is None:
             outcome.degraded.append(_late(view, plan, waited, answering))
         elif isinstance(hits, IndexError_):
-            if len(found) == len(VIEWS) and not answering:
+            if (len(found) == len(VIEWS) and not answering) or not whole.alone:
                 raise hits  # the first view's error is the command's
             outcome.degraded.append(_failed(view, plan, hits, answering))
         elif isinstance(hits, BaseException):
             raise hits
         else:
-            outcome.hits[view] = hits
+            outcome.hits[view] = hits.head(whole.share((view, asked), (hits.scores,), POOL))
             outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
-    led_to = question.whole.around is not None and len(question.whole.around[0])  # by other parts of a fleet
-    if any(len(hits) for hits in outcome.hits.values()) or question.spelled.units or led_to:
+    hits_of = {view: hits for view, hits in found.items() if isinstance(hits, HitList)}
+    outcome.closest = hits_of["dense"].best if "dense" in hits_of else -1.0
+    by_words = any(len(hits_of.get(view, ())) for view in ("bm25", "symbolic")) or bool(question.spelled.names)
+    anything = by_words or any(map(len, hits_of.values())) or bool(question.spelled.units)
+    outcome.anything, outcome.by_words = map(bool, whole.total(("found", asked), (anything, by_words)))
+    whole.settle()
+    if outcome.anything:
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
         graph = extras.ask("graph", lambda: _checked(views.graph()))
-        measure = Measure(question.query, views, table, answered, graph, question.whole)
+        measure = whole.once(("measure", asked), lambda: Measure(question.query, views, table, answered, graph, whole))
 
         def around(best: Ranked) -> Neighbours:
-            if question.whole.around is not None:
-                return Neighbours(*question.whole.around)
             assert graph is not None
-            return neighbours(graph, table, best.units[:SEEDS], best.scores[:SEEDS])
+            near = whole.once(("near", asked), lambda: reached(graph, table, best.units[:SEEDS]))
+            return whole.around(asked, best.scores[:SEEDS], near, weighed)
 
         _rank(outcome, question, measure, table, None if graph is None else around, extras)
         ms = (time.perf_counter() - started) * 1e3
@@ -252,7 +281,7 @@ def _rank(
     extras: Extras,
 ) -> None:
     """Rank what the views found, then again with what `around_best` says is around the best of it in the graph."""
-    query, plan, allowed, near, known, fleet = question
+    query, plan, allowed, near, known, whole = question
 
     def candidates(units: NDArray[np.int64]) -> Candidates:
         files = table.file[units]
@@ -266,23 +295,24 @@ def _rank(
         there[hits.units] = True
     there[known.units] = True
     units = np.flatnonzero(there)
-    outcome.candidates = candidates(units)
-    outcome.ranked = best = Ranked(outcome.candidates, plan)
+    outcome.candidates = found = whole.once(("candidates", query.text), lambda: candidates(units))
+    outcome.ranked = best = Ranked(found, plan)
     if around_best is None or not plan.weights.get(GRAPH):
         return
     around = extras.ask("graph", lambda: around_best(best))
+    highest = whole.largest(("highest", query.text), best.highest)
+    whole.settle()
     if around is None:
         return
     if allowed is not None:
         passing = allowed[around.units]
         around = Neighbours(around.units[passing], around.values[passing])
     more = around.units[~there[around.units]]
-    whole = outcome.candidates if not len(more) else joined(outcome.candidates, candidates(more))
-    lifts = np.zeros(len(whole.units), np.float32)
-    lifts[np.searchsorted(whole.units, around.units)] = around.values
-    whole.signals[GRAPH] = lifts
-    outcome.candidates = whole
-    outcome.ranked = Ranked(whole, plan, fleet.highest)
+    every = found if not len(more) else joined(found, candidates(more))
+    lifts = np.zeros(len(every.units), np.float32)
+    lifts[np.searchsorted(every.units, around.units)] = around.values
+    outcome.candidates = every._replace(signals={**every.signals, GRAPH: lifts})
+    outcome.ranked = Ranked(outcome.candidates, plan, highest)
 
 
 def answered(
@@ -292,6 +322,8 @@ def answered(
     query: TextQuery,
     places: Mapping[int, int],
     extras: Extras,
+    count: int,
+    total: int,
 ) -> Answer:
     """The results in their envelope, with what each view said and the graph around each result.
 
@@ -302,8 +334,10 @@ def answered(
         query: As the views were asked.
         places: Unit to the line of a phrase in it.
         extras: Notes if the graph cannot be read.
+        count: Results to show.
+        total: How many there are.
     """
-    head = outcome.head(snapshot.shown(request))
+    head = outcome.head(count)
     with snapshot.trace.stage("graph", len(head)):
         rows = shown_rows(snapshot, [item.unit for item in head], outcome.symbols)
         found = extras.ask("graph", lambda: contexts(snapshot, list(rows.values())))
@@ -328,7 +362,7 @@ def answered(
 
         results = [shown(item) for item in head]
         stage.left = len(results)
-        return answer(snapshot, request, results, outcome.total)
+        return answer(snapshot, request, results, total)
 
 
 def own_scores(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, float]]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lci_py.errors import IndexError_
 from lci_py.index.shards.symbol_queries import packages_of
 from lci_py.search.query.text import read_text
-from lci_py.search.whole import ALONE
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 from lci_py.types.record import replace
 
@@ -33,7 +32,7 @@ _LETTERS = 3
 def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
     """A query to rank by, without the words that are names of the whole repository; the same query if that cannot be
     told, and in a fleet, where each part has names of its own."""
-    if query.long or query.phrases or snapshot.whole is not ALONE:
+    if query.long or query.phrases or not snapshot.whole.alone:
         return query
     lock = snapshot.view_locks["bm25"]
     if not lock.acquire(blocking=False):

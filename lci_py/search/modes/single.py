@@ -72,7 +72,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
     """
     began = time.perf_counter()
     with snapshot.trace.stage("plan"):
-        query = read_text(request.query)
+        query = snapshot.whole.once("query", lambda: read_text(request.query))
     view: View = "dense" if request.mode == "dense" else "bm25"
     choose = lru_cache(maxsize=None)(partial(candidates.chosen, snapshot))
     if attempt is None:
@@ -87,28 +87,38 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
 
     # Each mode reads what its own view has found: that of bm25 by the words of the query, dense the closest.
     spell = partial(spelled, snapshot, query, request.filters, allowed, strict=request.strict)
-    known = None if view == "dense" else spell(wait=request.budget_ms is None)
+    whole = snapshot.whole
+    if view == "bm25" and not whole.alone:
+        snapshot.lexical.ask(term for term, _ in query.terms)
+    wait = request.budget_ms is None
+    known = None if view == "dense" else whole.once(("spelled", query), lambda: spell(wait=wait))
+    if view == "bm25":
+        whole.settle()
     came = snapshot.n_units if allowed is None else int(allowed.sum())
     with snapshot.trace.stage(view, came) as stage:
-        raw = within(search_view, view, snapshot.view_locks[view], request.budget_ms, began)
-        if snapshot.whole.hits is not None:
-            raw = raw.head(snapshot.whole.hits[view])
+        lock = snapshot.view_locks[view]
+        hits = whole.once(("hits", query), lambda: within(search_view, view, lock, request.budget_ms, began))
+        raw = hits.head(whole.share((view, query.text), (hits.scores,), max(limit, POOL)))
         stage.left = raw.total
     with snapshot.trace.stage("same_file", len(raw)) as stage:
         if known is None:
-            head = raw.units[: snapshot.whole.read[0] if snapshot.whole.read else HEAD]
-            known = spell(head.tolist())
+            known = spell(hits.units[: whole.share(("read", query.text), (hits.scores,), HEAD)].tolist())
         with snapshot.view_locks[view]:
-            why = evidence(snapshot, ranking, raw, known)
+            why = whole.once(("evidence", query), partial(evidence, snapshot, ranking, raw, known))
+        whole.settle()
         changed, files = why.ranked()
         ranked = spread(changed, files[:POOL], SAME_FILE[view]).head(limit)
         stage.left = len(ranked)
     if query.phrases:
         literal = np.zeros(0, np.int64) if allowed is None else np.flatnonzero(allowed)
         ranked = with_literal_hits(ranked, literal, len(literal), limit)
-    return Found(
-        ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, bool(known.units or places)
-    )
+    sure = None
+    if view == "dense":
+        sure = confidence(snapshot, request.query, hits.best, spelled_out=bool(known.units or places))
+    count, total = whole.share(("shown",), (ranked.scores,), limit), whole.total("ranked", ranked.total)
+    whole.settle()
+    ranked = HitList(view, ranked.units[:count], ranked.scores[:count], total)
+    return Found(ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, sure)
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
@@ -147,8 +157,8 @@ def answered(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer
             results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]
         stage.left = len(results)
         made = answer(snapshot, request, results, hits.total)
-        if request.mode == "dense":
-            made = replace(made, confidence=confidence(snapshot, made, found.raw, spelled_out=found.spelled_out))
+        if results:
+            made = replace(made, confidence=found.confidence)
     if not request.explain:
         return replace(made, plan={"relaxed": found.relaxed}) if found.relaxed else made
     from lci_py.search.explain.steps import single_plan

@@ -39,12 +39,16 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
         check(snapshot, asked.filters)
         there = snapshot.freshness.there()
 
+    whole, limit = snapshot.whole, snapshot.shown(request)
+
     def select() -> tuple[Conditions, list[Row], int]:
-        rows, total = matching(snapshot, asked, snapshot.shown(request), there)
+        rows, own = matching(snapshot, asked, limit, there)
+        total = whole.total(asked, own)
         if total or not asked.phrases or request.strict:
             return asked, rows, total
         words = asked.with_words()
-        return words, *matching(snapshot, words, snapshot.shown(request), there)
+        rows, own = matching(snapshot, words, limit, there)
+        return words, rows, whole.total(words, own)
 
     lock = snapshot.view_locks["symbolic"]
     with snapshot.trace.stage("filter", snapshot.numbering.total("symbols")) as stage:
@@ -55,6 +59,8 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
             from lci_py.search.views.time_budget import within
 
             answering, rows, stage.left = within(select, "symbolic", lock, request.budget_ms, time.perf_counter())
+    rows = rows[: whole.share(("shown", answering), ([1.0] * len(rows),), limit)]
+    whole.settle()
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Structure

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.symbols import best_qualified, segments_of
+from lci_py.index.shards.symbols import qualifies, segments_of
 from lci_py.search.ranking.frames import places
 from lci_py.search.ranking.literals import is_parameters
-from lci_py.source.text.name_parts import SHORTEST
+from lci_py.source.text.name_parts import SHORTEST, best_aligned, best_mistyped, distance
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.search import Filters
@@ -77,11 +77,13 @@ def asked_names(
         strict: Whether no name is mistyped or shortened.
     """
     text = query.raw[:_MOST_TEXT]
-    if found := [AskedName(*place) for place in places(snapshot, text, filters, certain=query.long)]:
+    found = [AskedName(*place) for place in places(snapshot, text, filters, certain=query.long)]
+    if snapshot.whole.total(("places", query.text), bool(found)):
         return AskedNames(found)
     if query.long or is_parameters(query):
         return AskedNames()
-    if found := list(_calls(snapshot, text, filters)):
+    found = list(_calls(snapshot, text, filters))
+    if snapshot.whole.total(("calls", text), bool(found)):
         call = _CALL.search(text)
         around = f"{text[: call.start() if call else 0]} {text[text.rfind(')') + 1 :]}"
         return AskedNames(found, called=bool(_OPERATOR.search(around)) or len(WORD.findall(around)) < _SENTENCE)
@@ -89,7 +91,7 @@ def asked_names(
     if whole:
         return AskedNames(found)
     found += _dotted(snapshot, text, filters)
-    if not found and not strict:
+    if not strict and not snapshot.whole.total(("asked", text), bool(found)):
         found = _mistyped(snapshot, query, filters) or _shortened(snapshot, query, filters)
     return AskedNames(found)
 
@@ -118,11 +120,11 @@ def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedNam
     """`pool.release(conn, timeout=1)`: the first call whose name a definition has, by its receiver if that tells."""
     for match in list(_CALL.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(match[1])
-        rows = _rows(snapshot, segments, filters)
-        if rows:
-            qualified = best_qualified(rows, segments)
-            for row in qualified or rows:
-                yield AskedName(row, _QUALIFIED if qualified and len(segments) > 1 else _BARE)
+        rows, somewhere = _rows(snapshot, segments, filters)
+        if somewhere:
+            best, qualified = _best(snapshot, rows, segments)
+            for row in qualified if best else rows:
+                yield AskedName(row, _QUALIFIED if best and len(segments) > 1 else _BARE)
             return
 
 
@@ -131,13 +133,22 @@ def _dotted(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedNa
     for match in list(_DOTTED.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(f"{match[1] or ''}.{match[2]}")
         if len(segments) > 1:
-            for row in best_qualified(_rows(snapshot, segments, filters), segments):
+            for row in _best(snapshot, _rows(snapshot, segments, filters)[0], segments)[1]:
                 yield AskedName(row, _QUALIFIED)
 
 
-def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> list[Row]:
+def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> tuple[list[Row], bool]:
+    """The definitions of a name, and whether there are any anywhere; none if they are too many."""
     rows = [row for row in snapshot.symbols.called(segments[-1], filters) if row["kind"] not in _SCOPE_KINDS]
-    return rows if len(rows) <= _MOST_ROWS else []
+    count = snapshot.whole.total(("rows", segments[-1]), len(rows))
+    return (rows, count > 0) if count <= _MOST_ROWS else ([], False)
+
+
+def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> tuple[int, list[Row]]:
+    """How many of the segments stand beside each other in the best of some definitions, and those."""
+    lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
+    best = snapshot.whole.largest(("qualified", tuple(segments)), max(lengths, default=0))
+    return best, [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
 
 
 # --- mistyped and shortened names -------------------------------------------------------------------------------------
@@ -148,14 +159,15 @@ def _mistyped(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[As
     if len(query.words) != 1:
         return []
     typed = joined(query.words[0])
-    symbols = snapshot.symbols
-    if len(typed) < SHORTEST or symbols.named([typed], Filters()) or _is_word(snapshot, typed):
+    symbols, whole = snapshot.symbols, snapshot.whole
+    if len(typed) < SHORTEST or whole.total(("named", typed), bool(symbols.named([typed], Filters()))):
         return []
-    return [
-        AskedName(row, _MISTYPED * name.worth)
-        for name in symbols.mistyped(typed)
-        for row in symbols.named([name.spelling], filters)
-    ]
+    if _is_word(snapshot, typed):
+        return []
+    own = ((name.spelling, distance(typed, name.spelling, 2) or 0) for name in symbols.mistyped(typed))
+    names = best_mistyped(whole.joined(("mistyped", typed), tuple(own)))
+    whole.settle()
+    return [AskedName(row, _MISTYPED * name.worth) for name in names for row in symbols.named([name.spelling], filters)]
 
 
 def _shortened(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
@@ -164,10 +176,9 @@ def _shortened(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[A
     if len(query.words) < 2 or len(words) > _MOST_PARTS or all(word in STOPWORDS for word in words):
         return []
     symbols = snapshot.symbols
+    names = best_aligned(snapshot.whole.joined(("aligned", tuple(words)), tuple(symbols.aligned(words))))
     return [
-        AskedName(row, _SHORTENED * name.worth)
-        for name in symbols.aligned(words)
-        for row in symbols.named([name.spelling], filters)
+        AskedName(row, _SHORTENED * name.worth) for name in names for row in symbols.named([name.spelling], filters)
     ]
 
 

@@ -15,8 +15,6 @@ from lci_py.types.search import Confidence
 
 if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
-    from lci_py.search.views.retrievers import HitList
-    from lci_py.types.search import Answer
 
 #: Of the questions about their own repository, 95 of 100 have a closest score of at least `LOW`; of those about another
 #: one, 95 of 100 have less than `HIGH`.
@@ -25,25 +23,24 @@ LOW, HIGH = 0.43, 0.53
 _ASKED = 80
 
 
-def confidence(snapshot: Snapshot, answer: Answer, dense: HitList, *, spelled_out: bool) -> Confidence | None:
-    """The confidence in a ranked answer.
+def confidence(snapshot: Snapshot, query: str, closest: float, *, spelled_out: bool) -> Confidence | None:
+    """The confidence in a ranked answer that has results.
 
     Args:
         snapshot: What was searched.
-        answer: What was found.
-        dense: What the dense view found of the whole query, best first, with its own scores.
+        query: What was asked.
+        closest: The best score of the view dense; -1 without one.
         spelled_out: Whether the query has the name or the text of a place word for word.
     Returns:
-        None if there is nothing to be confident about: no result, or no score of the kind that was measured, as with
-        a model of the user's that does not look at tokens.
+        None if there is no score of the kind that was measured, as with a model of the user's that does not look at
+        tokens.
     """
-    if not answer.results:
-        return None
-    if spelled_out:
+    whole = snapshot.whole
+    closest = whole.largest("closest", closest)
+    if whole.total("spelled out", spelled_out):
         return Confidence("high", "a name or a text of the query is there as it is written")
-    if not len(dense) or not snapshot.dense.late:
+    if closest < 0 or not snapshot.dense.late:
         return None
-    closest = float(dense.scores[0])
     said = f"what is nearest has {closest:.2f} by meaning, and 95 of 100 questions"
     if closest >= HIGH:
         return Confidence("high", f"{said} about something else have less than {HIGH}")
@@ -51,5 +48,5 @@ def confidence(snapshot: Snapshot, answer: Answer, dense: HitList, *, spelled_ou
         return Confidence(
             "medium", f"{said} about something else have less than {HIGH}; those about what is here {LOW} or more"
         )
-    asked = answer.query if len(answer.query) <= _ASKED else answer.query[: _ASKED - 1].rstrip() + "…"
+    asked = query if len(query) <= _ASKED else query[: _ASKED - 1].rstrip() + "…"
     return Confidence("low", f"nothing here seems to be about {asked!r}: {said} about what is here {LOW} or more")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Confidence
 
 #: Points for a file whose whole name the query spells: of closeness, and of BM25.
 STEM = {"dense": 0.1, "bm25": 3.0}
@@ -92,7 +93,7 @@ class Found(NamedTuple):
         evidence: By what.
         symbols: Unit to the symbol in it that is shown instead.
         relaxed: What of the query was not taken as written, in words.
-        spelled_out: Whether the query has a name or a text of a place word for word.
+        confidence: That this is what was asked for; None if nothing tells.
     """
 
     query: TextQuery
@@ -103,7 +104,7 @@ class Found(NamedTuple):
     evidence: Evidence
     symbols: Mapping[int, int]
     relaxed: tuple[str, ...] = ()
-    spelled_out: bool = False
+    confidence: Confidence | None = None
 
 
 def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled) -> Evidence:
@@ -124,7 +125,9 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     else:
         multiplied["coverage"] = 1 - COVER + COVER * snapshot.bm25.coverage(query, units)
         # Of all units, whatever the filters say.
-        worth = SPELLED["bm25"] * (STEM["bm25"] + snapshot.bm25.best(query))
+        worth = SPELLED["bm25"] * (
+            STEM["bm25"] + snapshot.whole.largest(("bm25", query.text), snapshot.bm25.best(query))
+        )
     points = STEM[raw.view]
     first = own + points * stem
     order = np.lexsort((units, -np.round(first, 9)))
@@ -135,7 +138,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     spelled = {name: (worth, values.astype(np.float64)) for name, values in known.of(units).items()}
     added = {"stem": (points, stem), "file": (FILE, mean)}
     if query.files:
-        mentioned = mentions(query, table.paths, snapshot.whole.mentioned)[files]
+        mentioned = mentions(query, table.paths, snapshot.whole)[files]
         added["mentioned"] = (MENTIONED * worth, mentioned.astype(np.float64))
     return Evidence(hits, files, added, 1 / (1 + FILE) if dense else 1.0, multiplied, spelled)
 

@@ -108,7 +108,7 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
         filters: That the definitions pass.
         certain: Whether a file counts only if more than its name is known, as in a text that is not about one place.
     """
-    worth = 1.0
+    worth, whole = 1.0, snapshot.whole
     frames = frames_of(text)
     files = _files(snapshot, {frame.path for frame in frames})
     frames = [frame for frame in frames if frame.path in files][:_MOST_FRAMES]
@@ -119,11 +119,12 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
             if row is not None and (named or not certain or "/" in frame.path):
                 rows.append(row)
         yield from (Place(row, worth) for row in rows)
-        worth *= _LESS if rows else 1
+        worth *= _LESS if whole.total(frame, bool(rows)) else 1
     for name in list(dict.fromkeys(match[1] for match in _OFFSET.finditer(text)))[:_MOST_FRAMES]:
         rows = snapshot.symbols.called(name, filters)
-        yield from (Place(row, worth) for row in rows[:_MOST_FILES])
-        worth *= _LESS if rows else 1
+        count = whole.share(("called", name), ([1.0] * len(rows),), _MOST_FILES)
+        yield from (Place(row, worth) for row in rows[:count])
+        worth *= _LESS if whole.total(("called", name), bool(rows)) else 1
 
 
 def _at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[Row | None, bool]:
@@ -148,12 +149,14 @@ def _at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[
 def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
     """For each path, which may come from anywhere, the files that share the longest end with it; none if they are
     many."""
+    if not paths:
+        return {}
     wanted: dict[str, list[tuple[str, list[str]]]] = {}
     for path in paths:
         parts = [part for part in path.split("/") if part not in ("", ".", "..")]
         wanted.setdefault(parts[-1], []).append((path, parts))
     best: dict[str, tuple[int, list[int]]] = {}
-    for number, own in enumerate(snapshot.files.living_paths() if wanted else ()):
+    for number, own in enumerate(snapshot.files.living_paths()):
         for path, parts in wanted.get(own.rpartition("/")[2], ()):
             same = 0
             for one, other in zip(reversed(own.split("/")), reversed(parts), strict=False):
@@ -165,4 +168,11 @@ def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
             most, files = best.get(path, (0, []))
             if same >= most:
                 best[path] = (same, [*files, number] if same == most else [number])
-    return {path: files for path, (_, files) in best.items() if len(files) <= _MOST_FILES}
+    mine = {path: (most, len(files)) for path, (most, files) in best.items()}
+    nearest = snapshot.whole.nearest("frames", mine)
+    snapshot.whole.settle()
+    return {
+        path: best[path][1] if path in mine and mine[path][0] == most else ()
+        for path, (most, count) in nearest.items()
+        if count <= _MOST_FILES
+    }

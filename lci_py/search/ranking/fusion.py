@@ -212,6 +212,9 @@ class Outcome:
     trace: dict[str, Any] = field(default_factory=dict)
     symbols: Mapping[int, int] = field(default_factory=dict)  # unit -> the symbol in it that is shown instead
     spelled_out: bool = False  # whether the query has a name or a text word for word
+    closest: float = -1.0  # the best score of the view dense; -1 without one
+    anything: bool = False  # whether there are candidates
+    by_words: bool = False  # whether one has a word of the query, or is named like it
 
     @property
     def total(self) -> int:

@@ -46,32 +46,22 @@ class Neighbours(NamedTuple):
     values: NDArray[np.float32]  # [n] in (0, 1]
 
 
-def neighbours(
-    graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64], scores: NDArray[np.float64]
-) -> Neighbours:
+def reached(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> Reached:
     """Units one call or one step of inheritance away from the seeds.
-
-    A neighbour's value is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times
-    the edge's confidence times the relation's worth, over the cube root of how many neighbours the seed has in that
-    relation; at most 1.
 
     Args:
         graph: The graph.
         table: Facts about the units, of the same numbering.
         seeds: [n] units, the best first.
-        scores: [n] > 0, descending.
     Raises:
         DamagedIndexError: The graph's arrays do not fit together.
     """
-    return weighed(reached(graph, table, seeds), scores)
-
-
-def reached(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> Reached:
-    """The units around the seeds. Raises what `neighbours` raises."""
     if not len(seeds):
         return Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     group, node, step = edges_of(graph, table, seeds)
-    return distinct(seeds, group, units_of(graph, table.unit_of_symbol(graph.n_symbols), node), step)
+    unit = units_of(graph, graph.units(table.unit_of_symbol(graph.n_symbols)), node)
+    kept = (unit >= 0) & (unit != seeds[group % len(seeds)])
+    return Reached(*_distinct(group[kept], unit[kept], _confidences()[step[kept]]))
 
 
 def edges_of(
@@ -81,16 +71,17 @@ def edges_of(
     return _edges(graph, *_nodes(table, seeds), len(seeds))
 
 
-def distinct(
-    seeds: NDArray[np.int64], group: NDArray[np.int64], unit: NDArray[np.int64], step: NDArray[np.uint8]
-) -> Reached:
-    """The units at the other ends of the edges of some seeds, each once in a group; -1 is no unit."""
-    kept = (unit >= 0) & (unit != seeds[group % len(seeds)])
-    return Reached(*_distinct(group[kept], unit[kept], _confidences()[step[kept]]))
-
-
 def weighed(found: Reached, scores: NDArray[np.float64]) -> Neighbours:
-    """What is around the seeds, by their scores: [seeds] > 0, descending."""
+    """What the units around the seeds are lifted by.
+
+    A unit's value is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times the
+    edge's confidence times the relation's worth, over the cube root of how many neighbours the seed has in that
+    relation; at most 1.
+
+    Args:
+        found: The units around the seeds.
+        scores: [seeds] > 0, descending.
+    """
     n_seeds = len(scores)
     if not n_seeds:
         return Neighbours(np.zeros(0, np.int64), np.zeros(0, np.float32))

@@ -67,11 +67,11 @@ class Measure:
             table: Facts about the units.
             hits: Of the views that answered.
             graph: None if it cannot be used.
-            whole: Of what the index is a part; if it has peaks, they are those that scale.
+            whole: Of what the index is a part.
         """
         self._query, self._views, self._table, self._hits, self._graph = query, views, table, hits, graph
         self._whole = whole
-        self._peaks: dict[str, float] = dict(whole.peaks or {})
+        self._peaks: dict[str, float] | None = None
         self._file_means: NDArray[np.float32] | None = None
         self._whole_files: NDArray[np.float32] | None = None
         self._mentioned: NDArray[np.float32] | None = None
@@ -80,16 +80,17 @@ class Measure:
         """Every signal of every candidate, in [0, 1]: name -> [n], for units [n], ascending."""
         query, table = self._query, self._table
         files = table.file[units]
-        signals = {name: self._scaled(name, values) for name, values in self.measured(units).items()}
-        if "dense" in self._hits:
-            if self._file_means is None:
-                self._file_means = means_of_best(signals["dense"], files, len(table.paths))
-            signals["dense_file"] = self._scaled("dense_file", self._file_means[files])
+        measured = self._measured(units)
+        if self._peaks is None:
+            own = {name: float(values.max(initial=0.0)) for name, values in measured.items()}
+            peaks = self._whole.largest(("peaks", query.text), own)
+            mentioned = mentions(query, table.paths, self._whole) if query.files else None
+            self._whole.settle()
+            self._peaks, self._mentioned = peaks, mentioned
+        signals = {name: scaled(values, self._peaks[name]) for name, values in measured.items()}
         if "bm25" in self._hits:
             signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
-        if self._query.files:
-            if self._mentioned is None:
-                self._mentioned = mentions(query, table.paths, self._whole.mentioned)
+        if self._mentioned is not None:
             signals["mentioned"] = self._mentioned[files]
         if "symbolic" in self._hits:
             found = self._hits["symbolic"]
@@ -100,7 +101,7 @@ class Measure:
             signals["symbol"][place[there]] = found.scores[there]
         return signals
 
-    def measured(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
+    def _measured(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """What is scaled by its largest value to be a signal: name -> [n]."""
         query, table = self._query, self._table
         files = table.file[units]
@@ -111,14 +112,14 @@ class Measure:
             if self._whole_files is None:
                 self._whole_files = dense.of_files(query, table.file, len(table.paths))
             found["dense_all"] = self._whole_files[files]
+            if self._file_means is None:
+                self._file_means = means_of_best(found["dense"], files, len(table.paths))
+            found["dense_file"] = self._file_means[files]
         if "bm25" in self._hits:
             found |= {name: values[units] for name, values in self._views.bm25().field_scores(query).items()}
         if self._graph is not None:
             found["hub"] = np.log1p(self._graph.importers[files].astype(np.float32))
         return found
-
-    def _scaled(self, name: str, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        return scaled(values, self._peaks.setdefault(name, float(values.max()) if len(values) else 0.0))
 
 
 def scaled(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
@@ -187,26 +188,25 @@ def _pieces(path: str) -> Pieces:
 Mention = tuple[tuple[str, ...], float]
 
 
-def mentions(
-    query: TextQuery, paths: Sequence[str], whole: Mapping[Mention, tuple[int, int]] | None = None
-) -> NDArray[np.float32]:
+def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> NDArray[np.float32]:
     """How much a long question says that each file is meant, by its path, its name or its module: [files], in [0, 1].
 
     Args:
         query: With what may name files.
         paths: Of every file.
-        whole: Of more files than these, for each mention, how many segments the closest share with it, and how many
-            files that are; None if there are no others.
+        whole: Of what the files are a part.
     """
     found = np.zeros(len(paths), np.float32)
-    for mention, (length, files) in closest(query, paths).items():
-        most, count = (length, len(files)) if whole is None else whole[mention]
+    own = _closest(query, paths)
+    nearest = whole.nearest("files", {mention: (length, len(files)) for mention, (length, files) in own.items()})
+    for mention, (length, files) in own.items():
+        most, count = nearest[mention]
         for number in files if length == most else ():
             found[number] = max(found[number], mention[1] / count**0.5)
     return found
 
 
-def closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
+def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
     """For each mention of files how many segments the closest files share with it, and which files these are."""
     if not query.files:
         return {}

@@ -23,7 +23,6 @@ from lci_py.search.ranking.literals import (
     literals_of,
 )
 from lci_py.search.ranking.signals import stem_match
-from lci_py.search.whole import NameCounts
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
@@ -130,13 +129,14 @@ def spelled(
         IndexError_: A shard cannot be used.
     """
     names, symbols = named(snapshot, query, filters, allowed)
-    asked = asked_names(snapshot, query, filters, whole=bool(names), strict=strict)
+    is_name = bool(snapshot.whole.total(("name", query.text), bool(names)))
+    asked = asked_names(snapshot, query, filters, whole=is_name, strict=strict)
     if asked.names:
         more, small = placed(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
     # A long question is about many things: but for the frames of a stack trace, it spells out none.
-    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, head, wait=wait, named=bool(names))
+    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, head, wait=wait, named=is_name)
     return Spelled(names, texts, symbols) if names or texts else NOTHING
 
 
@@ -152,23 +152,33 @@ def _texts(
     """Unit to how much of the query stands in it word for word."""
     texts: dict[int, float] = {}
 
-    def places(text: Text, most: int | None = None) -> list[int]:
+    whole = snapshot.whole
+
+    def places(text: Text) -> list[int]:
         lock = snapshot.view_locks["bm25"]
         if not lock.acquire(blocking=wait):
             return []
         try:
-            return list(dict.fromkeys(likely(snapshot.lexical, text, allowed).units[:most].tolist()))
+            found = likely(snapshot.lexical, text, allowed)
+            read = whole.share(("read", text), (found.shares, found.scores), text.head)
+            return list(dict.fromkeys(found.units[:read].tolist()))
         finally:
             lock.release()
 
     if is_parameters(query):
+        whole.settle()
         add_narrowest(texts, having_parameters(snapshot, query, places(Text(query.words, head=PLACES))))
         return texts
-    for literal in [] if named else literals_of(query):
+    if head is None and not whole.alone:
+        snapshot.lexical.ask(word for text in texts_of(query) for word in words_of(text))
+    whole.settle()
+    literals = [] if named else literals_of(query)
+    for literal in literals:
         add_narrowest(texts, holding(snapshot, literal, places(Text(tuple(WORD.findall(literal)), head=PLACES))))
-    for number, text in enumerate(() if texts else texts_of(query)):
-        read = snapshot.whole.read
-        units = places(text, read[number] if read else None) if head is None else list(head)
+        whole.settle()
+    stated = bool(literals) and whole.total(("literal", query.text), bool(texts))
+    for text in () if stated else texts_of(query):
+        units = places(text) if head is None else list(head)
         add_narrowest(texts, stating(snapshot, text, units[: text.head]))
     return texts
 
@@ -179,22 +189,6 @@ def _texts(
 def may_be_a_name(query: TextQuery) -> bool:
     """Whether the query is short enough to be the name of a definition."""
     return not query.long and 0 < len(query.words) <= _MOST_OF_A_NAME
-
-
-def name_counts(snapshot: Snapshot, query: TextQuery, filters: Filters) -> NameCounts:
-    """What `named` asks of all definitions together."""
-    return _rows_named(snapshot, query, filters)[1]
-
-
-def _rows_named(snapshot: Snapshot, query: TextQuery, filters: Filters) -> tuple[Sequence[Row], NameCounts]:
-    whole = "".join(query.words)
-    ends = tuple(joined("".join(query.words[first:])) for first in range(len(query.words)))
-    there = snapshot.freshness.there()
-    rows = snapshot.symbols.named(ends, Filters())
-    exact = any(_written(row, whole) for row in rows)
-    if rows and (filters or there is not None):
-        rows = snapshot.symbols.named(ends, filters, there)
-    return rows, NameCounts(exact, sum(row["unit"] is None for row in rows))
 
 
 def named(
@@ -214,8 +208,14 @@ def named(
     if not may_be_a_name(query):
         return {}, {}
     whole = "".join(query.words)
-    rows, own = _rows_named(snapshot, query, filters)
-    exact, small = snapshot.whole.names or own
+    ends = tuple(joined("".join(query.words[first:])) for first in range(len(query.words)))
+    there = snapshot.freshness.there()
+    rows = snapshot.symbols.named(ends, Filters())
+    exact = any(_written(row, whole) for row in rows)
+    if rows and (filters or there is not None):
+        rows = snapshot.symbols.named(ends, filters, there)
+    own = (exact, sum(row["unit"] is None for row in rows))
+    exact, small = snapshot.whole.total(("spelled", query.text), own)
     respelled = _BESIDE_EXACT if exact else _RESPELLED
     worths = [(row, 1.0 if _written(row, whole) else respelled) for row in rows]
     return placed(snapshot, query, worths, allowed, small)

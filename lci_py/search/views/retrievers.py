@@ -71,6 +71,11 @@ class HitList:
         place = self._place.get(unit)
         return 0.0 if place is None else float(self.scores[place])
 
+    @property
+    def best(self) -> float:
+        """The largest score; -1 without hits."""
+        return float(self.scores[0]) if len(self.scores) else -1.0
+
     def head(self, limit: int) -> HitList:
         """The first `limit` hits, of the same total."""
         return HitList(self.view, self.units[:limit], self.scores[:limit], self.total)
@@ -262,21 +267,10 @@ def view_scores(fields: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32
 class LexicalRetriever:
     """BM25 over content, names and paths."""
 
-    def __init__(self, index: LexicalIndex, best: float | None = None) -> None:
-        """
-        Args:
-            index: The shards.
-            best: The largest score of all units of the collection that the index is a part of, if it is.
-        """
-        self.index, self._best = index, best
+    def __init__(self, index: LexicalIndex) -> None:
+        self.index = index
         #: The last query's scores: multiview asks for them again.
         self._last: tuple[tuple[tuple[str, float], ...], dict[str, NDArray[np.float32]]] | None = None
-
-    def among(self, best: float | None) -> LexicalRetriever:
-        """The same with another largest score; what was computed last is known to both."""
-        found = LexicalRetriever(self.index, best)
-        found._last = self._last
-        return found
 
     def known(self, query: TextQuery) -> list[tuple[Term, float]]:
         """The query's terms that the index has, with their weights."""
@@ -347,7 +341,7 @@ class LexicalRetriever:
 
     def best(self, query: TextQuery) -> float:
         """The largest score of all units."""
-        return float(self.scores(query).max(initial=0.0)) if self._best is None else self._best
+        return float(self.scores(query).max(initial=0.0))
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
         scores = self.scores(query)

@@ -113,8 +113,8 @@ def test_terms_weigh_what_they_are_given(tmp_path: Path) -> None:
 
 
 def test_a_row_of_mean_length_has_no_length_to_normalise() -> None:
-    assert length_norm(np.array([2, 4, 6], np.int32), 1.5, 0.75).tolist() == [0.9375, 1.5, 2.0625]
-    assert length_norm(np.zeros(2, np.int32), 0.5, 0.5).tolist() == [0.25, 0.25]
+    assert length_norm(np.array([2, 4, 6], np.int32), 1.5, 0.75, 12, 3).tolist() == [0.9375, 1.5, 2.0625]
+    assert length_norm(np.zeros(2, np.int32), 0.5, 0.5, 0, 2).tolist() == [0.25, 0.25]
     score = bm25(np.array([1.0, 3.0]), np.array([1.5, 1.5]), np.full(2, idf(7, 2)))
     np.testing.assert_allclose(score, np.log(1 + 5.5 / 2.5) * np.array([1 / 2.5, 3 / 4.5]), rtol=1e-6)
 

@@ -19,7 +19,7 @@ from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, writ
 from lci_py.index.shards.unit_columns import UNIT_KINDS, UnitColumns
 from lci_py.search.query.plan import Plan
 from lci_py.search.ranking.fusion import GRAPH, Candidates, Ranked
-from lci_py.search.ranking.graph_lift import MOST, neighbours
+from lci_py.search.ranking.graph_lift import MOST, reached, weighed
 from lci_py.types.search import BLOCK_KIND, Filters, SearchRequest
 from tests.support.graph_repo import build
 
@@ -84,7 +84,8 @@ class Around:
 
     def read(self, seeds: Sequence[int] = (0,), scores: Sequence[float] = ()) -> dict[int, float]:
         own = np.array(scores or [1.0] * len(seeds))
-        found = neighbours(GraphIndex(self.path), table(self.kinds, self.symbols), np.array(seeds, np.int64), own)
+        near = reached(GraphIndex(self.path), table(self.kinds, self.symbols), np.array(seeds, np.int64))
+        found = weighed(near, own)
         assert found.units.tolist() == sorted(set(found.units.tolist()))
         return dict(zip(found.units.tolist(), found.values.tolist(), strict=True))
 
