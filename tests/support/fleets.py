@@ -65,7 +65,7 @@ _BUILT = "2026-01-01T00:00:00Z"
 
 def said(source: Any, request: SearchRequest) -> Any:
     """The answer, or the error, without what is of the index and not of the query. Of many neighbours a fleet lists those
-    of the same part first."""
+    of the same part first, and it has no hints at commands: those are of one index."""
     try:
         found = record.asdict(source.search(request))
     except LciError as error:
