@@ -232,7 +232,7 @@ NAMED = {
     "index/shards/symbols.py": (2, "the alias of a table"),
     "index/shards/unit_columns.py": (1, "prose"),
     "render/json/sarif.py": (1, "a key of SARIF"),
-    "search/conflicts/combine.py": (1, "conditions of Rust's modules"),
+    "search/conflicts/rust_modules.py": (1, "conditions of Rust's modules"),
     "search/conflicts/logic/preprocessor.py": (1, "a word in conditions of Swift"),
     "search/conflicts/logic/python.py": (3, "what Jython calls its platform"),
     "search/conflicts/logic/scripts.py": (2, "what JRuby calls its platform"),
