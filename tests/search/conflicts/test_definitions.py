@@ -568,7 +568,7 @@ def test_definition_sites_carry_the_branch_and_the_line() -> None:
     assert group_key(rows[0]) == group_key(rows[1])
 
 
-LINUX = Machine("linux", "x86_64", "posix", (3, 11, 0), 64, "little", "gnu")
+LINUX = Machine("linux", "x86_64", (3, 11, 0), 64, "little", "gnu")
 
 
 def placed(files: dict[str, str], name: str = "F") -> list[tuple[str, str, str | None, bool]]:

@@ -23,7 +23,7 @@ PAGE = ROOT / "docs" / "conflicts.md"
 PROGRAMS = sorted(path for path in FIXTURES.iterdir() if path.is_dir())
 UPDATE = os.environ.get("LCI_UPDATE_GOLDEN") == "1"
 #: A machine for all: what is active must not depend on where the tests run.
-LINUX = Machine("linux", "x86_64", "posix", (3, 12, 0), 64, "little")
+LINUX = Machine("linux", "x86_64", (3, 12, 0), 64, "little")
 #: The languages whose programs the documentation shows.
 _TITLES = {"c": "C", "go": "Go", "kotlin": "Kotlin", "python": "Python", "rust": "Rust"}
 

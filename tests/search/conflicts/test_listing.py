@@ -13,7 +13,7 @@ from lci_py import app
 from lci_py.search.conflicts.logic.machine import Machine, this_machine
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 
-LINUX = Machine("linux", "x86_64", "posix", (3, 12, 0), 64, "little", "gnu")
+LINUX = Machine("linux", "x86_64", (3, 12, 0), 64, "little", "gnu")
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_what_cannot_be_decided_is_counted(listed) -> None:  # type: ignore[no-u
 @pytest.mark.parametrize(
     ("files", "active"),
     [
-        ({"a.c": "#ifdef _WIN64\nint F(void) { return 1; }\n#else\nint F(void) { return 2; }\n#endif\n"}, []),
+        ({"a.c": "#ifdef _WIN64\nint F(void) { return 1; }\n#else\nint F(void) { return 2; }\n#endif\n"}, [4]),
         ({"a.c": "#ifdef _WIN32\nint F(void) { return 1; }\n#else\nint F(void) { return 2; }\n#endif\n"}, [4]),
         ({"a.py": "try:\n    def F(): ...\nexcept ImportError:\n    def F(): return 1\n"}, []),
         ({"p/a.go": "package p\nfunc F() {}\n", "p/b.go": "//go:build nocpu\n\npackage p\n\nfunc F() { f() }\n"}, [2]),

@@ -82,7 +82,6 @@ class Dialect(NamedTuple):
 
     Attributes:
         grammar: How a tag is parsed.
-        chains: Whether `a < b < c` is `a < b and b < c`.
         falsy: The values of a name for which it does not hold as a condition by itself.
         spell: Rewrites a tag before it is parsed.
         zero: The word that counts as the number 0 (C: a macro that is not defined).
@@ -92,13 +91,11 @@ class Dialect(NamedTuple):
         here: By variable, the values that are possible on a machine.
         named: By the variable of an enumeration, what stands before its value for a reader, and the bit of each value.
         unset: Whether switches are off unless somebody sets them for a build.
-        within: What only asks for a part of Windows.
         is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
         found_out: Whether a script may find out a switch, on some platforms only or where there is no other.
     """
 
     grammar: Grammar = Grammar()
-    chains: bool = False
     falsy: Values = words(NULL, NO)
     spell: Callable[[str], str] = str
     zero: str = ""
@@ -108,7 +105,6 @@ class Dialect(NamedTuple):
     here: Callable[[Machine], Mapping[str, Allowed]] = platforms.here
     named: Mapping[str, tuple[str, Mapping[str, int]]] = platforms.NAMED
     unset: bool = False
-    within: re.Pattern[str] | None = None
     is_switch: Callable[[str], bool] = _is_switch
     found_out: Callable[[str], object] = _nothing
 
@@ -136,7 +132,7 @@ def read(tag: str, dialect: Dialect) -> Formula:
 def _attempt(part: Condition, dialect: Dialect) -> re.Match[str] | None:
     if not isinstance(part, Atom) or not part.is_whole or part.tokens.texts[part.start] not in _ATTEMPTS:
         return None
-    leaf = asked(part, dialect.grammar, dialect.chains)[0][1]
+    leaf = asked(part, dialect.grammar)[1]
     return _ATTEMPT.fullmatch(leaf.text) if isinstance(leaf, Operand) else None
 
 
@@ -147,8 +143,9 @@ def _translated(condition: Condition, dialect: Dialect) -> Formula:
         return either(*(_translated(part, dialect) for part in condition.parts))
     if isinstance(condition, Not):
         return opposite(_translated(condition.part, dialect))
-    leaves = [(_leaf(leaf, dialect), holds) for holds, leaf in asked(condition, dialect.grammar, dialect.chains)]
-    return both(*(formula if holds else opposite(formula) for formula, holds in leaves))
+    holds, leaf = asked(condition, dialect.grammar)
+    formula = _leaf(leaf, dialect)
+    return formula if holds else opposite(formula)
 
 
 def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
@@ -295,16 +292,15 @@ def _value(text: str, versions: bool) -> Number | str | None:
 # --- what an atom asks -----------------------------------------------------------------------------------------
 
 
-def asked(atom: Atom, grammar: Grammar, chains: bool) -> list[tuple[bool, Leaf | Unknown]]:
-    """What must hold for an atom to hold: leaves, each with False if its opposite is meant.
+def asked(atom: Atom, grammar: Grammar) -> tuple[bool, Leaf | Unknown]:
+    """What an atom asks, and False if its opposite is meant.
 
     Args:
         atom: A part of a condition.
         grammar: The grammar that the condition was parsed by.
-        chains: Whether `a < b < c` is `a < b and b < c`; elsewhere it is one operand.
     """
     if not atom.is_whole:
-        return [(True, Unknown(atom.source))]
+        return True, Unknown(atom.source)
     tokens, start, end, is_opaque = atom
     texts = tokens.texts
     cuts: list[tuple[int, int, str]] = []
@@ -314,16 +310,13 @@ def asked(atom: Atom, grammar: Grammar, chains: bool) -> list[tuple[bool, Leaf |
             cuts.append((at, at + 2, operator))
         elif texts[at] in grammar.comparisons and not (cuts and at < cuts[-1][1]):
             cuts.append((at, at + 1, grammar.comparisons[texts[at]]))
-    if not cuts or (len(cuts) > 1 and not chains):
-        return [(True, Operand(compact(texts[start:end])))]
-    bounds = zip([start, *(cut[1] for cut in cuts)], [*(cut[0] for cut in cuts), end], strict=True)
-    operands = [_side(tokens, low, high) for low, high in bounds]
-    if not all(operands):
-        return [(True, Unknown(compact(texts[start:end])))]
-    return [
-        (operator[0] != "!", Comparison(left, operator.removeprefix("!"), right))
-        for left, (_, _, operator), right in zip(operands, cuts, operands[1:], strict=False)
-    ]
+    if len(cuts) != 1:
+        return True, Operand(compact(texts[start:end]))
+    ((before, after, operator),) = cuts
+    left, right = _side(tokens, start, before), _side(tokens, after, end)
+    if not (left and right):
+        return True, Unknown(compact(texts[start:end]))
+    return operator[0] != "!", Comparison(left, operator.removeprefix("!"), right)
 
 
 def compact(tokens: list[str]) -> str:

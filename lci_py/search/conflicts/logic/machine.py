@@ -15,7 +15,6 @@ class Machine(NamedTuple):
     Attributes:
         platform: `sys.platform`.
         machine: The processor, as `platform.machine()` has it.
-        os_name: `os.name`.
         python: `sys.version_info[:3]`.
         pointer_bits: 64 or 32.
         byteorder: "little" or "big".
@@ -24,7 +23,6 @@ class Machine(NamedTuple):
 
     platform: str
     machine: str
-    os_name: str
     python: tuple[int, int, int]
     pointer_bits: int
     byteorder: str
@@ -39,7 +37,6 @@ class Machine(NamedTuple):
             machine=os.uname().machine
             if hasattr(os, "uname")
             else os.environ.get("PROCESSOR_ARCHITECTURE", "").lower(),
-            os_name=os.name,
             python=(major, minor, micro),
             pointer_bits=64 if sys.maxsize > 2**32 else 32,
             byteorder=sys.byteorder,

@@ -100,10 +100,8 @@ def _here(machine: Machine) -> Mapping[str, Allowed]:
 
 
 _HAVE = re.compile(r" *(?:\w+_)?HAVE_")
-#: Macros that tell one kind of Windows from another.
-_WITHIN_WINDOWS = lazily(r"\b(?:_*WIN64(?:__)?|Q_OS_WIN64|__MINGW\w+|_UWP|WINAPI_FAMILY\w*)\b")
 C = Dialect(
-    falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here, within=_WITHIN_WINDOWS,
+    falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here,
     found_out=_HAVE.match,
 )  # fmt: skip
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)

@@ -1,20 +1,32 @@
-"""Ruby, PHP, Lua, Elixir, shells, JavaScript and TypeScript."""
+"""Scripting languages: what is asked where a program starts."""
 
 from __future__ import annotations
 
 import re
+from string import digits
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import EMPTY, NO, NULL, UNDEFINED, Dialect, Operand, flag, scalar
-from lci_py.search.conflicts.logic.solve import Formula, Literal, opposite
+from lci_py.search.conflicts.logic.atoms import (
+    EMPTY,
+    NO,
+    NULL,
+    UNDEFINED,
+    Comparison,
+    Dialect,
+    Operand,
+    flag,
+    items,
+    scalar,
+)
+from lci_py.search.conflicts.logic.solve import Formula, Literal, either, opposite
 from lci_py.search.conflicts.logic.tables import table
-from lci_py.search.conflicts.logic.values import Values, compared, number, numeric, words
+from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, words
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from lci_py.search.conflicts.logic.atoms import Leaf
     from lci_py.search.conflicts.logic.machine import Machine
@@ -122,4 +134,148 @@ JAVASCRIPT = Dialect(
     special=_javascript,
     facts=table("suffixes").facts,
     here=_js_here,
+)
+
+# Python
+#: The values of `sys.platform`, some of which may have a number at their end. Sources: its documentation, and the
+#: release notes of Pythons that dropped a platform.
+_PLATFORMS = (
+    "win32 cygwin darwin emscripten wasi ios android os2 riscos java qnx vxworks linux freebsd openbsd netbsd "
+    "dragonfly sunos aix gnu hp-ux irix haiku"
+).split()
+_CALLED = {"darwin": "macos", "gnu": "hurd"}  # others are called as everywhere
+#: Platforms by their `os.name`. On all others, also on new ones, it is "posix".
+_OS_NAMES = {"nt": "windows", "java": "java", "os2": "os2", "riscos": "riscos"}
+#: Names of variables in which projects keep the answer, in any case and with underscores or `is_` around them.
+_NO_SYSTEMS = frozenset({"epoll", "inotify", "iocp", "kqueue", "nt", "java"})
+_OWN = lazily(r"(?:\w+\.)*_*((?:(?:IS|ON|is|on)_)?)([A-Za-z][A-Za-z\d_]*?)_*")
+_PLATFORM = frozenset({"sys.platform", "platform", "_sys.platform", "sys.platform.lower()"})
+_SYSTEM = frozenset({"platform.system()", "system()", "_platform.system()"})
+_METHOD = lazily(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
+_VERSION = lazily(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
+_MAJOR = lazily(r"(?:\w+\.)*_*(?:IS_|is_)?PY(?:THON)?_?([23])_*", re.IGNORECASE)
+_PARTS = {"major": 0, "minor": 1, "micro": 2, "0": 0, "1": 1, "2": 2}
+
+
+def _python(leaf: Leaf) -> Formula | None:
+    if isinstance(leaf, Comparison):
+        return _platform_comparison(leaf) or _version_comparison(leaf)
+    text = leaf.text
+    if match := _METHOD.fullmatch(text):
+        return _affix(match[1], match[2] == "startswith", match[3])
+    if text.endswith("TYPE_CHECKING"):
+        return flag("TYPE_CHECKING")
+    if match := _MAJOR.fullmatch(text):
+        return Literal(" @python", numeric(prefixed((int(match[1]),))))
+    own = _OWN.fullmatch(text)
+    # A plain word in small letters may mean anything.
+    if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() not in _NO_SYSTEMS:
+        return _named(own[2])
+    return None
+
+
+def _named(name: str) -> Formula | None:
+    return platforms.named(_CALLED.get(name.lower(), name))
+
+
+def _systems(fits: Callable[[str], bool]) -> Formula | None:
+    """One of the systems whose `sys.platform` fits; None if there are none."""
+    found = [system for name in _PLATFORMS if fits(name) and (system := _named(name))]
+    return either(*found) if found else None
+
+
+def _starts(name: str, text: str) -> bool:
+    return name.startswith(text) or name == text.rstrip(digits)
+
+
+def _affix(name: str, at_start: bool, arguments: str) -> Formula | None:
+    """`sys.platform.startswith("linux")`, or a tuple of them."""
+    given = [inner for item in items(arguments) or () for inner in (items(item) or [item])]
+    texts = [value[1:] for item in given if isinstance(value := scalar(item), str) and value[:1] == '"']
+    if name not in _PLATFORM or len(texts) != len(given):
+        return None
+    return _systems(lambda one: any(_starts(one, text) if at_start else one.endswith(text) for text in texts))
+
+
+def _platform_comparison(leaf: Comparison) -> Formula | None:
+    left, operator, right = leaf
+    if left[:1] == '"' and operator == "==":
+        left, right = right, left
+    if operator == "in" and left[:1] == '"':  # `"linux" in sys.platform`
+        return _systems(lambda name: left[1:-1] in name) if right in _PLATFORM else None
+    if operator == "in":
+        options = [_platform_comparison(Comparison(left, "==", item)) for item in items(right) or ()]
+        found = [option for option in options if option is not None]
+        return either(*found) if found and len(found) == len(options) else None
+    if operator != "==" or right[:1] != '"':
+        return None
+    value = right[1:-1]
+    if left in _PLATFORM:
+        return _systems(lambda name: name in (value, value.rstrip(digits)))
+    if left in ("os.name", "_os.name"):
+        if value == "posix":
+            return opposite(platforms.system(" ".join(_OS_NAMES.values())))
+        return platforms.system(_OS_NAMES[value]) if value in _OS_NAMES else None
+    return _named(value) if left in _SYSTEM else None
+
+
+def _version_comparison(leaf: Comparison) -> Formula | None:
+    left, operator, right = leaf
+    if not _VERSION.fullmatch(left) and _VERSION.fullmatch(right):
+        left, right = right, left
+        operator = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}.get(operator, operator)
+    value = scalar(right)
+    if isinstance(value, str) or value is None or operator not in ("==", "<", "<=", ">", ">="):
+        return None
+    match = _VERSION.fullmatch(left)
+    return _version(match, operator, value) if match else None
+
+
+def _version(match: re.Match[str], operator: str, value: Number) -> Formula | None:
+    index, length = match[1] or match[2], 5
+    if index and index[:1] == ":":
+        if not index[1:].isdigit():
+            return None
+        length = int(index[1:])
+    elif index:
+        place = _PARTS.get(index)
+        if place is None or len(value) != 1:
+            return None
+        name = " @python" if place == 0 else f" @python.{place}"
+        return Literal(name, numeric(_sliced(operator, value, 1)))
+    return Literal(" @python", numeric(_sliced(operator, value, length)))
+
+
+def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
+    """The versions whose first `length` parts compare with `value` as the operator says.
+
+    A version has five parts, so that it is greater than a shorter tuple that it begins with.
+    """
+    if len(value) < length:
+        if operator == "==":
+            return ()
+        return compared("<" if operator in ("<", "<=") else ">=", value)
+    if len(value) > length:  # `version_info[:2] >= (3, 8, 1)`: what begins with (3, 8) is less
+        value, operator = value[:length], {">=": ">", "<": "<="}.get(operator, operator)
+        if operator == "==":
+            return ()
+    if operator == "==":
+        return prefixed(value)
+    after = (*value[:-1], value[-1] + 1)
+    return compared("<" if operator in ("<", "<=") else ">=", value if operator in ("<", ">=") else after)
+
+
+def _python_here(machine: Machine) -> Mapping[str, Allowed]:
+    return platforms.here(machine) | {
+        " @python": numeric(prefixed(tuple(machine.python))),
+        "sys.byteorder": words(f'"{machine.byteorder}'),
+        flag("TYPE_CHECKING").variable: ~1,
+    }
+
+
+PYTHON = Dialect(
+    grammar=Grammar(loose=frozenset({"not"})),
+    falsy=Values(frozenset({NULL, NO, EMPTY}), numbers=compared("==", (0,))),
+    special=_python,
+    here=_python_here,
 )

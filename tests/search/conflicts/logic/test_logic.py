@@ -175,7 +175,6 @@ python | sys.version_info[:2] <= (3, 8) | sys.version_info >= (3, 8, 1) | yes
 python | sys.version_info.major == 2 | PY3 | no
 python | six.PY2 | PY3 | no
 python | PY2 | sys.version_info >= (3, 0) | no
-python | (3, 8) <= sys.version_info < (3, 10) | sys.version_info >= (3, 10) | no
 python | sys.version_info == (3, 8) | sys.version_info >= (3, 8) | no
 python | TYPE_CHECKING | not (typing.TYPE_CHECKING) | no
 python | try | except ImportError | no
@@ -393,9 +392,9 @@ def test_what_never_and_what_always_holds() -> None:
     assert implies(None, "linux", "go") is False and implies(None, "X || Y", "c") is False
 
 
-LINUX = Machine("linux", "x86_64", "posix", (3, 11, 7), 64, "little")
-MAC = Machine("darwin", "arm64", "posix", (3, 12, 0), 64, "little")
-WINDOWS = Machine("win32", "AMD64", "nt", (3, 10, 1), 64, "little")
+LINUX = Machine("linux", "x86_64", (3, 11, 7), 64, "little")
+MAC = Machine("darwin", "arm64", (3, 12, 0), 64, "little")
+WINDOWS = Machine("win32", "AMD64", (3, 10, 1), 64, "little")
 
 
 @pytest.mark.parametrize(
