@@ -109,7 +109,7 @@ def disputable_keys(index: SymbolicIndex) -> set[str]:
     for segment in index.segments:
         sql = (
             f"SELECT DISTINCT c.joined FROM claims c JOIN files f ON f.id = c.file WHERE {segment.live} "
-            "AND c.how NOT IN ('default', 'option', 'parameter', 'beside')"
+            "AND c.how NOT IN ('default', 'option', 'beside')"
         )
         for (key,) in segment.execute(sql):
             if not isinstance(key, str):

@@ -43,7 +43,7 @@ def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
         claims: All claims with one key (`source.stated_values.claimed`); several names may share it.
     """
     usable = [row for row in claims if not _passed_over(row)]
-    code = [row for row in usable if row.how in ("code", "default", "option", "parameter")]
+    code = [row for row in usable if row.how in ("code", "default", "option")]
     written = [
         row for row in usable if row.how in ("prose", "commented") or (row.how == "config" and is_template(row.file))
     ]
@@ -127,11 +127,11 @@ def _meant(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
 
 def _is_member(name: str, row: StatedValue) -> bool:
     """Whether a name in a document is a definition's qualified name or the end of one."""
-    return row.how != "parameter" and f".{row.qualified_name}".endswith(f".{name}")
+    return f".{row.qualified_name}".endswith(f".{name}")
 
 
 def _is_evidence(name: str, row: StatedValue) -> bool:
-    """Whether a place in code can contradict a document alone. A member or parameter that only has the name of a
+    """Whether a place in code can contradict a document alone. A member that only has the name of a
     setting may be another thing: it can but confirm what the document says."""
     if row.how in ("default", "option") or is_capital(row.name):
         return True
@@ -146,7 +146,7 @@ def _is_placeholder(row: StatedValue) -> bool:
     value = read(row.value)
     if value is None or value.kind != "number":
         return False
-    return value.number == -1 or (value.number == 0 and row.how in ("code", "parameter") and not is_capital(row.name))
+    return value.number == -1 or (value.number == 0 and row.how == "code" and not is_capital(row.name))
 
 
 def _is_number(form: str) -> bool:

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
 
 #: Kinds of places that state a value: a constant (read from its signature, never stored); the default of an environment
-#: variable or a flag; a field of a table of defaults; a parameter's default; a line of a template of a configuration;
+#: variable or a flag; a field of a table of defaults; a line of a template of a configuration;
 #: one that is commented out there; a sentence or a table; a comment, and what the code beside it says otherwise.
-HOW = ("code", "default", "option", "parameter", "config", "commented", "prose", "comment", "beside")
+HOW = ("code", "default", "option", "config", "commented", "prose", "comment", "beside")
 #: Their names are qualified by what they belong to.
-_OWNED = frozenset(("parameter", "comment", "beside"))
+_OWNED = frozenset(("comment", "beside"))
 MAX_CLAIMS = 2_000
 MAX_NAME = MAX_VALUE = 100
 
@@ -51,7 +51,6 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
 
         found += code_defaults.defaults(language, source)
         found += [
-            *code_defaults.parameters(language, symbols),
             *comments.contradicted(language, source, symbols, found),
         ]
     else:

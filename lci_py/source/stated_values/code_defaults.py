@@ -13,24 +13,14 @@ from lci_py.source.stated_values.literals import literal_at
 from lci_py.source.stated_values.values import word
 from lci_py.source.text.language_tables import has_rule, shared_table, table_of
 from lci_py.source.text.patterns import lazily
-from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
-    from lci_py.types.source import Symbol
 
 _PARAMETER = lazily(r"(?<![\w.])(\w{2,100})\s*(?::\s*[^=,()]{1,60})?\s*=\s*(?![=>~])")
 _KEYWORD = lazily(r"(?<![\w.:])(\w{2,100}):\s*")
-
-
-def parameters(language: str, symbols: Sequence[Symbol]) -> Iterator[Claim]:
-    """The defaults of functions' parameters."""
-    for number, symbol in enumerate(symbols):
-        if symbol.kind in FUNCTION_KINDS and symbol.kind != "macro":
-            for name, form in parameters_of(language, symbol.signature):
-                yield Claim(number, name, form, symbol.line, "parameter")
 
 
 def parameters_of(language: str, signature: str) -> Iterator[tuple[str, str]]:

@@ -81,7 +81,6 @@ AGREE = [
     [CODE, row("R.md:2", "MAX_RETRIES", "1min", "prose")],
     [row("a.py:1", "USE_CACHE", "true", "code"), row("R.md:2", "USE_CACHE", "1", "prose")],
     # Somebody else is meant, or nobody knows who.
-    [row("a.py:1", "max_size", "5", "parameter", qualified_name="f"), row("R.md:2", "max_size", "6", "prose")],
     [row("a.py:1", "max_size", "5", "code", qualified_name="Row.max_size"), row("R.md:2", "max_size", "6", "prose")],
     [row("packages/a/x.py:1", "MAX_RETRIES", "60", "code"), row("packages/b/R.md:2", "MAX_RETRIES", "6", "prose")],
     [CODE, row("b.py:1", "MAX_RETRIES", "?", "code"), READ],
@@ -104,8 +103,6 @@ AGREE = [
     # Two scopes, two documents.
     [row("a/a.py:1", "MAX_RETRIES", "60", "code"), row("b/a.py:1", "MAX_RETRIES", "70", "code"), READ],
     [READ, row("docs/a.md:1", "MAX_RETRIES", "60", "prose")],
-    [row("a.py:1", "size", "5", "parameter", qualified_name="Pool.get"), row("R.md:2", "Pool.size", "6", "prose")],
-    [row("b/a.py:1", "size", "5", "parameter", qualified_name="fetch"), row("R.md:2", "net.fetch.size", "6", "prose")],
     # Parts of a program that set something for themselves.
     [row("a.py:1", "SERVER_PORT", "5", "default"), row("b.py:1", "SERVER_PORT", "6", "default")],
     [row("a.py:1", "MAX_RETRIES", "5", "code"), row("b.py:1", "MAX_RETRIES", "6", "code")],

@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from lci_py.source.extract.extract import extract
 from lci_py.source.stated_values import COMPUTED, MAX_CLAIMS, claimed, code_value, is_specific, place_kind
 from lci_py.source.stated_values.values import agree, word
-from lci_py.types.source import Claim
 
 
 def claims(path: str, language: str, source: str) -> list[tuple[str, str, str]]:
@@ -97,13 +96,6 @@ def test_defaults_of_variables_and_flags(language: str, source: str, expected: l
     found = [(name, value) for name, value, how in claims("src/a", language, source) if how == "default"]
     literal = [(name, value.strip('"') if value[1:-1].isdigit() else value) for name, value in found]
     assert literal == [(name, value.strip('"') if value[1:-1].isdigit() else value) for name, value in expected]
-
-
-def test_parameters() -> None:
-    source = "def fetch(url, timeout=5, max_tries: int = 3, headers_of=None): pass"
-    found = extract("a.py", source.encode(), "python")
-    assert found.claims == (Claim(0, "timeout", "5", 1, "parameter"), Claim(0, "max_tries", "3", 1, "parameter"))
-    assert found.symbols[0].name == "fetch"
 
 
 TABLES = [
