@@ -1,17 +1,16 @@
-"""Other wordings of a query: at most three, each of one of its words, or two, in forms that the index has.
+"""Other wordings of a query: at most three, each of one of its words, in forms that the index has.
 
 A rewrite adds terms of less weight to those of the query, and takes none away. docs/ranking.md says what that gains.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 from typing import TYPE_CHECKING
 
 from lci_py.errors import IndexError_
 from lci_py.source.text.morphology import forms
-from lci_py.source.text.words import STOPWORDS, WORD, joined, stem
+from lci_py.source.text.words import STOPWORDS, WORD, stem
 from lci_py.types.record import dataclass, replace
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ LEAST_CLIPPED = 4
 LEAST_SHARE = 0.2
 #: And this part of the chunks that hold the short form: otherwise it is a word of its own.
 LEAST_PART = 0.01
-#: How much of a match a name is that two words spell in another form or order, for the symbolic view.
-JOINED_WEIGHT = 0.6
-#: Words that mean something, of a query whose neighbours are joined: of a long question most pairs are chance.
-MOST_JOINED = 5
 #: Words of a query that are looked up at all.
 MOST_WORDS = 50
 #: Terms that begin alike are listed rather than looked up one by one, if they have these letters in common and are few.
@@ -48,17 +43,15 @@ _LEAST_PREFIX, _MOST_NEAR = 3, 500
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Another wording of a word of a query, or of two that stand together.
+    """Another wording of a word of a query.
 
     Attributes:
         text: What a person is shown, such as `resolution ~ resolver (morphology)`.
         terms: Terms of the index, and what each counts.
-        spelled: Names for the symbolic view, joined, and how much of a match each is.
     """
 
     text: str
-    terms: tuple[tuple[str, float], ...] = ()
-    spelled: tuple[tuple[str, float], ...] = ()
+    terms: tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +110,7 @@ def wording(query: TextQuery, index: LexicalIndex, related: AbbreviationIndex | 
     if len(words) > MOST_WORDS:
         return NO_WORDING  # a pasted text says enough
     stems = [term for term in dict.fromkeys(map(stem, words)) if term in own]
-    found = _joined(words, seen) if 1 < len(words) <= MOST_JOINED else []
+    found: list[Rewrite] = []
     # The rarest first, since there another form finds the most.
     for term in sorted(stems, key=seen.content):
         if len(found) == MOST:
@@ -129,19 +122,16 @@ def wording(query: TextQuery, index: LexicalIndex, related: AbbreviationIndex | 
 
 
 def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
-    """The query with the terms and names that the rewrites add; its own keep their weights."""
+    """The query with the terms that the rewrites add; its own keep their weights."""
     if not rewrites:
         return query
     own = dict(query.terms)
     terms = dict(own)
-    spelled = dict(query.spelled)
     for rewrite in rewrites:
         for term, weight in rewrite.terms:
             terms.setdefault(term, weight)
-        for name, weight in rewrite.spelled:
-            spelled[name] = max(spelled.get(name, 0.0), weight)
     forms = tuple(term for term in terms if term not in own)
-    return replace(query, terms=tuple(terms.items()), forms=forms, spelled=tuple(spelled.items()))
+    return replace(query, terms=tuple(terms.items()), forms=forms)
 
 
 class _Vocabulary:
@@ -190,31 +180,6 @@ def _prose(query: TextQuery) -> list[str]:
     """The words that say something and are not written as a name, in lower case and in the order of the text."""
     meant = {*query.identifiers, *(word for phrase in query.phrases for word in WORD.findall(phrase))}
     return [word.lower() for word in query.words if word not in meant and word.lower() not in STOPWORDS]
-
-
-def _joined(words: list[str], seen: _Vocabulary) -> list[Rewrite]:
-    """The names that two neighbours spell in another form or order (`parse config`, ConfigParser), as one rewrite."""
-    spelled: dict[str, None] = {}
-    texts = []
-    for first, second in itertools.pairwise(words):
-        heads, tails = _spellings(first, seen), _spellings(second, seen)
-        names = [one + other for one in heads for other in tails if one + other != joined(first + second)]
-        turned = [other + one for one in heads for other in tails]
-        found = [name for some in (names, turned) for name in seen.have(list(dict.fromkeys(some))) if seen.names(name)]
-        if found:
-            spelled.update(dict.fromkeys(found))
-            texts.append(f"{first} {second} ~ {', '.join(found)}")
-    if not spelled:
-        return []
-    return [Rewrite(f"{' · '.join(texts)} (joined)", (), tuple((name, JOINED_WEIGHT) for name in spelled))]
-
-
-def _spellings(word: str, seen: _Vocabulary) -> list[str]:
-    """Forms of a word as a name may have them: itself, without its ending, and those that the index has."""
-    own = stem(word)
-    other = list(filter(seen.names, seen.forms(own)))[:MOST_FORMS]
-    # A stem may lack its last e, which a name has: parse, resolve.
-    return list(dict.fromkeys(map(joined, (word, own, f"{own}e", *other, *(f"{form}e" for form in other)))))
 
 
 def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: AbbreviationIndex | None) -> Rewrite | None:

@@ -35,7 +35,6 @@ class TextQuery:
     terms: tuple[tuple[str, float], ...]  # lexical terms and weights; stop words left out unless nothing else is left
     identifiers: tuple[str, ...]  # words that look like code, in the order of the text
     forms: tuple[str, ...] = ()  # other stems of its words, which rewrites add
-    spelled: tuple[tuple[str, float], ...] = ()  # names that rewrites add for the symbolic view, joined, and weights
     files: tuple[tuple[str, float], ...] = ()  # what a long question says that may name files, and how much that says
     relaxed: tuple[str, ...] = ()  # what of the text does not count as written, in words
     raw: str = ""  # as it was typed

@@ -365,8 +365,6 @@ class SymbolicRetriever:
         for size in (2, 3):
             for start in range(len(words) - size + 1):
                 found.setdefault(joined("".join(words[start : start + size])), 0.9)
-        for name, weight in query.spelled:
-            found.setdefault(name, weight)
         return found
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
