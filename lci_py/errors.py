@@ -254,6 +254,7 @@ class ShardVersionError(IndexError_):
     def __init__(self, path: str, *, found: object, readable: object) -> None:
         self.newer = isinstance(found, int) and isinstance(readable, int) and found > readable
         older = isinstance(found, int) and not self.newer
+        self.outgrown = type(found) is int and older and found > 0  # what an earlier program made
         super().__init__(
             f"{path} is of {'a newer' if self.newer else 'an older' if older else 'another'} format "
             f"({_shown(found)}; this build reads {readable})",

@@ -436,14 +436,18 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
     try:
         snapshot = _still_held(opening.held, settings) or _snapshot(where, settings)
     except (NoIndexError, ShardVersionError) as error:
-        if isinstance(error, ShardVersionError) and (error.newer or settings.refresh != "always"):
+        if isinstance(error, ShardVersionError) and not (
+            error.outgrown or (settings.refresh == "always" and not error.newer)
+        ):
             raise
         if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
             raise
         try:
             _index_first(where, settings, model, opening)
-        except LciError as error:  # of another process, so of no class of its own
-            if error.code != DiskFullError.code or settings.index_dir is not None:
+        except LciError as failed:  # of another process, so of no class of its own
+            if failed.code == NoIndexError.code and isinstance(error, ShardVersionError):
+                raise error from failed  # too large to index by the way; this error says that it has been
+            if failed.code != DiskFullError.code or settings.index_dir is not None:
                 raise
             settings = _on_another_disk(where, settings)
             _index_first(where, settings, model, opening)

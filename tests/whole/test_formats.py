@@ -50,16 +50,17 @@ def older(root: Path) -> Path:
 
 def test_an_older_one_is_refused_and_rebuilt(tmp_path: Path, lci: Callable[..., Ran]) -> None:
     root = older(tmp_path / "repo")
+    kept = {"LCI_REFRESH": "never"}
     for command in (["search", "expired"], ["search", "--kind", "class"], ["def", "Pool"], ["status"]):
         for trust in ([], ["--trust-index"]):
-            ran = lci(*command, *trust, "--json", cwd=root)
+            ran = lci(*command, *trust, "--json", cwd=root, **kept)
             error = ran.json()["error"]
             assert (ran.code, error["code"], ran.err) == (3, "index_version", "")
             assert "an older format (1;" in error["message"] and "lci index" in error["hint"]
-    again = older(tmp_path / "again")
-    assert (
-        lci("search", "expired", "--refresh", "always", "--json", cwd=again).json()["results"][0]["file"] == "cookie.py"
-    )
+    for number, more in enumerate(([], ["--refresh", "always"])):
+        again = older(tmp_path / f"again{number}")
+        (again / ".git").mkdir()  # a work tree, in which a search makes an index if there is none
+        assert lci("search", "expired", *more, "--json", cwd=again).json()["results"][0]["file"] == "cookie.py"
     ran = lci("index", "--json", cwd=root)
     (warning,) = ran.json()["warnings"]
     assert ran.code == 0 and "an older format (1;" in warning and "rebuilt" in warning

@@ -89,9 +89,10 @@ def render(
         for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
             file.write(layout.style(line, "warn") + "\n")
     if footer and (width is not None or not answer.changed or answer.info.behind):
+        named = bool(answer.changed) and answer.commit is None  # a definition; of a revision there is its commit
         since = (
             f" since {visible_line(answer.request.revision)}"
-            if answer.request.files is None and answer.request.diff is None
+            if answer.request.files is None and answer.request.diff is None and not named
             else ""
         )
         count = len(answer.changed) + changes
