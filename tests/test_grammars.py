@@ -243,7 +243,7 @@ NAMED = {
     "source/repository/content.py": (1, "a suffix"),
     "source/repository/hooks.py": (1, "a program"),
     "source/stated_values/file_roles.py": (1, "prose"),
-    "source/stated_values/literals.py": (1, "a group of an expression"),
+    "source/stated_values/values.py": (1, "a group of an expression"),
     "source/stated_values/wording.py": (1, "a group of an expression"),
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.conditions.tokens import Tokens
+from lci_py.source.conditions.formula import Tokens
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.file_roles import CODE, PROSE, place_kind
-from lci_py.source.stated_values.literals import COMPUTED, code_value
 from lci_py.source.stated_values.names import claimed, is_secret, is_specific
+from lci_py.source.stated_values.values import COMPUTED, code_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,8 +9,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.literals import literal_at
-from lci_py.source.stated_values.values import word
+from lci_py.source.stated_values.values import literal_at, word
 from lci_py.source.text.language_tables import has_rule, shared_table, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.source import Claim

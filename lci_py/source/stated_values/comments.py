@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.code_defaults import Lines, call_at, parameters_of, tables
 from lci_py.source.stated_values.documents import mentions
-from lci_py.source.stated_values.literals import COMPUTED, code_value, literal_at
-from lci_py.source.stated_values.values import agree, read, word
+from lci_py.source.stated_values.values import COMPUTED, agree, code_value, literal_at, read, word
 from lci_py.source.stated_values.wording import SIGNS, form_of, holds, stated
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily

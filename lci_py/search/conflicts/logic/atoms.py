@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, version, words
-from lci_py.source.conditions.formula import All, Atom, Grammar, Not, Some, conjuncts, parse
-from lci_py.source.conditions.tokens import Tokens
+from lci_py.source.conditions.formula import All, Atom, Grammar, Not, Some, Tokens, conjuncts, parse
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
