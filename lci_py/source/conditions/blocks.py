@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions import flags, text
-from lci_py.source.conditions.text import MAX_CHAIN, MAX_CONDITION, File, Range, bare, clip, enclosed
+from lci_py.source.conditions.text import MAX_CONDITION, File, Range, bare, clip, enclosed
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 
@@ -225,25 +225,9 @@ def _caught(clause: Node, reader: Reader) -> str:
     return reader.raw(types)
 
 
-def switch_branches(node: Node, reader: Reader) -> list[Branch]:
-    """The branches of a `switch`. Cases without statements share those of the next one that has some."""
-    body = node.child_by_field_name("body")
-    subject = reader.condition(node.child_by_field_name("value") or node.child_by_field_name("condition"))
-    branches: list[Branch] = []
-    values: list[str] = []
-    for case in body.named_children if body is not None else ():
-        value = case.child_by_field_name("value")
-        statements = [child for child in case.named_children if child != value]
-        if value is not None:
-            values.append(reader.raw(value))
-        if statements and value is not None:
-            branches.append(Branch(statements, reader.one_of(subject, values[:MAX_CHAIN])))
-            values = []
-        elif statements:
-            # A default that cases run into, or that runs on, is not told apart: it is rare.
-            earlier = [condition for _, condition in branches]
-            branches.append(Branch(statements, text.chain(earlier, "", reader.negate)))
-    return branches
+def unread_branches(node: Node, reader: Reader) -> list[Branch]:
+    """What is in a `match` or `switch`: around definitions it is too rare to be read, so that nothing is concluded."""
+    return [Branch(node.named_children, "…")]
 
 
 def short_circuit(node: Node, reader: Reader) -> list[Branch]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, short_circuit, switch_branches, try_branches
-from lci_py.source.conditions.text import MAX_CHAIN, MAX_DEPTH, clip, join
+from lci_py.source.conditions.blocks import Branch, Syntax, if_branches, short_circuit, try_branches, unread_branches
+from lci_py.source.conditions.text import MAX_CHAIN, MAX_DEPTH, clip
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node
 
     from lci_py.source.conditions.blocks import Reader
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 _SWITCHING = {
     "if_statement": if_branches,
     "try_statement": try_branches,
-    "switch_statement": switch_branches,
+    "switch_statement": unread_branches,
     "binary_expression": short_circuit,
 }
 _GLOBAL = lazily(r"(?<![\w\\])\\(?=\w+(?![\w\\]))")
@@ -43,41 +41,8 @@ php_ranges = Syntax(
 ).ranges
 
 # Python
-_VALUES = frozenset({"string", "integer", "float", "true", "false", "none", "concatenated_string", "dotted_name"})
-
-
-def _match_branches(node: Node, reader: Reader) -> list[Branch]:
-    subject = reader.condition(node.child_by_field_name("subject"))
-    body = node.child_by_field_name("body")
-    options: list[Branch] = []
-    for case in body.named_children if body is not None else ():
-        if block := case.child_by_field_name("consequence"):
-            patterns = [child for child in case.named_children if child.type == "case_pattern"]
-            guard = case.child_by_field_name("guard")
-            asked = reader.condition(guard.named_children[0]) if guard is not None and guard.named_children else ""
-            options.append(Branch([block], join([_pattern(subject, patterns, reader), asked]) or ""))
-    return reader.choice(options)
-
-
-def _pattern(subject: str, patterns: list[Node], reader: Reader) -> str:
-    """What must hold for a pattern to match; "" if it matches everything."""
-    inner = patterns[0].named_children if len(patterns) == 1 else []
-    if len(inner) == 1 and inner[0].type == "union_pattern":
-        inner = inner[0].named_children[:MAX_CHAIN]
-    shown = [reader.raw(child) for child in inner]
-    if inner and all(_is_value(child.type, shown) for child, shown in zip(inner, shown, strict=True)):
-        return reader.one_of(subject, shown)
-    whole = ", ".join(map(reader.raw, patterns))
-    return "" if whole.isidentifier() else clip(f"{subject} matches {whole}")
-
-
-def _is_value(kind: str, shown: str) -> bool:
-    # A dotted name is a value, a plain one is a variable that anything is bound to.
-    return kind in _VALUES and (kind != "dotted_name" or "." in shown)
-
-
 python_ranges = Syntax(
-    conditionals={"if_statement": if_branches, "try_statement": try_branches, "match_statement": _match_branches},
+    conditionals={"if_statement": if_branches, "try_statement": try_branches, "match_statement": unread_branches},
     blocks=frozenset({"block", "with_statement"}),
     comment=r"#[^\n]*",
     entry=r"\b__name__\b",
@@ -158,7 +123,7 @@ def _call_branches(node: Node, reader: Reader) -> list[Branch]:
     given = [child for part in node.named_children if part.type == "arguments" for child in part.named_children]
     condition = reader.condition(given[0]) if given else ""
     if name in ("case", "cond"):
-        return reader.choice(_clauses(condition, block, reader)) if block is not None else []
+        return unread_branches(node, reader)
     if name not in ("if", "unless") or not given:
         return []
     opposite = reader.negate(condition)
@@ -173,15 +138,6 @@ def _call_branches(node: Node, reader: Reader) -> list[Branch]:
     others = [child for child in block.named_children if child.type == "else_block"]
     branches = [Branch(held, condition), *(Branch(one.named_children, opposite) for one in others)]
     return [branch for branch in branches if branch.nodes]
-
-
-def _clauses(subject: str, block: Node, reader: Reader) -> Iterator[Branch]:
-    for clause in block.named_children:
-        body = clause.child_by_field_name("right")
-        if clause.type == "stab_clause" and body is not None:
-            pattern = reader.raw(clause.child_by_field_name("left"))
-            asked = f"{subject} == {pattern}" if subject else pattern
-            yield Branch(body.named_children, "" if subject and pattern.isidentifier() else reader.spell(asked))
 
 
 elixir_ranges = Syntax(

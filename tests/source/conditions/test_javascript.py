@@ -34,8 +34,7 @@ JAVASCRIPT = [
      ["try", "catch", None]),
     ("switch (process.platform) {\n case 'win32': case 'cygwin': function f() {} break\n"
      " case 'linux': { function f() {}; break }\n default: function f() {}\n}\n",
-     ['process.platform === "win32" || process.platform === "cygwin"', 'process.platform === "linux"',
-      '!(process.platform === "win32" || process.platform === "cygwin") && !(process.platform === "linux")']),
+     ["…", "…", "…"]),
     ("A && (exports.f = function () {})\nB || (exports.g = function () {})\n", ["A", "!B"]),
     ("class A {\n static { if (B) { A.f = function () {} } }\n}\n", [None, "B"]),
     ("@featureEnabled('x') class A {\n @isEnabled('y') m() {}\n @other('z') n() {}\n}\n",

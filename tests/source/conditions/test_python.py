@@ -48,13 +48,7 @@ PYTHON = [
     ("if (A  # why\n    and \"# no\"):\n    x = 1\n", ['A and "# no"']),
     ("if A \\\n  and B:\n    x = 1\n", ["A and B"]),
     ("if A == '\"':\n    x = 1\n", ["A == '\"'"]),
-    ("match sys.platform:\n    case 'win32' | 'cygwin':\n        x = 1\n    case A.b if C:\n        x = 2\n"
-     "    case _:\n        x = 3\n",
-     ['sys.platform == "win32" or sys.platform == "cygwin"',
-      'not (sys.platform == "win32" or sys.platform == "cygwin") && sys.platform == A.b && C',
-      'not (sys.platform == "win32" or sys.platform == "cygwin") && not (sys.platform == A.b && C)']),
-    ("match x:\n    case [a, b]:\n        y = 1\n    case y:\n        y = 2\n",
-     ["x matches [a, b]", "not (x matches [a, b])"]),
+    ("match sys.platform:\n    case 'win32':\n        x = 1\n    case _:\n        x = 3\n", ["…", "…"]),
     # in a function, an `if` decides at run time
     ("def f(x):\n    if x:\n        def g(): ...\n        if y:\n            def g(): ...\n", [None, None, None]),
     ("if A:\n    def f():\n        if x:\n            def g(): ...\n", ["A", "A"]),
