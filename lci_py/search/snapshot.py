@@ -14,7 +14,6 @@ from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.index.store.manifest import MANIFEST, Manifest, OpenIndex, check_root
 from lci_py.search.whole import ALONE
 from lci_py.search.worktree.freshness import SourceReader
-from lci_py.types.record import dataclass, field
 from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
@@ -86,6 +85,8 @@ class Snapshot:
         #: Each is held by whoever uses that view's shard: a view that misses its time budget goes on in its thread.
         self.view_locks: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
         self._walk = walk
+        #: The stems in the names of the files that queries have met.
+        self.pieces: dict[int, Pieces] = {}
         #: The collection that this index is a part of.
         self.whole: Whole = ALONE
         #: Stages of the search at hand.
@@ -211,10 +212,6 @@ class Snapshot:
                 return encoder
             dimension = encoder.dimension
         raise _mismatch(folder, built, dimension)
-
-    @cached_property
-    def views(self) -> Views:
-        return Views(lambda: self.dense, lambda: self.bm25, lambda: self.symbolic, lambda: self.graph, self.view_locks)
 
     @cached_property
     def dense(self) -> DenseRetriever:
@@ -347,16 +344,3 @@ class Trace:
 
 #: The stems in a file's name, each with its beginning if it is long enough to have one.
 Pieces = tuple[tuple[str, str | None], ...]
-
-
-@dataclass(slots=True)
-class Views:
-    """Loaders of the three views and of the graph, each of which may raise an `IndexError_`; a lock for each view."""
-
-    dense: Callable[[], DenseRetriever]
-    bm25: Callable[[], LexicalRetriever]
-    symbolic: Callable[[], SymbolicRetriever]
-    graph: Callable[[], GraphIndex]
-    locks: Mapping[View, LockType]
-    #: The stems in the names of the files that queries have met.
-    pieces: dict[int, Pieces] = field(default_factory=dict)

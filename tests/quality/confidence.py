@@ -49,7 +49,7 @@ def main() -> None:
 
 def _ask(engine: app.Engine, name: str, query: str, own: bool) -> _Asked:
     found = engine.search(SearchRequest(query, "multiview", 10, snippet=0)).confidence
-    dense = engine.snapshot.views.dense()
+    dense = engine.snapshot.dense
     from lci_py.search.query.text import read_text
 
     hits = dense.search(read_text(query), 1, None)

@@ -214,7 +214,7 @@ class Fusion(_Units):
             if view not in self._failed():
                 try:
                     with self._snapshot.view_locks[view]:
-                        retriever = getattr(self._snapshot.views, view)()
+                        retriever = getattr(self._snapshot, view)
                         self._whole[view] = retriever.search(self._query, self._snapshot.n_units, self.allowed)
                 except IndexError_:
                     pass  # the answer says so already

@@ -47,45 +47,35 @@ class Attempt(NamedTuple):
     relaxed: tuple[str, ...] = ()
 
 
-class LookUps(NamedTuple):
-    """What the steps ask of an index.
+class LookUps:
+    """What the steps ask of an open index."""
 
-    Attributes:
-        holds: Whether anything is of a choice.
-        lacks: Whether the index has none of some terms.
-        near_misses: Names that may be meant by a word.
-        settle: Go on only with what is certain (`search.whole`).
-    """
+    def __init__(self, snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> None:
+        """
+        Args:
+            snapshot: The index.
+            choose: The units of a choice.
+        """
+        self._snapshot, self._choose = snapshot, choose
+        self.settle = snapshot.whole.settle
 
-    holds: Callable[[Choice], bool]
-    lacks: Callable[[Sequence[str]], bool]
-    near_misses: Callable[[str], Sequence[str]]
-    settle: Callable[[], None]
+    def holds(self, choice: Choice) -> bool:
+        """Whether anything is of a choice."""
+        mask = self._choose(choice).mask
+        return mask is None or bool(self._snapshot.whole.total(("held", choice), bool(mask.any())))
 
+    def lacks(self, stems: Sequence[str]) -> bool:
+        """Whether the index has none of some terms."""
+        with self._snapshot.view_locks["bm25"]:
+            return not any(self._snapshot.lexical.term(text) for text in stems)
 
-def look_ups(snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> LookUps:
-    """What the steps ask of an open index.
-
-    Args:
-        snapshot: The index.
-        choose: The units of a choice.
-    """
-
-    def holds(choice: Choice) -> bool:
-        mask = choose(choice).mask
-        return mask is None or bool(snapshot.whole.total(("held", choice), bool(mask.any())))
-
-    def lacks(stems: Sequence[str]) -> bool:
-        with snapshot.view_locks["bm25"]:
-            return not any(snapshot.lexical.term(text) for text in stems)
-
-    def near(word: str) -> Sequence[str]:
+    def near_misses(self, word: str) -> Sequence[str]:
+        """Names that may be meant by a word."""
         from lci_py.index.shards.symbol_queries import alike_by_ratio
 
-        found = snapshot.whole.joined(("like", word), tuple(alike_by_ratio(snapshot.symbols, word)[:_MOST_NEAR]))
-        return list(dict.fromkeys(name for _, name in sorted(found)))[:_MOST_NEAR]
-
-    return LookUps(holds, lacks, near, snapshot.whole.settle)
+        own = tuple(alike_by_ratio(self._snapshot.symbols, word)[:_MOST_NEAR])
+        found = sorted(self._snapshot.whole.joined(("like", word), own))
+        return list(dict.fromkeys(name for _, name in found))[:_MOST_NEAR]
 
 
 class Tried(NamedTuple):

@@ -29,7 +29,6 @@ from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.ranking.spelled import NOTHING, Spelled, placed, spelled
 from lci_py.search.views.retrievers import HitList
 from lci_py.search.views.time_budget import side_by_side
-from lci_py.search.whole import ALONE
 from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Degradation
 
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.explain.explainable import Explainable
     from lci_py.search.modes.fallback import Attempt
     from lci_py.search.query.plan import Plan
@@ -47,9 +45,8 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.fusion import Fused
     from lci_py.search.ranking.near import Near
-    from lci_py.search.snapshot import Snapshot, Views
+    from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.retrievers import Retriever
-    from lci_py.search.whole import Whole
     from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 
 #: Units from which on each view has a thread: below, a view takes about 1 ms, and threads cost more than they save.
@@ -106,7 +103,7 @@ class _Run:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
         self.extras = Extras(or_nothing=not snapshot.whole.alone)
         self.choose = lru_cache(maxsize=None)(partial(chosen, snapshot))
-        self.look_ups = fallback.look_ups(snapshot, self.choose)
+        self.look_ups = fallback.LookUps(snapshot, self.choose)
         self._near: Near | None = None
         if request.near is not None:
             from lci_py.search.ranking.near import Near, place_of
@@ -141,8 +138,8 @@ class _Run:
         ):
             found = Outcome({view: HitList.empty(view) for view in VIEWS})  # no view need be asked
         else:
-            question = Question(query, plan, allowed, self._near, known, snapshot.whole)
-            found = search(question, snapshot.views, snapshot.unit_table, self.extras, self._began)
+            question = Question(query, plan, allowed, self._near, known)
+            found = search(question, snapshot, self.extras, self._began)
         return fallback.Tried(attempt._replace(query=query), plan, found)
 
     def _planned(self, query: TextQuery) -> tuple[Wording, Plan]:
@@ -183,7 +180,6 @@ class Question(NamedTuple):
         allowed: [units] mask of what can be a result; None for all.
         near: A place that candidates are measured by as well.
         spelled: What the query spells out.
-        whole: Of what the index is a part.
     """
 
     query: TextQuery
@@ -191,32 +187,30 @@ class Question(NamedTuple):
     allowed: NDArray[np.bool_] | None = None
     near: Near | None = None
     spelled: Spelled = NOTHING
-    whole: Whole = ALONE
 
 
-def search(question: Question, views: Views, table: UnitColumns, extras: Extras, began: float) -> Outcome:
+def search(question: Question, snapshot: Snapshot, extras: Extras, began: float) -> Outcome:
     """Ask the views, and rank what they find.
 
     Args:
         question: What is asked.
-        views: The loaders; a view that fails or is late is reported in `degraded` and the others answer.
-        table: Facts about the units.
+        snapshot: What is searched; a view that fails or is late is reported in `degraded` and the others answer.
         extras: Notes what fails of the graph, which is then no part of the ranking.
         began: The moment of `time.perf_counter` from which the budgets count.
     Raises:
         IndexError_: Every view failed; the first one's error.
     """
-    plan, allowed = question.plan, question.allowed
+    plan, allowed, table = question.plan, question.allowed, snapshot.unit_table
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=question.spelled.symbols)
     outcome.spelled_out = bool(question.spelled.units)
-    whole, asked = question.whole, question.query.text
+    whole, asked = snapshot.whole, question.query.text
     whole.settle()
     came = len(table.file) if allowed is None else int(allowed.sum())
     spent: dict[View, float] = {}
 
     def run(view: View) -> HitList:
         started = time.perf_counter()
-        retriever: Retriever = getattr(views, view)()
+        retriever: Retriever = getattr(snapshot, view)
         hits = retriever.search(question.query, POOL, allowed)
         spent[view] = (time.perf_counter() - started) * 1e3
         return hits
@@ -224,7 +218,7 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
     until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
     threads = len(table) >= LARGE
     found, spent = whole.once(
-        ("views", asked), lambda: (side_by_side(run, VIEWS, views.locks, until, threads=threads), spent)
+        ("views", asked), lambda: (side_by_side(run, VIEWS, snapshot.view_locks, until, threads=threads), spent)
     )
     waited = (time.perf_counter() - began) * 1e3
     answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
@@ -251,15 +245,15 @@ def search(question: Question, views: Views, table: UnitColumns, extras: Extras,
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
-        graph = extras.ask("graph", lambda: _checked(views.graph()))
-        measure = whole.once(("measure", asked), lambda: Measure(question.query, views, table, answered, graph, whole))
+        graph = extras.ask("graph", lambda: _checked(snapshot.graph))
+        measure = whole.once(("measure", asked), lambda: Measure(snapshot, question.query, answered, graph))
 
         def around(best: Ranked) -> Neighbours:
             assert graph is not None
             near = whole.once(("near", asked), lambda: reached(graph, table, best.units[:SEEDS]))
             return whole.around(asked, best.scores[:SEEDS], near, weighed)
 
-        _rank(outcome, question, measure, table, None if graph is None else around, extras)
+        _rank(outcome, question, measure, snapshot, None if graph is None else around, extras)
         ms = (time.perf_counter() - started) * 1e3
         came = 0 if outcome.candidates is None else len(outcome.candidates.units)
         outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
@@ -276,12 +270,13 @@ def _rank(
     outcome: Outcome,
     question: Question,
     measure: Measure,
-    table: UnitColumns,
+    snapshot: Snapshot,
     around_best: Callable[[Ranked], Neighbours] | None,
     extras: Extras,
 ) -> None:
     """Rank what the views found, then again with what `around_best` says is around the best of it in the graph."""
-    query, plan, allowed, near, known, whole = question
+    query, plan, allowed, near, known = question
+    table, whole = snapshot.unit_table, snapshot.whole
 
     def candidates(units: NDArray[np.int64]) -> Candidates:
         files = table.file[units]

@@ -11,7 +11,7 @@ import numpy as np
 from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
-from lci_py.search.modes.fallback import first, look_ups
+from lci_py.search.modes.fallback import LookUps, first
 from lci_py.search.modes.own_names import without_own_names
 from lci_py.search.modes.structural import structural
 from lci_py.search.query.text import read_fields, read_text
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.explain.explainable import Explainable
-    from lci_py.search.modes.fallback import Attempt
     from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.retrievers import Retriever
     from lci_py.types.search import Answer, SearchRequest, View
@@ -58,14 +57,13 @@ def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
     return Answered(made, filters, explainable)
 
 
-def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attempt | None = None) -> Found:
+def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     """The first `limit` results of a query in the mode dense or bm25.
 
     Args:
         snapshot: What is searched.
         request: Its query has no `field:value` terms: they are among the filters.
         limit: How many.
-        attempt: What is searched for, if that is known.
     Raises:
         IndexError_: The shard cannot be used.
         BudgetExceededError: There was no time to search it.
@@ -75,8 +73,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int, attempt: Attemp
         query = snapshot.whole.once("query", lambda: read_text(request.query))
     view: View = "dense" if request.mode == "dense" else "bm25"
     choose = lru_cache(maxsize=None)(partial(candidates.chosen, snapshot))
-    if attempt is None:
-        attempt = first(look_ups(snapshot, choose), query, request.filters, strict=request.strict)
+    attempt = first(LookUps(snapshot, choose), query, request.filters, strict=request.strict)
     query, (allowed, places) = attempt.query, choose(attempt.choice)
     # BM25 counts a word that most places have for nothing anyway.
     ranking = without_own_names(snapshot, query) if view == "dense" else query

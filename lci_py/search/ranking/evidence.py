@@ -119,7 +119,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
     units, own = hits.units[:head], hits.scores[:head]
     files = table.file[units]
     multiplied: dict[str, NDArray[np.float64]] = {}
-    stem = stem_match(query, table.paths, files, snapshot.views.pieces).astype(np.float64)
+    stem = stem_match(query, table.paths, files, snapshot.pieces).astype(np.float64)
     if dense:
         worth = SPELLED["dense"]
     else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.snapshot import Pieces, Views
+    from lci_py.search.snapshot import Pieces, Snapshot
     from lci_py.search.views.retrievers import HitList
     from lci_py.search.whole import Whole
     from lci_py.types.search import View
@@ -52,25 +52,16 @@ class Measure:
     those that come later, from the graph, do not change what the others are worth."""
 
     def __init__(
-        self,
-        query: TextQuery,
-        views: Views,
-        table: UnitColumns,
-        hits: Mapping[View, HitList],
-        graph: GraphIndex | None,
-        whole: Whole = ALONE,
+        self, snapshot: Snapshot, query: TextQuery, hits: Mapping[View, HitList], graph: GraphIndex | None
     ) -> None:
         """
         Args:
+            snapshot: What is searched.
             query: The text.
-            views: The loaders; the ones that did not answer are not asked.
-            table: Facts about the units.
-            hits: Of the views that answered.
+            hits: Of the views that answered; the others are not asked.
             graph: None if it cannot be used.
-            whole: Of what the index is a part.
         """
-        self._query, self._views, self._table, self._hits, self._graph = query, views, table, hits, graph
-        self._whole = whole
+        self._snapshot, self._query, self._hits, self._graph = snapshot, query, hits, graph
         self._peaks: dict[str, float] | None = None
         self._file_means: NDArray[np.float32] | None = None
         self._whole_files: NDArray[np.float32] | None = None
@@ -78,18 +69,19 @@ class Measure:
 
     def signals(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """Every signal of every candidate, in [0, 1]: name -> [n], for units [n], ascending."""
-        query, table = self._query, self._table
+        query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
         measured = self._measured(units)
         if self._peaks is None:
             own = {name: float(values.max(initial=0.0)) for name, values in measured.items()}
-            peaks = self._whole.largest(("peaks", query.text), own)
-            mentioned = mentions(query, table.paths, self._whole) if query.files else None
-            self._whole.settle()
+            whole = self._snapshot.whole
+            peaks = whole.largest(("peaks", query.text), own)
+            mentioned = mentions(query, table.paths, whole) if query.files else None
+            whole.settle()
             self._peaks, self._mentioned = peaks, mentioned
         signals = {name: scaled(values, self._peaks[name]) for name, values in measured.items()}
         if "bm25" in self._hits:
-            signals["stem"] = stem_match(query, table.paths, files, self._views.pieces)
+            signals["stem"] = stem_match(query, table.paths, files, self._snapshot.pieces)
         if self._mentioned is not None:
             signals["mentioned"] = self._mentioned[files]
         if "symbolic" in self._hits:
@@ -103,11 +95,11 @@ class Measure:
 
     def _measured(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """What is scaled by its largest value to be a signal: name -> [n]."""
-        query, table = self._query, self._table
+        query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
         found: dict[str, NDArray[np.float32]] = {}
         if "dense" in self._hits:
-            dense = self._views.dense()
+            dense = self._snapshot.dense
             found["dense"] = dense.scores(query, units)
             if self._whole_files is None:
                 self._whole_files = dense.of_files(query, table.file, len(table.paths))
@@ -116,7 +108,7 @@ class Measure:
                 self._file_means = means_of_best(found["dense"], files, len(table.paths))
             found["dense_file"] = self._file_means[files]
         if "bm25" in self._hits:
-            found |= {name: values[units] for name, values in self._views.bm25().field_scores(query).items()}
+            found |= {name: values[units] for name, values in self._snapshot.bm25.field_scores(query).items()}
         if self._graph is not None:
             found["hub"] = np.log1p(self._graph.importers[files].astype(np.float32))
         return found

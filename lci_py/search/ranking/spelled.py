@@ -259,7 +259,7 @@ def placed(
         return {}, {}
     units = np.array(sorted(values), np.int64)
     table = snapshot.unit_table
-    stems = stem_match(query, table.paths, table.file[units], snapshot.views.pieces).astype(np.float64)
+    stems = stem_match(query, table.paths, table.file[units], snapshot.pieces).astype(np.float64)
     worth = np.array([values[unit] for unit in units.tolist()]) * (1 - _STEM + _STEM * stems)
     worth[table.reexport[units]] *= _REEXPORT
     return dict(zip(units.tolist(), np.round(worth, 9).tolist(), strict=True)), symbols

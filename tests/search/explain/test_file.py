@@ -14,7 +14,6 @@ from lci_py import app
 from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.render.json import answer as render
 from lci_py.search.engine import Engine
-from lci_py.types.record import replace
 from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import Ran
 from tests.render.json.test_answer import definition
@@ -178,7 +177,7 @@ def test_a_view_that_failed_is_named(session: Engine, monkeypatch: pytest.Monkey
         raise DamagedIndexError("gone")
 
     monkeypatch.setattr("lci_py.search.modes.multiview.POOL", 1)
-    monkeypatch.setattr(session.snapshot, "views", replace(session.snapshot.views, dense=fail))
+    monkeypatch.setattr(session.snapshot.dense, "search", fail)
     found = fate(session, "src/prose.md", "load the cache")
     assert found["verdict"].startswith("not found: dense failed; none of the words")
 
