@@ -203,10 +203,10 @@ class Engine:
         """What to run instead of a weak answer."""
         if request.mode == "symbolic" or not request.query.strip() or request.budget_ms is not None:
             return answer
-        from lci_py.search.modes.hints import hints
+        from lci_py.search.modes.hints import with_hints
 
         with suppress(IndexError_):  # the answer says what cannot be read
-            answer = replace(answer, hints=hints(self.snapshot, request, answer))
+            answer = with_hints(self.snapshot, request, answer)
         return answer
 
     #: In this order: a neighbour that `--expand` adds is marked by `--conflicts`, and found by `--explain-file`.

@@ -44,23 +44,24 @@ def until_searchable(
     Raises:
         LciError: What `work` has raised before that.
     """
+    before = _published(index_dir)  # of a format that cannot be read
     receiver, sender = os.pipe()
     process = fork(lambda: _work(index_dir, work, sender), [receiver], interruptible=True)
     os.close(sender)
     try:
         with interrupts.at_interrupt(lambda: os.kill(process, signal.SIGINT)):
             meanwhile()
-            _follow(receiver, index_dir, report)
+            _follow(receiver, index_dir, before, report)
     finally:
         os.close(receiver)
 
 
-def _follow(receiver: int, index_dir: Path, report: Report) -> None:
+def _follow(receiver: int, index_dir: Path, before: int | None, report: Report) -> None:
     rest = b""
     while True:
         if not select.select([receiver], [], [], _PERIOD)[0]:
-            if os.path.lexists(index_dir / MANIFEST):
-                return  # of another process, which ours waits for
+            if _published(index_dir) != before:
+                return  # by another process, which ours waits for
             continue
         data = os.read(receiver, 1 << 16)
         *lines, rest = (rest + data).split(b"\n")
@@ -73,6 +74,14 @@ def _follow(receiver: int, index_dir: Path, report: Report) -> None:
             report(*message)
         if not data:
             raise IndexWriteError("the process that builds the index has ended", hint=Indexing())
+
+
+def _published(index_dir: Path) -> int | None:
+    """Which generation is there: the inode of its manifest; None if there is none."""
+    try:
+        return os.lstat(index_dir / MANIFEST).st_ino
+    except OSError:
+        return None
 
 
 def _raised(message: dict[str, Any]) -> LciError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.modes.related import asked
 from lci_py.search.query.text import read_fields, read_text
@@ -12,7 +12,7 @@ from lci_py.search.ranking.signals import ASKED_BY
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 from lci_py.types.record import replace
-from lci_py.types.search import Hint
+from lci_py.types.search import Confidence, Hint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,19 @@ _MOST_PLACES = 10
 _BETWEEN = lazily(r"[\"'`]|: |\n")
 
 
-def hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> tuple[Hint, ...]:
-    """What finds more than an answer that is weak, at most one; and what leaves tests out of one that is full of them.
+class _Holder(NamedTuple):
+    """A place that has the words of a query, as what finds it; and whether it is among the results."""
+
+    hint: Hint
+    shown: bool
+
+
+def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> Answer:
+    """An answer with what finds more than it, if it is weak, at most one thing; and with what leaves tests out, if it
+    is full of them.
+
+    Its confidence is not low if a place has the words of the query: two words are less like their place than the
+    questions are on which the scores were measured.
 
     Raises:
         IndexError_: The lexical shard cannot be used.
@@ -44,9 +55,15 @@ def hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> tuple[H
     if request.mode in ("dense", "bm25") and (about := asked(snapshot, text)) is not None:
         found.append(Hint("related", about.command, about.tool, "lists what the question asks for"))
     elif weak or not answer.total:
-        literal = _literal(snapshot, request, query, answer)
-        found += [hint for hint in (literal or _by_words(snapshot, request, query, answer),) if hint is not None]
-    return (*found, *_tests(answer, request, query))
+        holder = _literal(snapshot, request, query, answer)
+        if holder is None or holder.shown:
+            holder = _by_words(snapshot, request, query, answer) or holder
+        if holder is not None:
+            found += [] if holder.shown else [holder.hint]
+            if answer.confidence is not None and answer.confidence.level == "low":
+                there = f"{holder.hint.file}:{holder.hint.line} {holder.hint.reason}"
+                answer = replace(answer, confidence=Confidence("medium", there))
+    return replace(answer, hints=(*found, *_tests(answer, request, query)))
 
 
 def _tests(answer: Answer, request: SearchRequest, query: TextQuery) -> Iterator[Hint]:
@@ -64,19 +81,18 @@ def _tests(answer: Answer, request: SearchRequest, query: TextQuery) -> Iterator
 # --- a text as it stands ----------------------------------------------------------------------------------------------
 
 
-def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> Hint | None:
-    """Where the query, or a part of it, stands letter for letter, unless a result shows that."""
+def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
+    """Where the query, or a part of it, stands letter for letter."""
     until = time.monotonic() + _SECONDS
     for text in _texts(query):
         place = _place(snapshot, request, text, until)
         if place is None:
             continue
         file, line, folded = place
-        if any(one.file == file and one.line <= line <= one.end_line for one in answer.results):
-            return None
+        shown = any(one.file == file and one.line <= line <= one.end_line for one in answer.results)
         command = f"lci grep {'-Fi' if folded else '-F'} {'-- ' if text.startswith('-') else ''}{quote(text)}"
         tool = f"`grep` with the pattern {text!r} and fixed_strings{' and ignore_case' if folded else ''}"
-        return Hint("grep", command, tool, "has it", file, line)
+        return _Holder(Hint("grep", command, tool, "has it", file, line), shown)
     return None
 
 
@@ -116,13 +132,13 @@ def _place(snapshot: Snapshot, request: SearchRequest, text: str, until: float) 
 # --- all of its words -------------------------------------------------------------------------------------------------
 
 
-def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> Hint | None:
-    """That bm25 has a place in the code with all words of the query, and none of the results is such a place."""
+def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
+    """A place in the code with all words of the query, one of the results if there is one."""
     from lci_py.search.modes.candidates import allowed
 
     words = [word for word in query.words if word.lower() not in STOPWORDS]
     terms = dict.fromkeys(stem(part) for word in words for part in parts(word) if len(part) > 1)
-    if request.mode != "dense" or len(terms) < 2 or query.long:
+    if request.mode not in ("dense", "multiview") or len(terms) < 2 or query.long:
         return None
     plain = replace(query, terms=tuple((term, 1.0) for term in terms))
     with snapshot.view_locks["bm25"]:
@@ -133,10 +149,10 @@ def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answ
         parted = zip(best.tolist(), snapshot.bm25.coverage(plain, best).tolist(), strict=True)
         whole = [unit for unit, part in parted if part == 1]
     rows = snapshot.symbols.result_rows(whole)
-    if not whole or not {row["id"] for row in rows.values()}.isdisjoint(result.id for result in answer.results):
+    if not whole:
         return None
-    row = rows[whole[0]]
-    text = quote(request.query)
-    return Hint(
-        "bm25", f"lci search -m bm25 {text}", "`search` with mode bm25", "has all its words", row["file"], row["line"]
-    )
+    results = {result.id for result in answer.results}
+    row = next((row for row in rows.values() if row["id"] in results), rows[whole[0]])
+    command, tool = f"lci search -m bm25 {quote(request.query)}", "`search` with mode bm25"
+    hint = Hint("bm25", command, tool, "has all its words", row["file"], row["line"])
+    return _Holder(hint, row["id"] in results or request.mode == "multiview")  # which has asked bm25

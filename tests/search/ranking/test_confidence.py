@@ -15,6 +15,8 @@ SOURCES = {
     '    """Remove the sessions that have expired from the store."""\n'
     "    for session in store.sessions():\n        if session.expired():\n            store.remove(session)\n",
     "text.py": 'def wrap_paragraph(text, width):\n    """Wrap a paragraph of text to a width."""\n    return text[:width]\n',
+    "boot.py": "def start(app):\n    a = app.first\n    app.proxy = a\n    print('kettle')\n    for i in range(9):\n"
+    "        app.do(i, a)\n    return a + app.third + 'vinegar'\n",
 }
 
 
@@ -27,6 +29,7 @@ def test_a_question_about_something_else_has_low_confidence(tmp_path: Path, mode
             "store of GraphQL subscriptions",
             "wrap_paragraph",
             '"store.remove("',
+            "kettle vinegar",  # far from it by meaning, but there
         ):
             found = session.search(SearchRequest(query, mode)).confidence
             assert found is not None, query
@@ -37,4 +40,5 @@ def test_a_question_about_something_else_has_low_confidence(tmp_path: Path, mode
         "store of GraphQL subscriptions": "low",
         "wrap_paragraph": "high",
         '"store.remove("': "high",
+        "kettle vinegar": "medium",
     }
