@@ -150,7 +150,7 @@ def test_copies_are_folded_as_in_a_workspace(workspace: Engine, store: Store, tm
     parts = [store.part(of_folder(tmp_path / "repositories", name)) for name in ("a", "c", "fork")]
     opened = store.publish(parts)
     folded = 0
-    for query in QUERIES[::3]:
+    for query in QUERIES[::4]:
         for mode in MODES:
             for limit in (1, 10):
                 request = SearchRequest(query, mode, limit, snippet=2)

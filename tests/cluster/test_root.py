@@ -52,7 +52,7 @@ def test_the_bounds_of_a_ranking_are_of_all_parts(one: Engine, whole: Opened, mo
 
 
 @given(data=st.data())
-@settings(max_examples=3)
+@settings(max_examples=2)
 def test_it_does_not_matter_how_the_files_are_divided(one: Engine, parts: Parts, data: st.DataObject) -> None:
     starts = data.draw(st.sets(st.sampled_from(sorted(FILES)), max_size=4))
     fleet = parts.opened(parts.fleet(starts=starts))
