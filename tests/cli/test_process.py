@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from lci_py import app
 from lci_py.cli import streams
 from lci_py.cli.command_line import Invocation
 from tests.cli.fake import FAKE, environment, process
@@ -73,10 +74,9 @@ def test_a_full_disk_is_an_error_of_help_too(args: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_no_encoding_crashes_the_output(encoding: str) -> None:
     env = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-    for flags in ([], ["--json"], ["--paths"]):
-        ran = process("search", "q", *flags, hits=1, env=env)
-        assert (ran.returncode, ran.stderr) == (0, b""), flags
-    found = json.loads(process("search", "q", "--json", hits=1, env=env).stdout)
+    ran = {flag: process("search", "q", flag, hits=1, env=env) for flag in ("--color=never", "--json", "--paths")}
+    assert {(one.returncode, one.stderr) for one in ran.values()} == {(0, b"")}
+    found = json.loads(ran["--json"].stdout)
     assert found["results"][0]["file"] == "src/\udcff\u00e9.py"
 
 
@@ -195,10 +195,8 @@ print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 @pytest.mark.parametrize("argv", [["search", "one", "--mode", "multiview"], ["callers", "one"]], ids=" ".join)
 def test_a_query_imports_nothing_of_how_an_index_is_built(tmp_path: Path, argv: list[str]) -> None:
     (tmp_path / "a.py").write_text("def one():\n    pass\ndef two():\n    one()\n")
-    env = environment() | {"LCI_CONFIG_DIR": str(tmp_path / "config")}
-    subprocess.run(
-        [sys.executable, "-m", "lci_py", "index", "-q", str(tmp_path)], env=env, check=True, timeout=PATIENCE
-    )
+    app.build_index(str(tmp_path), jobs=1)
+    env = environment() | {"LCI_CONFIG_DIR": os.environ["LCI_CONFIG_DIR"]}
     check = f"""
 import sys
 from lci_py.cli.main import main
@@ -212,16 +210,15 @@ print(*(name for name in parts if name in sys.modules), file=sys.stderr)
     assert (ran.returncode, ran.stderr) == (0, "\n")
 
 
-@pytest.mark.parametrize("mode", ["symbolic", "bm25", "dense", "multiview"])
-def test_neither_an_index_run_nor_a_search_loads_openssl(tmp_path: Path, mode: str) -> None:
+def test_neither_an_index_run_nor_a_search_loads_openssl(tmp_path: Path) -> None:
     """It takes 2 ms, and the hashes of an index are blake2b, which Python has built in."""
     (tmp_path / "a.py").write_text("def one():\n    pass\n")
     check = f"""
 import sys
 from lci_py.cli.main import main
 assert main(["index", "-q", {str(tmp_path)!r}]) == 0
-query = "kind:function" if {mode!r} == "symbolic" else "one"
-assert main(["search", query, "--mode", {mode!r}, "--json", "--root", {str(tmp_path)!r}]) == 0
+for mode, query in (("symbolic", "kind:function"), ("bm25", "one"), ("dense", "one"), ("multiview", "one")):
+    assert main(["search", query, "--mode", mode, "--json", "--root", {str(tmp_path)!r}]) == 0
 print(*(name for name in ("hashlib", "hmac", "_hashlib") if name in sys.modules), file=sys.stderr)
 """
     env = environment() | {"LCI_CONFIG_DIR": str(tmp_path / "config")}
