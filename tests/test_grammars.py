@@ -237,7 +237,7 @@ NAMED = {
     "search/conflicts/logic/scripts.py": (3, "what Jython calls its platform"),
     "search/conflicts/logic/targets.py": (3, "the variable for the version of Scala in conditions"),
     "search/navigate/references.py": (1, "prose"),
-    "source/conditions/__init__.py": (4, "families of conditions, which a table names"),
+    "source/conditions/__init__.py": (3, "families of conditions, which a table names"),
     "source/conditions/jvm.py": (6, "folders, build tools and versions of Java, Kotlin and Scala"),
     "source/conditions/preprocessor.py": (1, "a family of conditions"),
     "source/repository/content.py": (1, "a suffix"),

@@ -23,11 +23,10 @@ __all__ = ["File", "Range", "Tags", "conjuncts", "join", "negate", "path_conditi
 #: By the value of `conditions` in a language.toml, the module and function that read a file's conditions. A module is
 #: imported with the first file of its family: a search reads no files, and needs only the functions over text.
 _FAMILIES = {
-    **{name: f"scripts.{name}_ranges" for name in "elixir javascript lua php python ruby shell".split()},
+    **{name: f"scripts.{name}_ranges" for name in "elixir javascript lua php python ruby shell zig".split()},
     "go": "golang.ranges",
     "preprocessor": "preprocessor.ranges",
     "rust": "rust.ranges",
-    "zig": "zig.ranges",
 }
 
 
