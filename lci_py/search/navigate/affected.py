@@ -411,13 +411,13 @@ class _Reach:
 
 
 def _surest_first(tests: Sequence[Reached], changes: Sequence[ChangedPlace]) -> list[Reached]:
-    """By how sure they are, distance, and how much the files' names have in common with those of the changes. The file
+    """By how sure they are, distance, and how much the files' names have in common with what has changed. The file
     of a test says nothing more than the test does, if it is no surer."""
     within: dict[str, bool] = {}
     for one in tests:
         if one.place.kind != FILE_KIND:
             within[one.place.file] = within.get(one.place.file, False) or one.sure
-    words = [_path_words(path)[1] for path in sorted({one.place.file for one in changes})]
+    words = [_path_words(one.place.file)[1] | {str(one.place.symbol).lower()} for one in changes]
     alike = {
         path: max((len(_path_words(path)[1] & own) for own in words), default=0)
         for path in {one.place.file for one in tests}
