@@ -86,6 +86,9 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
         yield [f"_degraded: {visible_line(item['view'])}_ {_code(item.get('detail', ''))}"]
     for given_up in answer.get("plan", {}).get("relaxed", ()):
         yield [f"_relaxed_: {_code(given_up)}"]
+    for hint in answer.get("hints", ()):
+        place = f" at {_code(hint['file'] + ':' + str(hint['line']))}" if "file" in hint else ""
+        yield [f"{_code(hint['command'])} {hint['reason']}{place}"]
     shown = sum("via" not in result for result in answer.get("results", ()))
     if "truncated" in answer:
         yield [f"_cut to {answer['truncated']['max_tokens']:,} tokens: {dropped(answer['truncated'])} left out_"]

@@ -107,6 +107,8 @@ def test_hints_in_text_and_json(root: Path, lci: Callable[..., Ran]) -> None:
     assert answer["hints"] == [
         {"kind": "grep", "command": "lci grep -Fi 'gone away'", "reason": "has it", "file": "store.py", "line": 3}
     ]
+    markdown = lci("search", query, "-n1", "--format", "markdown", cwd=root).out
+    assert "`lci grep -Fi 'gone away'` has it at `store.py:3`" in markdown
     out = lci("search", "narrow wide empty long", "-m", "bm25", cwd=root).out
     assert "4 of 4 are tests (--no-tests)" in out
 
