@@ -22,14 +22,13 @@ from lci_py.types.source import (
     FileRecord,
     Import,
     Lambda,
-    ReExports,
     Symbol,
     stored_of,
     typed_of,
 )
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 17
+VERSION = 18
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 
@@ -54,7 +53,6 @@ def encode(record: FileRecord) -> bytes:
             "errors": found.has_errors,
             "lost": found.lost_lines,
             "limit": found.limit,
-            "handed": (found.re_exports.whole, found.re_exports.chunks),
             "generated": record.generated,
             "lines": record.lines,
             "symbols": found.symbols,
@@ -137,7 +135,6 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             has_errors=header["errors"],
             lost_lines=header["lost"],
             limit=header["limit"],
-            re_exports=ReExports(header["handed"][0], tuple(header["handed"][1])),
         ),
         words=tuple(header["words"]),
         bags=tuple((plain[ids + a : ids + b], plain[counts + a : counts + b]) for a, b in spans),

@@ -220,19 +220,6 @@ class Chunk(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ReExports:
-    """The imports and exports of a file that only re-export what other files define.
-
-    Attributes:
-        whole: Whether nearly all of the file only re-exports, and it defines nothing itself.
-        chunks: Places of the chunks outside definitions that only re-export.
-    """
-
-    whole: bool = False
-    chunks: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Extract:
     """The contents of a file."""
 
@@ -251,7 +238,6 @@ class Extract:
     has_errors: bool = False
     lost_lines: int = 0  # lines that do not parse
     limit: str = ""  # the one of `LIMIT_REASONS` that cut the extraction short
-    re_exports: ReExports = ReExports()
     marks: bytes = b""  # where its identifiers are (source.extract.marks), b"" if that is not known
 
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 UNIT_KINDS = (*KINDS, BLOCK_KIND)
 _BLOCK = len(KINDS)
 #: Bits of `unit_flags`.
-EXPORTED, DOCUMENTED, DECLARATION, RE_EXPORT, TEST_BUILD = 1, 2, 4, 8, 16
+EXPORTED, DOCUMENTED, DECLARATION, TEST_BUILD = 1, 2, 4, 8
 #: Bits of `file_flags`.
-TEST, TEXT, GENERATED, RE_EXPORTS = 1, 2, 4, 8
+TEST, TEXT, GENERATED = 1, 2, 4
 _TEXT_LANGUAGES = ("text", "markdown")
 #: Array -> the kind of its rows, and its type.
 _COLUMNS = {
@@ -70,11 +70,6 @@ def _unit_flags(rows: SegmentRows) -> list[int]:
                 | DECLARATION * declared
                 | TEST_BUILD * only_in_tests(symbol.build_tag)
             )
-    first = 0
-    for record in rows.records:
-        for chunk in record.extract.re_exports.chunks:
-            flags[rows.chunk_unit[first + chunk]] |= RE_EXPORT
-        first += len(record.extract.chunks)
     return flags
 
 
@@ -85,7 +80,6 @@ def _file_flags(rows: SegmentRows) -> list[int]:
         TEST * rows.tests[file]
         | TEXT * (record.extract.language in _TEXT_LANGUAGES)
         | GENERATED * (record.generated or is_generated_name(record.path))
-        | RE_EXPORTS * record.extract.re_exports.whole
         for file, record in enumerate(rows.records)
     ]
 
@@ -207,11 +201,6 @@ class UnitColumns:
         return self._unit_flag(DECLARATION)
 
     @cached_property
-    def reexport(self) -> NDArray[np.bool_]:
-        """Whether it, or its whole file, only re-exports: it has imports and exports, and nothing else."""
-        return self._unit_flag(RE_EXPORT) | self.of_file(RE_EXPORTS)
-
-    @cached_property
     def is_test(self) -> NDArray[np.bool_]:
         """Whether it is in a test file."""
         return self.of_file(TEST)
@@ -232,7 +221,7 @@ class UnitColumns:
         return self.of_file(GENERATED)
 
     def of_file(self, bit: int) -> NDArray[np.bool_]:
-        """Whether the file of each unit has a flag: TEST, TEXT, GENERATED or RE_EXPORTS."""
+        """Whether the file of each unit has a flag: TEST, TEXT or GENERATED."""
         files = (self.file_flags & np.uint8(bit)) != 0
         return files[self.file] if files.any() else np.zeros(len(self), np.bool_)
 
@@ -248,7 +237,7 @@ class UnitColumns:
 
     @cached_property
     def file_flags(self) -> NDArray[np.uint8]:
-        """Bits: TEST, TEXT, GENERATED, RE_EXPORTS."""
+        """Bits: TEST, TEXT, GENERATED."""
         return self._column("file_flags")
 
     @cached_property

@@ -90,7 +90,7 @@ LIVE = Ranking(
         "ambiguous_multiquery": _BALANCED,
         "structured_filter_heavy": _BALANCED,
     },
-    {"test": 0.6, "inner_test": 0.95, "block": 0.95, "text": 0.7, "generated": 0.7, "reexport": 0.8, "aside": 0.7},
+    {"test": 0.6, "inner_test": 0.95, "block": 0.95, "text": 0.7, "generated": 0.7, "aside": 0.7},
     0.6,
     {"names": -0.7, "graph": -0.25, "dense_all": 0.5},
     {"symbol": 0.0},

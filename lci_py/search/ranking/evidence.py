@@ -33,7 +33,7 @@ FILE = 0.5
 #: The part of a score of the bm25 mode that is lost by a unit with none of the query's terms; with some, in proportion.
 COVER = 0.5
 #: What a score is multiplied by where it applies.
-FACTORS = {"test": 0.6, "inner_test": 0.95, "text": 0.7, "generated": 0.7, "reexport": 0.8, "aside": 0.7}
+FACTORS = {"test": 0.6, "inner_test": 0.95, "text": 0.7, "generated": 0.7, "aside": 0.7}
 #: What a name or a text that the query spells out is worth: in points of closeness; in parts of the
 #: best BM25 score and what a file's name can add to it.
 SPELLED = {"dense": 1.0, "bm25": 2.0}

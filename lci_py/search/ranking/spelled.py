@@ -43,8 +43,8 @@ _MOST_OF_A_NAME = 8
 _MOST_SMALL = 64
 #: The value of a name in another spelling (`join set`, JoinSet): if none is spelled like the query, and if one is.
 _RESPELLED, _BESIDE_EXACT = 0.8, 0.5
-#: What a name counts that only passes on another definition's, and what the name of the file is worth in it.
-_REEXPORT, _STEM = 0.5, 0.2
+#: What the name of the file is worth in a name.
+_STEM = 0.2
 
 #: Words that a text to be looked for word for word has, at least and at most; and words in a row that count in it.
 _WORDS, _RUN = range(3, 61), 3
@@ -261,7 +261,6 @@ def placed(
     table = snapshot.unit_table
     stems = stem_match(query, table.paths, table.file[units], snapshot.pieces).astype(np.float64)
     worth = np.array([values[unit] for unit in units.tolist()]) * (1 - _STEM + _STEM * stems)
-    worth[table.reexport[units]] *= _REEXPORT
     return dict(zip(units.tolist(), np.round(worth, 9).tolist(), strict=True)), symbols
 
 

@@ -17,7 +17,6 @@ from lci_py.source.extract.implicit_calls import accessors, implicit_calls
 from lci_py.source.extract.manifests import package_of
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.npm import npm_package_of
-from lci_py.source.extract.roles import handed_on
 from lci_py.source.extract.stored_functions import stored_functions
 from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name
@@ -111,7 +110,6 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         lost_lines=parsed.lost_lines,
         marks=marks if not limit else b"",
         limit=limit,
-        re_exports=handed_on(tree.root_node, captured, symbols, imports, chunks),
     )
 
 

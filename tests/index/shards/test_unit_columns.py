@@ -27,6 +27,7 @@ FILES = {
         "    def _give(self):\n        return pathlib, collections\n"
     ),
     "a/test_core.py": "def test_take():\n    assert True\n",
+    "a/inner.rs": "#[cfg(test)]\nmod tests {\n    fn takes() {\n        take();\n    }\n}\n",
     "notes.md": "# Notes\n\nWhat a pool is for, in some words.\n",
     "plain.txt": "words without a grammar\n",
     "b/generated/api.py": "def call():\n    return 1\n",
@@ -34,7 +35,7 @@ FILES = {
 }
 ARRAYS = (
     "file", "symbol", "kind", "line", "end_line", "lines", "is_block", "exported", "documented", "declaration",
-    "reexport", "is_test", "is_text", "generated", "file_flags", "file_symbols", "file_lines",
+    "is_inner_test", "is_test", "is_text", "generated", "file_flags", "file_symbols", "file_lines",
 )  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def test_what_is_known_of_units(tmp_path: Path) -> None:
         return {unit for unit, known in found.items() if known[name]}
 
     assert having("is_block") == {"a/__init__.py 1", "a/core.py 1", "plain.txt 1"}
-    assert having("reexport") == {"a/__init__.py 1", "a/core.py 1"}
+    assert having("is_inner_test") == {"a/inner.rs tests", "a/inner.rs tests.takes"}
     assert having("documented") == {"a/core.py Pool"}
     assert having("is_test") == {"a/test_core.py test_take"}
     assert having("is_text") == {"notes.md Notes", "plain.txt 1"}

@@ -1,66 +1,10 @@
-"""Which files are generated, and which files and chunks only re-export what others define."""
+"""Which files are generated."""
 
 from __future__ import annotations
 
 import pytest
 
-from lci_py.source.extract.extract import extract
 from lci_py.source.extract.roles import has_mark, is_generated_name
-from lci_py.source.syntax.languages import detect
-from lci_py.types.source import ReExports
-
-RE_EXPORTS = {
-    "a/__init__.py": '"""A package."""\n\nfrom a.b import (\n    c,\n    d,\n)\n\n__all__ = ["c", "d"]\n',
-    "lazy/__init__.py": "from a import b\n\n\ndef __getattr__(name):\n    raise AttributeError(name)\n",
-    "guarded.py": "import a\n\ntry:\n    import b\nexcept ImportError:\n    b = None\n",
-    "index.ts": "export * from './a';\nimport { b } from './b';\nexport { b };\nexport default b;\n",
-    "index.js": "'use strict';\n\n// all of it\nmodule.exports = require('./lib/a');\n",
-    "mod.rs": "//! Parts.\n#![allow(unused)]\nmod a;\npub(crate) mod b;\npub use a::{\n    c,\n    d,\n};\n",
-    "all.h": '#ifndef ALL_H\n#define ALL_H\n\n#include "a.h"\n#include "b.h"\n\n#endif\n',
-    "all.rb": "require 'a'\nrequire_relative 'b'\n",
-}
-DEFINES = {
-    "a/__init__.py": "from a import b\n\n\ndef c():\n    return b\n",
-    "small.py": "import a\nimport b\nimport c\nimport d\nimport e\ndef f(): pass\n",
-    "main.py": "import a\nimport b\n\na.run(b)\na.stop()\n",
-    "__init__.py": '"""Nothing."""\n',
-    "index.ts": "import { a } from './a';\nexport type B = typeof a;\n",
-    "only.ts": "export const a = 1;\nexport const b = 2;\n",
-    "mod.rs": "mod a;\n\npub fn b() {}\n",
-    "inline.rs": "use crate::a;\n\nmod inner {\n    pub fn b() {}\n}\n",
-    "one.h": '#ifndef ONE_H\n#define ONE_H\n#include "a.h"\nint one(void);\nint two(void);\n#endif\n',
-    "notes.txt": "import a\n",
-}
-
-
-def handed(path: str, text: str) -> ReExports:
-    data = text.encode()
-    return extract(path, data, detect(path, data)).re_exports
-
-
-@pytest.mark.parametrize("path", RE_EXPORTS)
-def test_a_file_that_only_hands_on(path: str) -> None:
-    assert handed(path, RE_EXPORTS[path]).whole
-
-
-@pytest.mark.parametrize("path", DEFINES)
-def test_a_file_that_defines_or_does_something(path: str) -> None:
-    assert not handed(path, DEFINES[path]).whole
-
-
-def test_the_chunk_of_the_imports() -> None:
-    """Blocks of imports count also in a file with definitions; blocks with other code do not."""
-    function = "\n\ndef run(one, two, three):\n    total = one + two\n    return total + three\n\n\n"
-    other = "first = run(1, 2, 3)\nsecond = run(first, 2, 3)\nprint(first, second, first + second)\n"
-    imports = "# what it needs\nimport first_module\nimport second_module\nfrom third_module import fourth\n"
-    for text, wanted in (
-        (imports + function + other, (0,)),
-        (other + function + imports, (2,)),
-        (imports + other + function, ()),
-    ):
-        found = extract("a.py", text.encode(), "python")
-        assert found.re_exports == ReExports(False, wanted)
-        assert [chunk.symbol for chunk in found.chunks].count(-1) in (1, 2)
 
 
 @pytest.mark.parametrize(
