@@ -317,7 +317,7 @@ def _others(pipes: Sequence[_Pipes], mine: int) -> list[int]:
     return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]
 
 
-def start(jobs: int, begin: Callable[[], object], *, forks: bool = FORKS) -> list[Child]:
+def start(jobs: int, begin: Callable[[], object], *, forks: bool = True) -> list[Child]:
     """Start workers.
 
     Args:
@@ -330,7 +330,7 @@ def start(jobs: int, begin: Callable[[], object], *, forks: bool = FORKS) -> lis
     with starting():
         for _ in range(jobs):
             pipes = _pipes()
-            if forks:
+            if forks and FORKS:
                 pid = fork(partial(serve, *pipes.of_child, begin), [*held, *pipes.of_parent])
                 children.append(Child(pipes, pid))
                 held += pipes.of_parent
