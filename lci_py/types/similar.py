@@ -54,5 +54,5 @@ class SimilarAnswer(NamedTuple):
 
     request: SimilarRequest
     results: tuple[Likeness, ...]
-    total: int  # definitions that were compared
+    total: int  # definitions that are like it
     info: IndexInfo

@@ -33,11 +33,20 @@ EVICT = """def evict(cache, today):
             dropped += 1
     return dropped
 """
+#: A cousin.
+DRAIN = """def drain(queue, now):
+    late = [job for job in queue.jobs if job.deadline < now]
+    for job in late:
+        queue.jobs.remove(job)
+        job.cancel("expired")
+    queue.report(late)
+"""
 FILLER = "".join(
     f"def paint_{color}(wall):\n    brush = wall.brush('{color}')\n    return [brush(part) for part in wall.parts]\n\n\n"
     for color in ("red", "blue", "grey")
 )
 FILES = {
+    "lib/queue.py": DRAIN,
     "lib/pool.py": SWEEP,
     "lib/cache.py": EVICT,
     "lib/walls.py": FILLER,
@@ -74,7 +83,9 @@ def test_what_is_named_differently_is_found_and_said_to_be_a_twin(similar: Calla
 def test_code_that_is_not_there_yet(similar: Callable[..., Ran]) -> None:
     code = SWEEP.replace("removed", "count").replace('"""Remove what has expired."""', "# Sweep.")
     assert set(names(similar("-", "--json", stdin=code))[:2]) == {"sweep", "evict"}
-    assert names(similar("-", "--json", "--path", "lib/walls.py", stdin=code))[0].startswith("paint_")
+    assert names(similar("-", "--json", "--path", "lib/queue.py", stdin=code)) == ["drain"]
+    ran = similar("-", "--path", "lib/walls.py", stdin=code)
+    assert (ran.code, ran.out) == (1, "0 similar definitions\n")
 
 
 def test_short_code_has_no_twin(similar: Callable[..., Ran]) -> None:

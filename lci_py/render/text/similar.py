@@ -21,7 +21,7 @@ def render(
         file: Where; its encoding decides between Unicode and ASCII signs.
         color: Whether to write ANSI colours.
         width: Columns of the terminal; None for a pipe, where nothing is cut.
-        footer: Whether to end with how many definitions were compared.
+        footer: Whether to end with how many there are.
     """
     layout = layout_for(file, color, width)
     for one in answer.results:
@@ -34,7 +34,8 @@ def render(
         file.writelines(shorten(line, width, layout.signs.ellipsis) + "\n" for line in _lines(one, layout))
     if footer:
         shown = len(answer.results)
-        parts = [f"the most similar {shown:,} of {plural(answer.total, 'definition')} that were compared"]
+        count = plural(answer.total, "similar definition")
+        parts = [f"the first {shown:,} of {count}" if shown < answer.total else count]
         parts += goes_on(layout, shown, answer.total, answer.request.offset)
         file.write(footer_line(parts, answer.info, layout) + "\n")
 

@@ -37,7 +37,9 @@ _COMPARED = 60
 #: Tokens of a text that are compared, and that a near duplicate has at least: short functions are all alike.
 _MOST, _LEAST = 4_000, 25
 #: Of a near duplicate: the same text, or the same shape with some of the words.
-_SAME, _SHAPED, _WORDED = 0.7, 0.8, 0.5
+_SAME, _SHAPED, _WORDED = 0.7, 0.7, 0.5
+#: Less is not like it.
+_ALIKE = 0.3
 #: Comments, which are left out, and strings, whole; then words, numbers, and signs.
 _TOKEN = lazily(
     r"(?:(?<!\S)(?:#|--)\s|//)[^\n]*|/\*.*?(?:\*/|\Z)"
@@ -106,6 +108,7 @@ def similar(snapshot: Snapshot, request: SimilarRequest) -> SimilarAnswer:
             continue  # itself, a part of it, or what it is a part of
         stale = present.stale(other.file)
         found.append(_likeness(mine, text_of(_code(present, other)), other, float(meaning[unit]), stale=stale))
+    found = [one for one in found if one.score >= _ALIKE]
     found.sort(key=lambda one: (-one.score, one.file, one.line))
     shown = found[request.offset : request.offset + request.limit]
     return SimilarAnswer(request, tuple(shown), len(found), index_info(snapshot))
