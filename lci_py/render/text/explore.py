@@ -5,6 +5,7 @@ In a pipe and on a terminal the form is the same, since both are read from the t
 
 from __future__ import annotations
 
+import re
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.show import quoted
@@ -77,10 +78,10 @@ def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
     for piece in pieces:
         code.update(piece.lines)
     heads: dict[int, list[Piece]] = {}
+    starts = {min(number for number, _ in piece.lines) for piece in pieces if piece.lines}
     for piece in pieces:
-        # A function that is shown says its name itself, one in a shown type where it is. To read on takes an id.
-        named = bool(piece.lines) and piece.role == "match" and "." not in piece.qualified_name
-        if not named or (layout.tools and not piece.whole):
+        # To read on takes an id.
+        if not _says_its_name(piece) or (layout.tools and not piece.whole):
             if not piece.lines and piece.line in code:
                 continue
             heads.setdefault(min((number for number, _ in piece.lines), default=piece.line), []).append(piece)
@@ -90,10 +91,20 @@ def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
             yield _head(piece, layout)
         if number not in code:
             continue
-        if last is not None and number > last + 1 and number not in heads:
+        if last is not None and number > last + 1 and number not in heads and number not in starts:
             yield layout.style(f"    {layout.signs.ellipsis}", "dim")
         last = number
         yield f"  {layout.style(f'{number}:', 'line')} {visible(code[number])}".rstrip()
+
+
+def _says_its_name(piece: Piece) -> bool:
+    """Whether the code and the path of a match say all of its name: a method in a shown type does not, where its
+    header does not name the type."""
+    if not piece.lines or piece.role != "match":
+        return False
+    owner = piece.qualified_name.rpartition(".")[0].rpartition(".")[2]
+    header = dict(piece.lines).get(piece.line, "")
+    return not owner or owner in header or owner in re.split(r"[/.]", piece.file)
 
 
 def _head(piece: Piece, layout: Layout) -> str:

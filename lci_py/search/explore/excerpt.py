@@ -49,15 +49,16 @@ def telling(found: Definition, lines: Sequence[bytes], wanted: Wanted, look: int
     keys = {inside[at]: {key for _, _, key in line} for at, line in matches.items()}
     weights = {number: wanted.weight(some) for number, some in keys.items()}
     room = LOOKS[look]
-    seen: set[str] = set()
+    seen: set[frozenset[str]] = set()
     best = sorted(weights, key=lambda number: (*(-value for value in weights[number]), number))
     own = set(inside)
     for number in best:
         if room <= 0:
             break
-        if look == 0 and keys[number] <= seen:
-            continue  # says nothing that another line does not say
-        seen |= keys[number]
+        said = frozenset(keys[number])
+        if look == 0 and said in seen:
+            continue  # says what another line says
+        seen.add(said)
         around = [n for n in range(number - _AROUND[look], number + _AROUND[look] + 1) if n in own and n not in chosen]
         chosen.update(around)
         room -= len(around)

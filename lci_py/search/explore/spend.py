@@ -9,6 +9,7 @@ functions for document summarization, 2011). What a step would add is computed a
 from __future__ import annotations
 
 import heapq
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.explore.excerpt import LOOKS, telling
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 
 #: What a reader has of a definition of which the place is shown, and of what each look at it adds; whole, it is 1.
 _PLACE, _LOOKED = 0.1, (0.05, 0.1)
+#: A look at a definition with more lines than this is worth the root of the share of its lines: those
+#: that say most of a question are worth more than the rest.
+_LONG = 40
 #: What a further piece of a file is worth with code, to the power of the pieces there are.
 _SAME_FILE = 0.93
 #: Tokens of the end of an answer, and of its chains; of a small one, one in so many.
@@ -104,7 +108,10 @@ class _Purse:
             if len(numbers) + _FEW_MORE >= len(whole):
                 break
             if len(numbers) > len(ladder[-1].numbers):
-                ladder.append(_Step(look + 1, tuple(numbers), _PLACE + sum(_LOOKED[: look + 1])))
+                value = _PLACE + sum(_LOOKED[: look + 1])
+                if len(whole) > _LONG:
+                    value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
+                ladder.append(_Step(look + 1, tuple(numbers), value))
         ladder.append(_Step(len(LOOKS) + 1, tuple(whole), 1.0))
         self._steps[i] = ladder
         return ladder

@@ -83,9 +83,9 @@ ID = re.compile(r"\b[0-9a-f]{16}\b")
 def test_a_text_has_ids_that_read_takes(texts: Agent, tool: str) -> None:
     said = texts.text(tool, **{"explore": {"question": "how does the service get records from the store", "max_tokens": 400},
                                "search": {"query": "store records", "limit": 3},
-                               "similar": {"target": "python/store.py:57"}}[tool])  # fmt: skip
+                               "similar": {"target": "python/service.py:18"}}[tool])  # fmt: skip
     ids = ID.findall(said)
-    assert ids and texts.text("read", targets=ids[:2]).count("\n") > 2
+    assert ids and texts.text("read", targets=ids[:2]).count("\n") >= 2
 
 
 def test_what_is_left_out_is_got_with_offset(texts: Agent) -> None:
