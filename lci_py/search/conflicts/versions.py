@@ -16,7 +16,7 @@ from lci_py.source.text.language_tables import pairs, shared_table
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from lci_py.search.snapshot import Snapshot
@@ -88,6 +88,10 @@ def _languages() -> dict[str, tuple[str, ...]]:
         language: (*said.replace("{L}", names).split("\n"), *([_MSRV] if "MSRV" in names else ()))
         for language, names in pairs(table["languages"])
     }
+
+
+#: A disagreement: its type, whether one place is newer, the places, and what they say.
+_Found = tuple[str, bool, tuple[Statement, ...], str]
 
 
 def reads(path: str) -> bool:
@@ -175,13 +179,24 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
                 folders[path.partition(".github")[0].rstrip("/") if ".github" in path else folder].append(one)
             elif one.how != "own":
                 folders[_DOCUMENTS.sub("", f"{folder}/x").strip("/") if _DOCUMENTS.search(path) else folder].append(one)
-    found = []
+    found: list[_Found] = []
     for (folder, name), rows in sorted(projects.items()):
         newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []
-        found += list(_project_version(shown[name], rows, newest))
+        found += _project_version(shown[name], rows, newest)
     for folder, rows in sorted(folders.items()):
-        found += list(_supported([*rows, *(() if folder else _of_all_parts(folders))]))
-    return found
+        found += _supported([*rows, *(() if folder else _of_all_parts(folders))])
+    return [
+        (
+            places,
+            {
+                "conflict_type": kind,
+                "sources": list(dict.fromkeys(row.cited for row in places)),
+                "recommended_resolution": "prefer-recent" if is_recent else "escalate-to-user",
+                "reasoning": text,
+            },
+        )
+        for kind, is_recent, places, text in found
+    ]
 
 
 def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
@@ -208,55 +223,40 @@ def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator
                 return
 
 
-def _project_version(
-    name: str, rows: list[Statement], newest: list[Statement]
-) -> Iterator[tuple[tuple[Statement, ...], dict[str, Any]]]:
-    by_number: dict[Version, list[Statement]] = defaultdict(list)
-    for row in rows:
-        by_number[row.number].append(row)
-    if len(by_number) > 1:
-        first, second, *_ = sorted(by_number.values(), key=lambda some: some[0].number, reverse=True)
-        recent = [row for row in newest if row.number == first[0].number]
-        sides = (*first, *second)
+def _project_version(name: str, rows: list[Statement], newest: list[Statement]) -> Iterator[_Found]:
+    numbers = sorted({row.number for row in rows}, reverse=True)
+    if len(numbers) > 1:
+        first, second = ([row for row in rows if row.number == number] for number in numbers[:2])
+        recent = [row for row in newest if row.number == numbers[0]]
         why = f"; {recent[0].cited} has {recent[0].value} as its newest release" if recent else ""
-        yield (*sides, *recent), _entry(
-            "temporal-mismatch", bool(recent), (*sides, *recent),
-            f"the version of {name} is {first[0].value} in {first[0].cited} but {second[0].value} in {second[0].cited}"
-            f"{why}.",
-        )  # fmt: skip
-    elif rows and newest and newest[0].number > rows[0].number:
-        yield (*rows, newest[0]), _entry(
-            "temporal-mismatch", True, (*rows, newest[0]),
-            f"the version of {name} is {rows[0].value} in {rows[0].cited} but {newest[0].cited} already has a release "
-            f"{newest[0].value}.",
-        )  # fmt: skip
+        text = f"{first[0].value} in {first[0].cited} but {second[0].value} in {second[0].cited}{why}."
+        yield "temporal-mismatch", bool(recent), (*first, *second, *recent), f"the version of {name} is {text}"
+    elif rows and newest and newest[0].number > numbers[0]:
+        text = f"{rows[0].value} in {rows[0].cited} but {newest[0].cited} already has a release {newest[0].value}."
+        yield "temporal-mismatch", True, (*rows, newest[0]), f"the version of {name} is {text}"
 
 
-def _supported(rows: list[Statement]) -> Iterator[tuple[tuple[Statement, ...], dict[str, Any]]]:
+def _supported(rows: list[Statement]) -> Iterator[_Found]:
     for language in _languages():
-        oldest = [row for row in rows if row.subject == language and row.how == "oldest"]
-        if not oldest or len({row.number for row in oldest}) > 1:
-            if len({row.number for row in oldest}) > 1:
-                high, low = max(oldest, key=lambda row: row.number), min(oldest, key=lambda row: row.number)
-                text = f"{language} has to be {high.value} or later in {high.cited} but {low.value} in {low.cited}."
-                yield (high, low), _entry("temporal-mismatch", False, (high, low), text)
+        oldest, said, listed = (
+            sorted((row for row in rows if (row.subject, row.how) == (language, how)), key=lambda row: row.number)
+            for how in ("oldest", "said", "listed")
+        )
+        if not oldest:
             continue
-        least = oldest[0]
-        said = [row for row in rows if row.subject == language and row.how == "said"]
+        least, most = oldest[0], max(oldest, key=lambda row: row.number)
+        asks = f"{language} has to be {most.value} or later in {most.cited} but"
+        if least.number != most.number:
+            yield "temporal-mismatch", False, (most, least), f"{asks} {least.value} in {least.cited}."
+            continue
         # A document that also has the right number tells of both, as of a release before.
-        for file in dict.fromkeys(row.file for row in said):
-            here = [row for row in said if row.file == file]
-            if not any(_same(row.number, least.number) for row in here):
-                row = here[0]
-                text = f"{language} has to be {least.value} or later in {least.cited} but {row.cited} says {row.value}."
-                yield (least, row), _entry("temporal-mismatch", row.number < least.number, (least, row), text)
-        outside = [
-            row for row in rows if row.subject == language and row.how == "listed" and _below(row.number, least.number)
-        ]
-        if outside:
-            row = min(outside, key=lambda row: row.number)
-            text = f"{language} {row.value} is listed in {row.cited} but {least.cited} asks for {least.value} or later."
-            yield (least, row), _entry("scope-mismatch", False, (least, row), text)
+        right = {row.file for row in said if _same(row.number, least.number)}
+        others = {row.file: row for row in sorted(said, key=lambda row: -row.line) if row.file not in right}
+        for row in others.values():
+            yield "temporal-mismatch", row.number < least.number, (most, row), f"{asks} {row.cited} says {row.value}."
+        if listed and _below(listed[0].number, least.number):
+            text = f"is listed in {listed[0].cited} but {least.cited} asks for {least.value} or later."
+            yield "scope-mismatch", False, (least, listed[0]), f"{language} {listed[0].value} {text}"
 
 
 def _same(one: Version, other: Version) -> bool:
@@ -266,15 +266,6 @@ def _same(one: Version, other: Version) -> bool:
 
 def _below(one: Version, other: Version) -> bool:
     return len(one) > 0 and one[:2] < other[: len(one[:2])]
-
-
-def _entry(kind: str, is_recent: bool, rows: Iterable[Statement], text: str) -> dict[str, Any]:
-    return {
-        "conflict_type": kind,
-        "sources": list(dict.fromkeys(row.cited for row in rows)),
-        "recommended_resolution": "prefer-recent" if is_recent else "escalate-to-user",
-        "reasoning": text[:1].upper() + text[1:] if kind == "scope-mismatch" else text,
-    }
 
 
 def _name(text: str) -> str:
