@@ -8,47 +8,36 @@ import sys
 from functools import lru_cache
 from typing import NamedTuple
 
+_SYSTEMS = {"win32": "windows", "darwin": "macos", "sunos": "solaris"}
+
 
 class Machine(NamedTuple):
-    """The properties of a computer that conditions ask for, as its Python names them.
+    """The properties of a computer that conditions ask for, as its Python names them."""
 
-    Attributes:
-        platform: `sys.platform`.
-        machine: The processor, as `platform.machine()` has it.
-        python: `sys.version_info[:3]`.
-        pointer_bits: 64 or 32.
-        byteorder: "little" or "big".
-        libc: "gnu" or "musl" on Linux, else "".
-    """
-
-    platform: str
-    machine: str
+    platform: str  # `sys.platform`
+    machine: str  # the processor, as `platform.machine()` has it
     python: tuple[int, int, int]
-    pointer_bits: int
-    byteorder: str
-    libc: str = ""
+    pointer_bits: int  # 64 or 32
+    byteorder: str  # "little" or "big"
+    libc: str = ""  # "gnu" or "musl" on Linux, else ""
 
     @classmethod
     def here(cls) -> Machine:
         """The machine that runs this program."""
-        major, minor, micro = sys.version_info[:3]
-        return cls(
-            platform=sys.platform,
-            machine=os.uname().machine
-            if hasattr(os, "uname")
-            else os.environ.get("PROCESSOR_ARCHITECTURE", "").lower(),
-            python=(major, minor, micro),
-            pointer_bits=64 if sys.maxsize > 2**32 else 32,
-            byteorder=sys.byteorder,
-            libc=_libc() if sys.platform == "linux" else "",
-        )
+        libc = ""
+        if sys.platform == "linux":
+            try:
+                libc = "gnu" if os.confstr("CS_GNU_LIBC_VERSION") else "musl"
+            except (OSError, ValueError):
+                libc = "musl"
+        bits = 64 if sys.maxsize > 2**32 else 32
+        return cls(sys.platform, os.uname().machine, sys.version_info[:3], bits, sys.byteorder, libc)
 
     @property
     def system(self) -> str:
         """The operating system by the name that most languages share; for a rare one, the platform."""
-        shared = {"win32": "windows", "cygwin": "cygwin", "darwin": "macos", "sunos": "solaris"}
-        family = self.platform.rstrip("0123456789.") if self.platform != "win32" else "win32"
-        return shared.get(family, family)
+        family = self.platform if self.platform == "win32" else self.platform.rstrip("0123456789.")
+        return _SYSTEMS.get(family, family)
 
     @property
     def processor(self) -> str:
@@ -58,16 +47,7 @@ class Machine(NamedTuple):
             return "x86_64"
         if re.fullmatch(r"i[3-6]86|x86", name):
             return "x86"
-        if name in ("arm64", "aarch64"):
-            return "aarch64"
-        return "arm" if name.startswith("arm") else name
-
-
-def _libc() -> str:
-    try:
-        return "gnu" if os.confstr("CS_GNU_LIBC_VERSION") else "musl"
-    except (OSError, ValueError):
-        return "musl"
+        return "aarch64" if name == "arm64" else "arm" if name.startswith("arm") else name
 
 
 @lru_cache(maxsize=1)
