@@ -4,4 +4,3 @@
 (program (_ value: (parenthesized_expression)) @condition)
 (program (expression_statement (binary_expression) @condition))
 (class_static_block body: (_ [(if_statement) (try_statement)] @condition))
-(decorator) @condition

@@ -3,4 +3,3 @@
 (module [(try_statement) (match_statement) (with_statement)] @condition)
 (class_definition body: (block (_ condition: (_)) @condition))
 (class_definition body: (block [(try_statement) (match_statement)] @condition))
-(decorator) @condition

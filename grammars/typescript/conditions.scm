@@ -5,4 +5,3 @@
 (program (expression_statement (binary_expression) @condition))
 (internal_module body: (_ [(if_statement) (try_statement) (switch_statement)] @condition))
 (class_static_block body: (_ [(if_statement) (try_statement)] @condition))
-(decorator) @condition

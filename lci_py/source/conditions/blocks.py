@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-#: Decorators and attributes: one that names a feature flag puts its definition under that flag.
-_GATES = frozenset({"decorator", "attribute"})
 _STRING = r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\''
 _SPELLING = lazily(
     rf"({_STRING})|\s*(===|!==|==|!=(?!~)|=~|!~|~=|(?<!<)[<>]=(?!>)|&&|\|\|)\s*|,\s*(?=[^\s)\]}}])|(!)\s+|([(\[])\s+|\s+(?=[)\]])"
@@ -76,8 +74,7 @@ class Syntax:
         """The conditions of the conditionals among a file's captures, and of those in their blocks."""
         reader = Reader(self, file)
         found: list[Range] = []
-        # A condition around a definition comes before the flag of its decorator.
-        pending = sorted(file.nodes, key=lambda node: node.type not in _GATES)
+        pending = list(file.nodes)
         while pending:
             node = pending.pop()
             read = self.conditionals.get(node.type)
@@ -88,8 +85,6 @@ class Syntax:
                     pending.extend(nodes)
             elif node.type in self.blocks:
                 pending.extend(node.named_children)
-            elif node.type in _GATES and (flag := reader.gate(node)) and (gated := _gated(node)) is not None:
-                found.append(Range(gated.start_byte, gated.end_byte, flag))
         return found
 
 
@@ -160,10 +155,6 @@ class Reader:
     def is_entry(self, node: Node | None) -> bool:
         """Whether a condition asks if the file is run as a program."""
         return bool(_compiled(self.syntax.entry).search(self.raw(node)))
-
-    def gate(self, node: Node) -> str:
-        """The flag that a decorator names; "" if none."""
-        return flags.gate(self.raw(node), self._flags)
 
     def _token(self, match: re.Match[str]) -> str:
         string, operator, negation, bracket = match.groups()
@@ -238,19 +229,6 @@ def short_circuit(node: Node, reader: Reader) -> list[Branch]:
         return []
     condition = reader.condition(left)
     return [Branch([right], reader.negate(condition) if operator in ("||", "or") else condition)]
-
-
-def _gated(node: Node) -> Node | None:
-    """The definition that a decorator belongs to."""
-    around = node.parent
-    while around is not None and around.type.startswith("attribute_"):  # PHP has lists of groups of them
-        around = around.parent
-    if around is None or around.type != "class_body":
-        return around
-    following = node.next_named_sibling
-    while following is not None and following.type in ("decorator", "comment"):
-        following = following.next_named_sibling
-    return following
 
 
 @lru_cache(maxsize=32)

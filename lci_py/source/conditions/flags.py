@@ -35,24 +35,6 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
     return pattern.sub(_flag, text) if pattern is not None else text
 
 
-def gate(text: str, predicates: tuple[str, ...]) -> str:
-    """The flag that a decorator, annotation or attribute puts its definition under; "" if it names none.
-
-    Args:
-        text: `@feature_enabled("x")` or `FeatureEnabled("x")`: a class may stand for the function of its name.
-        predicates: As for `readable`.
-    """
-    pattern = _pattern(predicates, False)
-    name = re.match(r"@?\s*([\w.:$\\]*?)(\w+)\s*(?=\()", text) if pattern is not None else None
-    if pattern is None or name is None:
-        return ""
-    rest = text[name.end() :]
-    for first in dict.fromkeys((name[2], name[2][:1].lower() + name[2][1:])):
-        if found := pattern.match(f"{name[1]}{first}{rest}"):
-            return _flag(found)
-    return ""
-
-
 @lru_cache(maxsize=8)
 def _stems(predicates: tuple[str, ...]) -> tuple[str, ...]:
     """Texts of which one stands in every text that asks for a flag."""

@@ -1,7 +1,4 @@
-"""What stands around definitions of scripting languages and of Zig, read by a `Syntax` for each.
-
-Also decorators and attributes that ask for a feature flag, which `blocks` reads in all of them.
-"""
+"""What stands around definitions of scripting languages and of Zig, read by a `Syntax` for each."""
 
 from __future__ import annotations
 

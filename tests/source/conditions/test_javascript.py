@@ -37,8 +37,6 @@ JAVASCRIPT = [
      ["…", "…", "…"]),
     ("A && (exports.f = function () {})\nB || (exports.g = function () {})\n", ["A", "!B"]),
     ("class A {\n static { if (B) { A.f = function () {} } }\n}\n", [None, "B"]),
-    ("@featureEnabled('x') class A {\n @isEnabled('y') m() {}\n @other('z') n() {}\n}\n",
-     ['flag("x")', 'flag("x") && flag("y")', 'flag("x")']),
     ("if (require.main === module) { function f() {} }\n", [None]),
     # in a function, an `if` decides at run time
     ("function f() {\n if (A) { function g() {} }\n}\nconst h = () => {\n if (A) { function i() {} }\n}\n",
@@ -55,9 +53,6 @@ def test_javascript(source: str, expected: list[str | None]) -> None:
 
 TYPESCRIPT = [
     ("namespace N {\n if (A) { function f() {} }\n}\n", [None, "A"]),
-    ("@featureEnabled('x') class A {\n @isEnabled('y') /* c */ m() {}\n @isEnabled('z') f = 1;\n n() {}\n}\n",
-     ['flag("x")', 'flag("x") && flag("y")', 'flag("x") && flag("z")', 'flag("x")']),
-    ("@featureEnabled('x') export class A {}\nexport @featureEnabled('y') class B {}\n", ['flag("x")', 'flag("y")']),
     ("if (process.env.X as boolean) { class A {} } else { class A {} }\n",
      ["process.env.X as boolean", "!(process.env.X as boolean)"]),
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.config import FEATURE_FLAGS
-from lci_py.source.conditions.flags import gate, readable
+from lci_py.source.conditions.flags import readable
 from lci_py.source.extract.extract import extract
 
 
@@ -76,11 +76,6 @@ FLAGS = [
      ["flag(settings.FLAG_X)", "flag(settings.FLAG_X)"]),
     ("if settings.get('FLAG_X'):\n    f = 1\n", ['flag("FLAG_X")']),
     ("if mysettings.FLAG_X:\n    f = 1\n", ["mysettings.FLAG_X"]),
-    ("@feature_enabled('x')\ndef f(): ...\n", ['flag("x")']),
-    ("if A:\n    @app.feature_enabled('x')\n    class C:\n        @is_enabled('y')\n        @other\n"
-     "        def f(self): ...\n",
-     ['A && flag("x")', 'A && flag("x") && flag("y")']),
-    ("@feature_enabled\ndef f(): ...\n@other(is_enabled('x'))\ndef f(): ...\n", [None, None]),
 ]  # fmt: skip
 
 
@@ -112,12 +107,6 @@ def test_a_shells_flags_are_words() -> None:
 
 def test_without_predicates_nothing_is_a_flag() -> None:
     assert readable("is_enabled('x')", ()) == "is_enabled('x')"
-    assert gate("@is_enabled('x')", ()) == ""
-
-
-def test_a_class_as_a_decorator_asks_like_the_function() -> None:
-    assert gate("App\\FeatureEnabled('x')", FEATURE_FLAGS) == 'flag("x")'
-    assert gate("@Deprecated('x')", FEATURE_FLAGS) == ""
 
 
 @pytest.mark.parametrize(
@@ -159,4 +148,3 @@ def test_nothing_raises(lines: list[str], depths: list[int]) -> None:
 @given(st.text(alphabet="is_enabled('x\")$@:.->?[ \\#", max_size=60))
 def test_no_text_is_too_odd_for_flags(asked: str) -> None:
     assert isinstance(readable(asked, (*FEATURE_FLAGS, "settings.*"), words=True), str)
-    assert isinstance(gate(asked, FEATURE_FLAGS), str)

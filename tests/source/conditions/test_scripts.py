@@ -60,8 +60,6 @@ PHP = [
      ["…", "…"]),
     ("namespace N {\n if (A) { function f() {} }\n}\n", [None, "A"]),
     ("if ($flags->isEnabled('x')) { class A {} } else {\n class A {} }\n", ['flag("x")', '!flag("x")']),
-    ("#[Other, FeatureEnabled('x')]\nclass A {\n #[App\\FeatureEnabled('y')] function f() {}\n function g() {}\n}\n",
-     ['flag("x")', 'flag("x") && flag("y")', 'flag("x")']),
     ("function f() {\n if (A) { function g() {} }\n}\nclass A {\n function h() { if (B) { function i() {} } } }\n",
      [None, None, None, None, None]),
 ]  # fmt: skip
