@@ -446,6 +446,17 @@ NO_CONFLICTS = {
     "c, overloads of c++": {
         "a.c": "#if E_CPP\ninline int F(char v) { return 1; }\ninline int F(long v) { return 2; }\n#endif\n",
     },
+    "c, an attribute between type and name": {
+        "a.c": "static int\ninternal\ng (re_t *a, int b)\n{ return b; }\nstatic int\ninternal\nh (re_t *a)\n{ return 1; }\n",
+    },
+    "c++, specialisations that differ in noexcept": {
+        "a.cpp": "template <class A> struct F<R(A, A) &, X> { int a; };\n"
+        "#ifdef N\ntemplate <class A> struct F<R(A, A) & noexcept, X> { int a; };\n#endif\n",
+    },
+    "c++, types in types in specialisations": {
+        "a.cpp": "template <class A> struct B<A, X> { struct C { struct F { int a; }; }; };\n"
+        "#ifdef N\ntemplate <class A> struct B<A, Y> { struct C { struct F { int a; }; }; };\n#endif\n",
+    },
     "dead c": {"a.c": "#if 0\nint F(void) {}\n#elif A\nint F(void) {}\n#endif\n"},
     "c macro around a function": {"a.c": "static int F(int x) {}\n#ifdef A\n#define F(x) G(x)\n#endif\n"},
     "c typedef and its struct": {"a.h": "#ifdef A\ntypedef struct F { int a; } F;\n#endif\n"},
@@ -540,6 +551,7 @@ def test_no_conflicts(case: str) -> None:
         "go init": "init",
         "c entry points": "main",
         "c, tests that a macro names after two words": "f",
+        "c, an attribute between type and name": "internal",
         "elixir clauses": "f",
         "ocaml, a definition that hides the one before": "f",
         "elixir callback": "f",
