@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.index.shards.filters import row_test
 from lci_py.search.conflicts import logic
 from lci_py.search.conflicts.definitions import GROUPS
-from lci_py.search.conflicts.logic.machine import this_machine
+from lci_py.search.conflicts.logic.platforms import this_machine
 from lci_py.types.conflicts import Conflict
 from lci_py.types.record import replace
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, DefinitionSite

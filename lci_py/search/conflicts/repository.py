@@ -11,7 +11,7 @@ from lci_py.search.answer.results import index_info
 from lci_py.search.conflicts.branches import of_branches
 from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over, undecided
 from lci_py.search.conflicts.logic import witness
-from lci_py.search.conflicts.logic.machine import this_machine
+from lci_py.search.conflicts.logic.platforms import this_machine
 from lci_py.search.conflicts.sites import MAX_SITES, sites_of
 from lci_py.search.conflicts.values import all_of
 from lci_py.source.extract.roles import has_mark, is_generated_name

@@ -14,7 +14,7 @@ from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
-    from lci_py.search.conflicts.logic.machine import Machine
+    from lci_py.search.conflicts.logic.platforms import Machine
     from lci_py.search.conflicts.rust_modules import Modules
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, DefinitionSite, Result
@@ -85,7 +85,7 @@ def definition_sites(
 
 def _machine() -> Machine:
     # To compare conditions takes imports, and most results have one definition.
-    from lci_py.search.conflicts.logic.machine import this_machine
+    from lci_py.search.conflicts.logic.platforms import this_machine
 
     return this_machine()
 

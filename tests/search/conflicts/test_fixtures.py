@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.search.conflicts.logic.machine import Machine, this_machine
+from lci_py.search.conflicts.logic.platforms import Machine, this_machine
 from lci_py.types.conflicts import Conflict, ConflictsRequest
 
 ROOT = Path(__file__).resolve().parents[3]

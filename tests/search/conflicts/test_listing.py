@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.search.conflicts.logic.machine import Machine, this_machine
+from lci_py.search.conflicts.logic.platforms import Machine, this_machine
 from lci_py.types.conflicts import Conflict, ConflictsAnswer, ConflictsRequest
 
 LINUX = Machine("linux", "x86_64", (3, 12, 0), 64, "little", "gnu")

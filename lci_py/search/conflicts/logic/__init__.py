@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic.atoms import ON, Dialect, in_words, off, read
-from lci_py.search.conflicts.logic.machine import Machine
+from lci_py.search.conflicts.logic.platforms import Machine
 from lci_py.search.conflicts.logic.solve import (
     TRUE,
     Formula,

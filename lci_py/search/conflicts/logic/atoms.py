@@ -15,7 +15,7 @@ from lci_py.source.text.patterns import lazily
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lci_py.search.conflicts.logic.machine import Machine
+    from lci_py.search.conflicts.logic.platforms import Machine
     from lci_py.search.conflicts.logic.values import Allowed
     from lci_py.source.conditions.formula import Condition
 

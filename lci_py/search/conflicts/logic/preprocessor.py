@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lci_py.search.conflicts.logic.atoms import Leaf
-    from lci_py.search.conflicts.logic.machine import Machine
+    from lci_py.search.conflicts.logic.platforms import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
 UNDEFINED = "undefined"

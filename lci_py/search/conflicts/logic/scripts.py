@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from lci_py.search.conflicts.logic.atoms import Leaf
-    from lci_py.search.conflicts.logic.machine import Machine
+    from lci_py.search.conflicts.logic.platforms import Machine
     from lci_py.search.conflicts.logic.values import Allowed
 
 # Ruby
