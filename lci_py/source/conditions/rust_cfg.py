@@ -14,6 +14,7 @@ MAX_PREDICATE = 1000
 _MAX_PLACES = 32  # of one module
 # Bounded on both sides: a file of blank lines, or of `#[cfg(` without an end, must not take quadratic time.
 _CFG = lazily(r"^[^\S\n]*#!?\[\s*cfg\s*\((.{0,4000}?)\)\s*\]", re.MULTILINE | re.DOTALL)
+_TEST = lazily(r"^[^\S\n]*#\[\s*(?:\w+::){0,4}test\s*\]", re.MULTILINE)
 _TOKEN = lazily(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\])*"|[\w:.]+|[(),=]', re.DOTALL)
 _PATH = lazily(r'\s*path\s*=\s*r?#*"([^"\\]{1,400})"')
 _PATH_ATTRIBUTE = lazily(rf"#\[{_PATH.pattern}")
@@ -25,10 +26,10 @@ _PREDICATE_ATTRIBUTE = lazily(
 
 
 def cfg(attributes: str) -> list[str]:
-    """The predicates of each `cfg` among some attributes. A `cfg_attr` is none: it attaches attributes only."""
-    if "cfg" not in attributes:
-        return []
-    return [predicate(text) for text in _CFG.findall(attributes)]
+    """The predicates of each `cfg` among some attributes, and `test` of a `#[test]`, which only a test build has. A
+    `cfg_attr` is none: it attaches attributes only."""
+    found = [predicate(text) for text in _CFG.findall(attributes)] if "cfg" in attributes else []
+    return [*found, "test"] if "test]" in attributes and _TEST.search(attributes) else found
 
 
 def handed(attribute: str) -> str:
