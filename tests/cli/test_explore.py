@@ -118,6 +118,16 @@ def test_a_small_budget_still_names_places(explore: Callable[..., Ran]) -> None:
     assert "lib/pool.py\n" in out and "sweep" in out and out.splitlines()[-1].startswith("…")
 
 
+def test_of_a_long_definition_that_is_named_the_beginning_is_shown(lci: Callable[..., Ran], tmp_path: Path) -> None:
+    """Its lines say little each: the short functions that it calls would take the budget."""
+    helpers = "".join(f"def step_{n}(state):\n    return state + {n}\n\n\n" for n in range(40))
+    body = "".join(f"    if state == {n}:\n        state = step_{n % 40}(state)\n" for n in range(200))
+    root = build(tmp_path, {"machine.py": f"{helpers}def run_machine(state):\n{body}"})
+    out = lci("explore", "run_machine", "--max-tokens", "400", cwd=root).out
+    assert len(re.findall(r"^ +\d+: +if state ==", out, re.M)) >= 8
+    assert "step_0" in out and "run_machine  named" in out
+
+
 def test_roles_say_where_a_piece_comes_from(explore: Callable[..., Ran]) -> None:
     found = pieces(explore(QUESTION, "--json"))
     assert found["Pool.sweep"]["role"] == "match" and found["Pool.sweep"]["mode"] in ("dense", "bm25", "symbolic")

@@ -165,6 +165,8 @@ class _Work:
             way, one = weighed.ways.get(unit), units.get(unit)
             via = rows.get(way.unit) if way is not None else None
             role = one.role if one is not None else way.role if way is not None and via is not None else "match"
+            if role == "match" and self._request.question.strip() in (definition.symbol, definition.qualified_name):
+                role = "named"
             if role == "caller" and row["test"]:
                 role = "test"
             led = one is None and way is not None and via is not None

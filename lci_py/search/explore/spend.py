@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.explore.excerpt import LOOKS, telling
@@ -26,6 +27,8 @@ _PLACE, _LOOKED = 0.1, (0.05, 0.1)
 #: A look at a definition with more lines than this is worth the root of the share of its lines: those
 #: that say most of a question are worth more than the rest.
 _LONG = 40
+#: Of the budget, what the first lines of a definition may cost that the question names and that is longer, in all.
+_NAMED = 0.6
 #: What a further piece of a file is worth with code, to the power of the pieces there are.
 _SAME_FILE = 0.93
 #: Tokens of the end of an answer, and of its chains; of a small one, one in so many.
@@ -72,9 +75,9 @@ class _Purse:
         self._inside = _by_file(pieces)
 
     def bought(self) -> list[Piece]:
-        heap = [(-self._density(i, 0), i, 0) for i in range(len(self._pieces))]
+        found = self._named()
+        heap = [(-self._density(i, 0), i, 0) for i in range(len(self._pieces)) if self._level[i] < 0]
         heapq.heapify(heap)
-        found: list[Piece] = []
         while heap:
             _, i, place = heapq.heappop(heap)
             if self._ladder(i)[place].level <= self._level[i]:
@@ -89,6 +92,24 @@ class _Purse:
             if not place:
                 for later in range(1, len(self._ladder(i))):
                     heapq.heappush(heap, (-self._density(i, later), i, later))
+        return found
+
+    def _named(self) -> list[Piece]:
+        """Buy the first lines of what the question names, whatever else would add more: of a switch of 800 lines, whose
+        lines say little each, the short functions that it calls would take all."""
+        named = [i for i, one in enumerate(self._pieces) if one.piece.role == "named"]
+        found = []
+        for i in named:
+            room, one = self._room, self._pieces[i]
+            whole = range(one.found.first_line, min(one.found.end_line, len(one.lines)) + 1)
+            share = _NAMED * room / len(named) - len(one.found.file) / 4
+            costs = accumulate((len(one.lines[number - 1]) + 7) / 4 for number in whole)
+            numbers = tuple(number for number, cost in zip(whole, costs, strict=True) if cost <= share)
+            if numbers:
+                value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
+                last = len(LOOKS) + 1
+                self._steps[i] = [_Step(last, numbers, 1.0 if len(numbers) == len(whole) else value)]
+                found.append(self._buy(i, 0, self._cost(i, 0)))
         return found
 
     def _ladder(self, i: int) -> list[_Step]:
