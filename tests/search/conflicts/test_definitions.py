@@ -197,6 +197,10 @@ CONFLICTS = {
         {"a.rs": '#[cfg(linux_kernel)]\nfn F() {}\n#[cfg(target_os = "redox")]\nfn F() {}\n'},
         [("a.rs", "linux_kernel", "variant"), ("a.rs", 'target_os = "redox"', "variant")],
     ),
+    "rust, what a build script sets, in both": (
+        {"a.rs": '#[cfg(any(kernel, target_os = "l4re"))]\nfn F() {}\n#[cfg(any(windows, not(kernel)))]\nfn F() {}\n'},
+        [("a.rs", '(kernel || target_os = "l4re")', "variant"), ("a.rs", "(windows || !kernel)", "variant")],
+    ),
     "rust, a system and what the compiler sets": (
         {"a.rs": '#[cfg(debug_assertions)]\nfn F() {}\n#[cfg(target_os = "redox")]\nfn F() {}\n'},
         [("a.rs", "debug_assertions", "overlap"), ("a.rs", 'target_os = "redox"', "overlap")],

@@ -126,7 +126,7 @@ def _alternatives(one: str, other: str, language: str) -> bool | None:
     only = [sorted(filter(dialect.is_switch, names)) for names in (
         mine.variables - theirs.variables, theirs.variables - mine.variables,
     )]  # fmt: skip
-    if any(map(dialect.found_out, only[0] + only[1])):
+    if any(map(dialect.found_out, mine.variables | theirs.variables)):
         implied = {_implies(one, other, language), _implies(other, one, language)}
         return False if True in implied else None if None in implied else True
     pairs = list(product(*only))
