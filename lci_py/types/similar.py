@@ -26,7 +26,7 @@ class Likeness(NamedTuple):
         score: The mean of the next four, in [0, 1].
         meaning: Cosine of the vectors.
         words: Dice coefficient of the parts of their names, each counted once.
-        text: Dice coefficient of their runs of three tokens.
+        same: Dice coefficient of their runs of three tokens.
         shape: The same of five tokens with every name, number and string as one.
         twin: Whether it is nearly the same code.
         stale: Whether its file has changed since it was indexed.
@@ -43,7 +43,7 @@ class Likeness(NamedTuple):
     score: float
     meaning: float
     words: float
-    text: float
+    same: float
     shape: float
     twin: bool
     stale: bool

@@ -96,6 +96,8 @@ def test_short_code_has_no_twin(similar: Callable[..., Ran]) -> None:
 def test_pages_and_paths(similar: Callable[..., Ran]) -> None:
     every = names(similar("sweep", "--json"))
     assert names(similar("sweep", "--json", "--limit", "1", "--offset", "1")) == every[1:2]
+    assert similar("sweep", "--vimgrep").out.startswith("lib/cache.py:1:")
+    assert "lib/cache.py" in similar("sweep", "--format", "markdown").out
     assert similar("sweep", "--paths").out.splitlines()[0] == "lib/cache.py:1"
     lines = similar("--batch", "-", stdin='sweep\n{"target": "x = [\\n"}\n').out.splitlines()
     assert json.loads(lines[0])["results"][0]["symbol"] == "evict" and json.loads(lines[1])["query"] == ""

@@ -25,7 +25,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "repository", "file", "line", "column", "match", "text", "language", "enclosing", "before", "after",
         "more_matches", "stale",
     ),
-    "similar": (*_DEFINED, "score", "meaning", "words", "text", "shape", "twin", "stale"),
+    "similar": (*_DEFINED, "score", "meaning", "words", "same", "shape", "twin", "stale"),
     "files": ("repository", "file", "language", "line", "uses"),
     "history": ("repository", "commit", "date", "author", "subject", "added", "removed", "file", "patch"),
     "refs": ("repository", "file", "line", "column", "role", "text", "language", "enclosing", "stale"),

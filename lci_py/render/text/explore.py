@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.show import quoted
-from lci_py.render.text.style import layout_for, sentence, visible, visible_line, visible_path
+from lci_py.render.text.style import layout_for, quoted, sentence, visible, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,6 +13,7 @@ from lci_py.render.text.style import (
     goes_on,
     layout_for,
     plural,
+    quoted,
     sentence,
     shorten,
     visible,
@@ -45,7 +46,6 @@ _NAMES = 3
 #: Other meanings of a name that a note mentions; to a client of `lci mcp`, which has no JSON.
 _OTHERS, _CANDIDATES = 2, 8
 _NAME_PARTS = re.compile(r"::|[.#](?=\w)")
-_PLAIN = re.compile(r"[\w.:/@%+,][\w.:/@%+,-]*")
 _NOTES = {
     "unsupported_files": "with the word, but without identifiers (text, prose), left out",
     "elsewhere": "of something else with that name left out",
@@ -296,7 +296,7 @@ def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str
         note = f"{noun} {_NOTES.get(what, what)}"
         if what == "unsupported_files":
             name = _last_name(answer.query)
-            note += layout.words(f": `lci grep -w {_quoted(name)}` shows the lines", f": grep for {visible_line(name)}")
+            note += layout.words(f": `lci grep -w {quoted(name)}` shows the lines", f": grep for {visible_line(name)}")
         yield note
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"
@@ -307,7 +307,7 @@ def _unresolved(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
     names = sorted({place.symbol for place in answer.targets if place.symbol}) or [_last_name(answer.query)]
     count = answer.unresolved_uses
     if answer.command != "callees" and answer.direction != "callees":
-        shell = " and ".join(f"`lci refs {_quoted(name)} --role call`" for name in names[:_NAMES])
+        shell = " and ".join(f"`lci refs {quoted(name)} --role call`" for name in names[:_NAMES])
         commands = layout.words(shell, "`refs` of " + " and ".join(map(visible_line, names[:_NAMES])))
         called = f"of {visible_line(names[0])}" if len(names) == 1 else "of these names"
         lists = "lists all calls" if len(names) == 1 or layout.tools else "list all calls"
@@ -320,7 +320,7 @@ def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) 
         name = _name(item.place)
         said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
         said += plural(item.types, "implementation")
-        shell = f"`lci callers {_quoted(name)}`" if callers else f"`lci def {_quoted(_last_name(name))}`"
+        shell = f"`lci callers {quoted(name)}`" if callers else f"`lci def {quoted(_last_name(name))}`"
         tool = f"`callers` of {name}" if callers else f"`search` with the name {_last_name(name)}"
         yield said if item.listed else f"{said}: {layout.words(shell, tool)} lists them"
     if rest := through[_NAMES:]:
@@ -330,12 +330,6 @@ def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) 
 
 def _last_name(name: str) -> str:
     return _NAME_PARTS.split(name)[-1]
-
-
-def _quoted(name: str) -> str:
-    """A name as a shell takes it."""
-    shown = visible_line(name)
-    return shown if _PLAIN.fullmatch(shown) else "'" + shown.replace("'", "'\\''") + "'"
 
 
 def _summary(answer: GraphAnswer) -> list[str]:

@@ -3,13 +3,13 @@ numbers."""
 
 from __future__ import annotations
 
-import re
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.style import (
     footer_line,
     layout_for,
     plural,
+    quoted,
     sentence,
     visible,
     visible_line,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _INDENT = "    "
 _TAB = 4
-_PLAIN = re.compile(r"[\w.:/@%+,][\w.:/@%+,-]*")
 
 
 def render(
@@ -149,9 +148,3 @@ def _notes(answer: ShowAnswer, layout: Layout) -> Iterator[str]:
         following = answer.offset + len(answer.results)
         how = layout.words("--max-tokens: lci show", f"max_tokens: offset {following} goes on, or read")
         yield f"{plural(len(answer.dropped), 'result')} left out by {how} {some}{more}"
-
-
-def quoted(target: str) -> str:
-    """A target as a shell takes it."""
-    shown = visible_line(target)
-    return shown if _PLAIN.fullmatch(shown) else "'" + shown.replace("'", "'\\''") + "'"

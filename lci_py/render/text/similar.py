@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import footer_line, goes_on, layout_for, plural, shorten, visible_line, visible_path
+from lci_py.render.text.style import (
+    footer_line,
+    goes_on,
+    layout_for,
+    plural,
+    shorten,
+    visible_line,
+    visible_path,
+    width_of,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lci_py.render.text.style import Layout
     from lci_py.types.similar import Likeness, SimilarAnswer
 
@@ -28,10 +39,10 @@ def render(
         if one.twin:
             said = f"{layout.signs.warn} a near duplicate exists already: {_place(one)}"
             file.write(
-                layout.style(f"{said}, {one.text:.0%} the same text, {one.shape:.0%} the same shape", "warn") + "\n"
+                layout.style(f"{said}, {one.same:.0%} the same text, {one.shape:.0%} the same shape", "warn") + "\n"
             )
     for one in answer.results:
-        file.writelines(shorten(line, width, layout.signs.ellipsis) + "\n" for line in _lines(one, layout))
+        file.writelines(line + "\n" for line in _lines(one, layout))
     if footer:
         shown = len(answer.results)
         count = plural(answer.total, "similar definition")
@@ -49,11 +60,14 @@ def _place(one: Likeness) -> str:
     return f"{visible_line(one.file)}:{one.line} {visible_line(one.qualified_name)}"
 
 
-def _lines(one: Likeness, layout: Layout) -> list[str]:
-    style = layout.style
-    stale = f"  {layout.signs.warn} stale" if one.stale else ""
-    measures = f"text {one.text:.2f} shape {one.shape:.2f} words {one.words:.2f} meaning {one.meaning:.2f}"
+def _lines(one: Likeness, layout: Layout) -> Iterator[str]:
+    style, signs, width, _ = layout
+    stale = f"  {signs.warn} stale" if one.stale else ""
+    measures = f"  same {one.same:.2f} shape {one.shape:.2f} words {one.words:.2f} meaning {one.meaning:.2f}"
+    named = f"{one.kind} {visible_line(one.qualified_name)}  {one.score:.2f}"
+    if width is not None and width_of(f"{visible_line(one.file)}:{one.line}  {named}{measures}{stale}") > width:
+        measures = ""
     head = f"{style(visible_line(one.file), 'path')}:{style(str(one.line), 'line')}"
-    head += f"  {style(one.kind, 'kind')} {visible_line(one.qualified_name)}  {one.score:.2f}"
-    signature = f"    {visible_line(' '.join(one.signature.split()))}" if one.signature else ""
-    return [f"{head}  {style(measures, 'dim')}{layout.id(one.id)}{stale}", *([signature] if signature else [])]
+    yield f"{head}  {named}{style(measures, 'dim')}{layout.id(one.id)}{style(stale, 'warn')}"
+    if signature := " ".join(one.signature.split()):
+        yield shorten(f"    {visible_line(signature)}", width, signs.ellipsis)

@@ -33,6 +33,7 @@ _INVISIBLE = f"[{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}"
 _INVISIBLE_LINE = f"[\t\n{_CONTROLS}{_ZERO_WIDTH}\ud800-\udfff]|{_SELECTORS}"
 _INVISIBLE_PATH = f"[\t\n{_CONTROLS}{_ZERO_WIDTH}]|{_SELECTORS}"
 _COMMAND_OR_WORD = r"\(?`[^`]*`[^\s`]*|\S+"
+_PLAIN = r"[\w.:/@%+,][\w.:/@%+,-]*"
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
@@ -71,6 +72,12 @@ def visible_line(text: str) -> str:
 def visible_path(path: str) -> str:
     """Like `visible_line`, but surrogates stay: written with surrogateescape, they are the bytes of the real path."""
     return path if _is_plain(path) else re.sub(_INVISIBLE_PATH, _escape, path)
+
+
+def quoted(text: str) -> str:
+    """A name or a path as a shell takes it."""
+    shown = visible_line(text)
+    return shown if re.fullmatch(_PLAIN, shown) else "'" + shown.replace("'", "'\\''") + "'"
 
 
 def width_of(text: str) -> int:

@@ -116,12 +116,12 @@ def similar(snapshot: Snapshot, request: SimilarRequest) -> SimilarAnswer:
 
 def _likeness(mine: Text, other: Text, found: Definition, meaning: float, *, stale: bool) -> Likeness:
     words = 2 * len(mine.words & other.words) / max(1, len(mine.words) + len(other.words))
-    text, shape = _dice(mine.runs, other.runs), _dice(mine.shapes, other.shapes)
-    twin = min(mine.size, other.size) >= _LEAST and (text >= _SAME or (shape >= _SHAPED and words >= _WORDED))
+    same, shape = _dice(mine.runs, other.runs), _dice(mine.shapes, other.shapes)
+    twin = min(mine.size, other.size) >= _LEAST and (same >= _SAME or (shape >= _SHAPED and words >= _WORDED))
     return Likeness(
         found.id, found.qualified_name, found.kind, found.file, found.line, found.end_line, found.language,
-        found.signature, round((meaning + words + text + shape) / 4, 4), round(meaning, 4), round(words, 4),
-        round(text, 4), round(shape, 4), twin, stale,
+        found.signature, round((meaning + words + same + shape) / 4, 4), round(meaning, 4), round(words, 4),
+        round(same, 4), round(shape, 4), twin, stale,
     )  # fmt: skip
 
 
