@@ -38,7 +38,11 @@ _SCANNERS = {
     **dict.fromkeys(("hs", "hsc", "chs", "hs-boot", "lhs-boot"), _HASKELL),
 }
 COMMENTS = lazily(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\xef\xbb\xbf|(?m:^[ \t]*#[ \t]*pragma\b[^\n]*)", re.DOTALL)
-_EXTERN = lazily(rb'\bextern\s+"C"\s*\{')
+#: What may stand around an include guard. Each part ends in one way only, so that a match fails where it first can.
+_BLANK = lazily(
+    rb"(?:\s|\xef\xbb\xbf|//[^\n]*(?:\n|\Z)|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|#[ \t]*pragma\b[^\n]*(?:\n|\Z)"
+    rb"|extern\s+\"C\"\s*\{)*\Z"
+)
 _CONDITIONALS = frozenset(
     (b"if", b"ifdef", b"ifndef", b"else", b"elif", b"elifdef", b"elifndef", b"elseif", b"endif")
 )  # fmt: skip
@@ -110,7 +114,7 @@ def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directiv
     opening = found[number]
     name = _GUARD.fullmatch(_expression(opening.word, opening.rest))
     for before, one in pairwise(found[number : number + _MAX_BETWEEN]) if name is not None else ():
-        if not _blank(_EXTERN.sub(b"", source[before.end : one.start])):
+        if not _BLANK.match(source, before.end, one.start):
             return None
         if one.word == b"define" and name is not None and one.rest.split(None, 1)[:1] == [name[1].encode()]:
             return one
@@ -123,12 +127,8 @@ def _is_guard(guard: _Directive, opening: _Directive, closing: _Directive, file:
     stem = re.sub(r"\W|_", "", file.path.rpartition("/")[2].partition(".")[0]).upper()
     names_a_file = _GUARD_NAME.search(name) or (len(stem) > 2 and stem in name.replace("_", "").upper())
     if value[:1] in ([], ["1"]) and names_a_file:
-        return not _blank(file.source[guard.end : closing.start])
-    return _blank(file.source[: opening.start]) and _blank(file.source[closing.end :])
-
-
-def _blank(source: bytes) -> bool:
-    return not COMMENTS.sub(b"", source).strip()
+        return not _BLANK.match(file.source, guard.end, closing.start)
+    return bool(_BLANK.match(file.source, 0, opening.start) and _BLANK.match(file.source, closing.end))
 
 
 def _expression(word: bytes, rest: bytes) -> str:
