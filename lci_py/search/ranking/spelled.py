@@ -22,7 +22,6 @@ from lci_py.search.ranking.literals import (
     is_parameters,
     literals_of,
 )
-from lci_py.search.ranking.signals import stem_match
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
@@ -43,8 +42,6 @@ _MOST_OF_A_NAME = 8
 _MOST_SMALL = 64
 #: The value of a name in another spelling (`join set`, JoinSet): if none is spelled like the query, and if one is.
 _RESPELLED, _BESIDE_EXACT = 0.8, 0.5
-#: What the name of the file is worth in a name.
-_STEM = 0.2
 
 #: Words that a text to be looked for word for word has, at least and at most; and words in a row that count in it.
 _WORDS, _RUN = range(3, 61), 3
@@ -255,13 +252,7 @@ def placed(
                 symbols[unit] = row["symbol_number"]
             else:
                 symbols.pop(unit, None)
-    if not values:
-        return {}, {}
-    units = np.array(sorted(values), np.int64)
-    table = snapshot.unit_table
-    stems = stem_match(query, table.paths, table.file[units], snapshot.pieces).astype(np.float64)
-    worth = np.array([values[unit] for unit in units.tolist()]) * (1 - _STEM + _STEM * stems)
-    return dict(zip(units.tolist(), np.round(worth, 9).tolist(), strict=True)), symbols
+    return {unit: round(values[unit], 9) for unit in sorted(values)}, symbols
 
 
 def _written(row: Row, whole: str) -> bool:
