@@ -46,6 +46,7 @@ _BLANK = lazily(
 _CONDITIONALS = frozenset(
     (b"if", b"ifdef", b"ifndef", b"else", b"elif", b"elifdef", b"elifndef", b"elseif", b"endif")
 )  # fmt: skip
+_OPENING = frozenset((b"if", b"ifdef", b"ifndef"))
 _IFS = lazily(rb"#[ \t]*if")
 _GUARD = lazily(r"!defined\((\w+)\)")
 _GUARD_NAME = lazily(r"_(?:H|HH|HPP|HXX|INC|INCLUDED?|GUARD)_*$", re.IGNORECASE)
@@ -99,7 +100,7 @@ def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
     blocks: list[tuple[list[int], int]] = []
     opened: list[list[int]] = []
     for number, one in enumerate(found):
-        if one.word in (b"if", b"ifdef", b"ifndef"):
+        if one.word in _OPENING:
             opened.append([number])
             blocks.append((opened[-1], len(opened) - 1))
         elif one.word in _CONDITIONALS and opened:
@@ -113,10 +114,13 @@ def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directiv
     """The `#define` of the name that an `#if` asks for, with nothing but directives before it."""
     opening = found[number]
     name = _GUARD.fullmatch(_expression(opening.word, opening.rest))
+    depth = 0
     for before, one in pairwise(found[number : number + _MAX_BETWEEN]) if name is not None else ():
         if not _BLANK.match(source, before.end, one.start):
             return None
-        if one.word == b"define" and name is not None and one.rest.split(None, 1)[:1] == [name[1].encode()]:
+        depth += (one.word in _OPENING) - (one.word == b"endif")
+        is_own = name is not None and one.rest.split(None, 1)[:1] == [name[1].encode()]
+        if one.word == b"define" and not depth and is_own:
             return one
     return None
 

@@ -125,6 +125,8 @@ GUARDS = [
     ("#ifndef A_H\n#define A_H\nint f(void) {}\n#else\nint f(void) {}\n#endif\n",
      ["!defined(A_H)", "!defined(A_H)", "defined(A_H)"]),
     ("#ifndef A_H\n#define A_H\n#endif\nint f(void) {}\n", ["!defined(A_H)", None]),
+    ("#ifndef A_H\n#if B\n#define A_H 1\n#else\n#define A_H 0\n#endif\nint f(void) {}\n#endif\n",
+     ["!defined(A_H) && B", "!defined(A_H) && !B", "!defined(A_H)"]),
     ("#if X\n#ifndef A_H\n#define A_H\nint f(void) {}\n#endif\n#endif\n", ["X && !defined(A_H)", "X && !defined(A_H)"]),
 ]  # fmt: skip
 
