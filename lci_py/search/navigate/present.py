@@ -173,7 +173,8 @@ def _filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Defin
 
 
 def _row(found: Definition, test: bool) -> Row:
-    return {**found._asdict(), "symbol_number": None, "unit": None, "parent": None, "test": test}
+    unknown = dict.fromkeys(("symbol_number", "unit", "parent", "build_tag"))
+    return {**found._asdict(), **unknown, "test": test}
 
 
 def check_known(snapshot: Snapshot, name: str) -> None:

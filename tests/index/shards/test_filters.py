@@ -10,8 +10,7 @@ from hypothesis import given, strategies as st
 from pathspec import GitIgnoreSpec
 
 from lci_py.errors import BadGlobError
-from lci_py.index.shards.filters import name_glob, path_test
-from lci_py.search.conflicts.values import _as_pattern
+from lci_py.index.shards.filters import name_glob, path_test, row_test
 from lci_py.source.repository.ignore_rules import IgnoreRules
 from lci_py.types.search import Filters
 
@@ -80,7 +79,8 @@ def test_no_path_glob_goes_back(glob: str, where: str) -> None:
 def test_no_name_glob_goes_back(glob: str) -> None:
     with sqlite3.connect(":memory:") as database:
         assert database.execute("SELECT ? GLOB ?", ("a" * 200, name_glob(glob))).fetchone() == (0,)
-    assert not _as_pattern(glob).fullmatch("a" * 200)
+    row = {"file": "b", "language": "python", "kind": "function", "symbol": "a" * 200, "qualified_name": "a" * 200}
+    assert not row_test(Filters(name=(glob,)))(**row)
 
 
 @pytest.mark.parametrize("glob", ["!a", " ", "[a", "[z-a]", "a" * 10_001])

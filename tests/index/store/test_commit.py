@@ -26,7 +26,7 @@ from lci_py.errors import (
     WrongRootError,
 )
 from lci_py.index.store import commit, manifest as manifests
-from lci_py.index.store.manifest import MANIFEST, OpenIndex, read_manifest
+from lci_py.index.store.manifest import FORMAT, MANIFEST, OpenIndex, read_manifest
 from lci_py.index.store.seal import seal
 from lci_py.types.record import replace
 from lci_py.types.search import MODES, Filters, SearchRequest
@@ -287,7 +287,7 @@ GARBAGE = {
     "a huge number": b"9" * 10_000,
     "huge": b'{"format": 1, "x": "' + b"a" * 5_000_000 + b'"}',
     "not UTF-8": b'{"format": 1, "program": "\xff"}',
-    "nothing in it": b'{"format": 1}',
+    "nothing in it": b'{"format": %d}' % FORMAT,
     "true for one": b'{"format": true}',
 }
 
