@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lci_py.errors import IndexError_
 from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
@@ -18,7 +19,7 @@ from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
 from lci_py.search.ranking.same_file import POOL, spread
-from lci_py.search.ranking.spelled import HEAD, spelled
+from lci_py.search.ranking.spelled import NOTHING, Spelled, spelled
 from lci_py.search.views.retrievers import HitList
 from lci_py.search.views.time_budget import within
 from lci_py.types.record import replace
@@ -75,22 +76,29 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     choose = lru_cache(maxsize=None)(partial(candidates.chosen, snapshot))
     attempt = first(LookUps(snapshot, choose), query, request.filters, strict=request.strict)
     query, (allowed, places) = attempt.query, choose(attempt.choice)
-    # BM25 counts a word that most places have for nothing anyway.
-    ranking = without_own_names(snapshot, query) if view == "dense" else query
 
     def search_view() -> HitList:
         retriever: Retriever = getattr(snapshot, view)
         return retriever.search(ranking, max(limit, POOL), allowed)
 
-    # Each mode reads what its own view has found: that of bm25 by the words of the query, dense the closest.
-    spell = partial(spelled, snapshot, query, request.filters, allowed, strict=request.strict)
     whole = snapshot.whole
     if view == "bm25" and not whole.alone:
         snapshot.lexical.ask(term for term, _ in query.terms)
-    wait = request.budget_ms is None
-    known = None if view == "dense" else whole.once(("spelled", query), lambda: spell(wait=wait))
+
+    def spell() -> Spelled:
+        wait = request.budget_ms is None
+        try:
+            return spelled(snapshot, query, request.filters, allowed, wait=wait, strict=request.strict)
+        except IndexError_:
+            if view == "bm25" or not whole.alone:
+                raise
+            return NOTHING  # dense has a shard of its own
+
+    known = whole.once(("spelled", query), spell) if view == "bm25" else None
     if view == "bm25":
         whole.settle()
+    # BM25 counts a word that most places have for nothing anyway.
+    ranking = query if view == "bm25" else without_own_names(snapshot, query)
     came = snapshot.n_units if allowed is None else int(allowed.sum())
     with snapshot.trace.stage(view, came) as stage:
         lock = snapshot.view_locks[view]
@@ -99,7 +107,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
         stage.left = raw.total
     with snapshot.trace.stage("same_file", len(raw)) as stage:
         if known is None:
-            known = spell(hits.units[: whole.share(("read", query.text), (hits.scores,), HEAD)].tolist())
+            known = whole.once(("spelled", query), spell)
         with snapshot.view_locks[view]:
             why = whole.once(("evidence", query), partial(evidence, snapshot, ranking, raw, known))
         whole.settle()

@@ -107,7 +107,6 @@ def spelled(
     query: TextQuery,
     filters: Filters,
     allowed: NDArray[np.bool_] | None,
-    head: Iterable[int] | None = None,
     *,
     wait: bool = True,
     strict: bool = False,
@@ -119,8 +118,7 @@ def spelled(
         query: The text.
         filters: That `allowed` has been made with, if it has.
         allowed: [units] mask of what can be a result; None for all.
-        head: Units to read; those with the most of the query's words if None, by the lexical shard.
-        wait: Whether to wait for that shard if an earlier query still reads it.
+        wait: Whether to wait for the lexical shard, which says what to read, if an earlier query still reads it.
         strict: Take the query as it is written: no name is mistyped or shortened.
     Raises:
         IndexError_: A shard cannot be used.
@@ -133,7 +131,7 @@ def spelled(
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
     # A long question is about many things: but for the frames of a stack trace, it spells out none.
-    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, head, wait=wait, named=is_name)
+    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, wait=wait, named=is_name)
     return Spelled(names, texts, symbols) if names or texts else NOTHING
 
 
@@ -141,7 +139,6 @@ def _texts(
     snapshot: Snapshot,
     query: TextQuery,
     allowed: NDArray[np.bool_] | None,
-    head: Iterable[int] | None,
     *,
     wait: bool,
     named: bool,
@@ -166,7 +163,7 @@ def _texts(
         whole.settle()
         add_narrowest(texts, having_parameters(snapshot, query, places(Text(query.words, head=PLACES))))
         return texts
-    if head is None and not whole.alone:
+    if not whole.alone:
         snapshot.lexical.ask(word for text in texts_of(query) for word in words_of(text))
     whole.settle()
     literals = [] if named else literals_of(query)
@@ -175,8 +172,7 @@ def _texts(
         whole.settle()
     stated = bool(literals) and whole.total(("literal", query.text), bool(texts))
     for text in () if stated else texts_of(query):
-        units = places(text) if head is None else list(head)
-        add_narrowest(texts, stating(snapshot, text, units[: text.head]))
+        add_narrowest(texts, stating(snapshot, text, places(text)))
     return texts
 
 

@@ -65,7 +65,6 @@ def test_a_single_mode_ranks_the_filtered_corpus(
         patch.object(same_file, "POOL", EVERYTHING),
         patch.object(evidence, "POOL", EVERYTHING),
         patch.object(spelled, "HEAD", EVERYTHING),
-        patch.object(single, "HEAD", EVERYTHING),
         patch.dict(evidence.SAME_FILE, dense=1.0, bm25=1.0),
         patch.object(evidence, "FILE", 0.0),
     ):
