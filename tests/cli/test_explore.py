@@ -128,6 +128,18 @@ def test_of_a_long_definition_that_is_named_the_beginning_is_shown(lci: Callable
     assert "step_0" in out and "run_machine  named" in out
 
 
+def test_of_a_long_definition_that_matches_best_the_lines_that_say_most_are_shown(
+    lci: Callable[..., Ran], tmp_path: Path
+) -> None:
+    steps = "".join(f"    step_{number} = prepare(pool, {number}, 'a step of no interest')\n" for number in range(60))
+    long = f"def remove_expired_sessions(pool):\n{steps}    pool.expired.remove(step_1)\n{steps}    return pool\n"
+    short = "".join(f"def expired_{name}(session):\n    return session.{name}.removed\n\n\n" for name in "abcdefghij")
+    root = build(tmp_path / "repo", {"lib/long.py": long, "lib/short.py": short})
+    out = lci("explore", "remove expired sessions", "--max-tokens", "200", cwd=root).out
+    assert "1: def remove_expired_sessions(pool):" in out and "    pool.expired.remove(step_1)" in out
+    assert out.count("a step of no interest") < 5 and "…" in out
+
+
 def test_roles_say_where_a_piece_comes_from(explore: Callable[..., Ran]) -> None:
     found = pieces(explore(QUESTION, "--json"))
     assert found["Pool.sweep"]["role"] == "match" and found["Pool.sweep"]["mode"] in ("dense", "bm25", "symbolic")

@@ -33,6 +33,8 @@ _NAMED = 0.6
 _SAME_FILE = 0.93
 #: Tokens of the end of an answer, and of its chains; of a small one, one in so many.
 _AROUND, _SHARE = 60, 3
+#: Of the budget, what the worthiest piece may take before the others are looked at.
+_FIRST = 0.5
 #: Pieces of which more than the place may be shown, the worthiest.
 _LOOKED_AT = 40
 #: A definition with this many lines more than a look at it has is shown whole instead.
@@ -75,8 +77,9 @@ class _Purse:
         self._inside = _by_file(pieces)
 
     def bought(self) -> list[Piece]:
-        found = self._named()
-        heap = [(-self._density(i, 0), i, 0) for i in range(len(self._pieces)) if self._level[i] < 0]
+        found = self._named() or self._best()
+        steps = [(i, place) for i, level in enumerate(self._level) for place in range(level >= 0, len(self._ladder(i)))]
+        heap = [(-self._density(i, place), i, place) for i, place in steps]
         heapq.heapify(heap)
         while heap:
             _, i, place = heapq.heappop(heap)
@@ -111,6 +114,15 @@ class _Purse:
                 self._steps[i] = [_Step(last, numbers, 1.0 if len(numbers) == len(whole) else value)]
                 found.append(self._buy(i, 0, self._cost(i, 0)))
         return found
+
+    def _best(self) -> list[Piece]:
+        """The worthiest piece comes first, as much of it as a part of the budget has room for."""
+        if not self._pieces or (cost := self._cost(0, 0)) > self._room:
+            return []
+        room = self._room * _FIRST
+        found = [self._buy(0, 0, cost)]
+        steps = [place for place in range(1, len(self._ladder(0))) if self._cost(0, place) <= room]
+        return [*found, self._buy(0, steps[-1], self._cost(0, steps[-1]))] if steps else found
 
     def _ladder(self, i: int) -> list[_Step]:
         """The steps of a piece; the lines are looked at once its place is bought."""
