@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -132,7 +133,8 @@ class _Run:
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
         if not known.units:
-            query = rewritten(without_own_names(snapshot, attempt.query), wording.rewrites)
+            with suppress(IndexError_):  # likewise
+                query = rewritten(without_own_names(snapshot, attempt.query), wording.rewrites)
         if not self.look_ups.holds(attempt.choice) and not snapshot.whole.total(
             ("names", query.text), bool(known.names)
         ):

@@ -9,7 +9,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from lci_py.errors import IndexError_
 from lci_py.index.shards.symbol_queries import packages_of
 from lci_py.search.query.text import read_text
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
@@ -30,8 +29,12 @@ _LETTERS = 3
 
 
 def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
-    """A query to rank by, without the words that are names of the whole repository; the same query if that cannot be
-    told, and in a fleet, where each part has names of its own."""
+    """A query to rank by, without the words that are names of the whole repository; the same query in a fleet, where
+    each part has names of its own.
+
+    Raises:
+        IndexError_: The lexical shard cannot be used.
+    """
     if query.long or query.phrases or not snapshot.whole.alone:
         return query
     lock = snapshot.view_locks["bm25"]
@@ -39,8 +42,6 @@ def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
         return query
     try:
         return _without(snapshot, query)
-    except IndexError_:
-        return query
     finally:
         lock.release()
 

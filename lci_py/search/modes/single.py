@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from lci_py.errors import IndexError_
 from lci_py.search.answer.results import Wanted, answer, result, shown_rows
+from lci_py.search.degraded import detail, failure
 from lci_py.search.modes import candidates
 from lci_py.search.modes.answered import Answered
 from lci_py.search.modes.fallback import LookUps, first
@@ -23,14 +24,19 @@ from lci_py.search.ranking.spelled import NOTHING, Spelled, spelled
 from lci_py.search.views.retrievers import HitList
 from lci_py.search.views.time_budget import within
 from lci_py.types.record import replace
+from lci_py.types.search import Degradation
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from lci_py.search.explain.explainable import Explainable
     from lci_py.search.snapshot import Snapshot
     from lci_py.search.views.retrievers import Retriever
     from lci_py.types.search import Answer, SearchRequest, View
+
+_T = TypeVar("_T")
 
 
 def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
@@ -85,20 +91,28 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     if view == "bm25" and not whole.alone:
         snapshot.lexical.ask(term for term, _ in query.terms)
 
-    def spell() -> Spelled:
-        wait = request.budget_ms is None
+    degraded: list[Degradation] = []
+
+    def known_by_words(work: Callable[[], _T], otherwise: _T) -> _T:
+        """What the lexical shard says, without which dense can do."""
         try:
-            return spelled(snapshot, query, request.filters, allowed, wait=wait, strict=request.strict)
-        except IndexError_:
+            return work()
+        except IndexError_ as error:
             if view == "bm25" or not whole.alone:
                 raise
-            return NOTHING  # dense has a shard of its own
+            degraded[:] = [Degradation("bm25", failure(error), view, "low", detail(error))]
+            return otherwise
+
+    def spell() -> Spelled:
+        wait = request.budget_ms is None
+        ask = partial(spelled, snapshot, query, request.filters, allowed, wait=wait, strict=request.strict)
+        return known_by_words(ask, NOTHING)
 
     known = whole.once(("spelled", query), spell) if view == "bm25" else None
     if view == "bm25":
         whole.settle()
     # BM25 counts a word that most places have for nothing anyway.
-    ranking = query if view == "bm25" else without_own_names(snapshot, query)
+    ranking = query if view == "bm25" else known_by_words(lambda: without_own_names(snapshot, query), query)
     came = snapshot.n_units if allowed is None else int(allowed.sum())
     with snapshot.trace.stage(view, came) as stage:
         lock = snapshot.view_locks[view]
@@ -123,7 +137,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     count, total = whole.share(("shown",), (ranked.scores,), limit), whole.total("ranked", ranked.total)
     whole.settle()
     ranked = HitList(view, ranked.units[:count], ranked.scores[:count], total)
-    return Found(ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, sure)
+    return Found(ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, sure, tuple(degraded))
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
@@ -162,8 +176,7 @@ def answered(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer
             results = [replace(made, explain=why) for made, why in zip(results, explains, strict=True)]
         stage.left = len(results)
         made = answer(snapshot, request, results, hits.total)
-        if results:
-            made = replace(made, confidence=found.confidence)
+        made = replace(made, degraded=found.degraded, confidence=found.confidence if results else None)
     if not request.explain:
         return replace(made, plan={"relaxed": found.relaxed}) if found.relaxed else made
     from lci_py.search.explain.steps import single_plan

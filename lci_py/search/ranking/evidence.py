@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.spelled import Spelled
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Confidence
+    from lci_py.types.search import Confidence, Degradation
 
 #: Points for a file whose whole name the query spells: of closeness, and of BM25.
 STEM = {"dense": 0.1, "bm25": 3.0}
@@ -94,6 +94,7 @@ class Found(NamedTuple):
         symbols: Unit to the symbol in it that is shown instead.
         relaxed: What of the query was not taken as written, in words.
         confidence: That this is what was asked for; None if nothing tells.
+        degraded: What could not be read besides the view.
     """
 
     query: TextQuery
@@ -105,6 +106,7 @@ class Found(NamedTuple):
     symbols: Mapping[int, int]
     relaxed: tuple[str, ...] = ()
     confidence: Confidence | None = None
+    degraded: tuple[Degradation, ...] = ()
 
 
 def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled) -> Evidence:
