@@ -115,7 +115,7 @@ class _Lexical(LexicalIndex):
         #: Terms that were asked for, and in how many rows of each field of this part they are.
         self._terms: dict[str, tuple[Term, tuple[int, ...]]] = {}
         rows = (snapshot.numbering.total(ROWS[field]) for field in FIELDS)
-        self._own_sizes = (*rows, *map(super().length, FIELDS))
+        self._own_sizes = (*rows, *(int(self._lengths(field).sum(dtype=np.int64)) for field in FIELDS))
 
     def forget(self) -> None:
         """Start a new query, for which the statistics may be others."""
@@ -152,7 +152,7 @@ class _Lexical(LexicalIndex):
     def size(self, field: str) -> int:
         return self._sizes()[_PLACE[field]]
 
-    def length(self, field: str) -> int:
+    def length(self, field: str, _lengths: NDArray[np.int32]) -> int:
         return self._sizes()[len(FIELDS) + _PLACE[field]]
 
     def having(self, field: str, terms: Sequence[Term], _numbers: NDArray[np.int64]) -> NDArray[np.int64]:

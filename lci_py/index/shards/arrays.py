@@ -261,7 +261,7 @@ class Offsets:
         Raises:
             DamagedIndexError: It lies outside the array.
         """
-        if not 0 <= piece < len(self):
+        if not 0 <= piece < len(self._sizes):
             raise self._damaged()
         block = piece // BLOCK
         start = self._blocks[block] + sum(self._sizes[block * BLOCK : piece])
@@ -389,7 +389,7 @@ class StringTable:
         wanted = prefix.encode("utf-8", "surrogatepass")
         low = self._offsets.place(wanted, self._between)
         high = self._offsets.place(wanted + b"\xff", self._between)  # this byte never occurs in UTF-8
-        return None if high - low > most else [self.text(place) for place in range(low, high)]
+        return None if high - low > most else list(map(self.text, range(low, high)))
 
     def text(self, index: int) -> str:
         """A string by its position.

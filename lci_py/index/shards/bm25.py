@@ -305,9 +305,9 @@ class LexicalIndex:
         """The number of rows of a field, in the whole collection."""
         return self._numbering.total(ROWS[field])
 
-    def length(self, field: str) -> int:
-        """The sum of the lengths of all rows of a field, in the whole collection."""
-        return int(self._lengths(field).sum(dtype=np.int64))
+    def length(self, field: str, lengths: NDArray[np.int32]) -> int:
+        """The sum of the lengths of all rows of a field, in the whole collection, from those in this index."""
+        return int(lengths.sum(dtype=np.int64))
 
     def having(self, field: str, terms: Sequence[Term], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """How many rows of the whole collection have each of some terms: [terms].
@@ -368,7 +368,8 @@ class LexicalIndex:
         """The `length_norm` of each row."""
         known = self._norms.get(field)
         if known is None:
-            known = length_norm(self._lengths(field), *FIELDS[field], self.length(field), self.size(field))
+            lengths = self._lengths(field)
+            known = length_norm(lengths, *FIELDS[field], self.length(field, lengths), self.size(field))
             self._norms[field] = known
         return known
 
@@ -424,7 +425,10 @@ class LexicalIndex:
         return found
 
     def _lengths(self, field: str) -> NDArray[np.int32]:
-        return self._numbering.in_public_order(ROWS[field], [segment.lengths(field) for segment in self._segments])
+        parts = []
+        for segment in self._segments:
+            parts.append(segment.lengths(field))
+        return self._numbering.in_public_order(ROWS[field], parts)
 
     def _map(self, name: str, kind: str, target: str) -> NDArray[np.int32]:
         parts = []

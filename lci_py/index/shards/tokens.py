@@ -129,7 +129,11 @@ class TokenTable:
             if len(self._found) > _REMEMBERED:
                 self._found.clear()
             wanted = part.encode("utf-8", "surrogatepass")
-            self._found[part] = next((ids for item in self._segments if (ids := item.find(wanted)) is not None), None)
+            found = None
+            for segment in self._segments:
+                if (found := segment.find(wanted)) is not None:
+                    break
+            self._found[part] = found
         return self._found[part]
 
     def items(self) -> dict[str, list[int]]:

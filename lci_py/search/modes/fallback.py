@@ -6,6 +6,7 @@ nothing has becomes the name that it is nearly. A filter never gives way: a resu
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.modes.candidates import Choice
@@ -57,7 +58,7 @@ class LookUps:
             choose: The units of a choice.
         """
         self._snapshot, self._choose = snapshot, choose
-        self.settle = snapshot.whole.settle
+        self.settle, self.once = snapshot.whole.settle, snapshot.whole.once
 
     def holds(self, choice: Choice) -> bool:
         """Whether anything is of a choice."""
@@ -131,11 +132,12 @@ def climbed(
         attempt: Makes an attempt.
         strict: Whether the text must be taken as it is.
     """
-    tried = attempt(first(index, query, filters, strict=strict))
+    start = first(index, query, filters, strict=strict)
+    tried = index.once(("tried", start), partial(attempt, start))
     again = None if strict else _relaxed(index, tried)
     index.settle()
     if again is not None:
-        other = attempt(again)
+        other = index.once(("tried", again), partial(attempt, again))
         if not tried.found.anything or other.found.by_words:
             tried = other
     return tried._replace(plan=_settled(index, tried, filtered=bool(filters)))

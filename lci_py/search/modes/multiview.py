@@ -68,9 +68,9 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
         if request.near is not None:
             raise near_needs_words()
         return structural(snapshot, request)
-    run = snapshot.whole.once("run", lambda: _Run(snapshot, request, filters, began))
+    run = snapshot.whole.once("run", partial(_Run, snapshot, request, filters, began))
     with snapshot.trace.stage("plan"):
-        query = snapshot.whole.once("query", lambda: read_text(text))
+        query = snapshot.whole.once("query", partial(read_text, text))
     tried = fallback.climbed(run.look_ups, query, filters, run.attempt, strict=request.strict)
     attempt, plan, outcome = tried.attempt, tried.plan, tried.found
     units = run.choose(attempt.choice)
@@ -110,21 +110,19 @@ class _Run:
             from lci_py.search.ranking.near import Near, place_of
 
             place = place_of(snapshot, request.near)
-            self._near = self.extras.ask("graph", lambda: Near(snapshot, place))
+            self._near = self.extras.ask("graph", partial(Near, snapshot, place))
 
     def attempt(self, attempt: Attempt) -> fallback.Tried:
-        return self._snapshot.whole.once(("tried", attempt), lambda: self._attempt(attempt))
-
-    def _attempt(self, attempt: Attempt) -> fallback.Tried:
         snapshot = self._snapshot
         with snapshot.trace.stage("plan"):
-            wording, plan = snapshot.whole.once(("plan", attempt), lambda: self._planned(attempt.query))
+            wording = snapshot.whole.once(("wording", attempt), partial(self._wording, attempt.query))
+            plan = snapshot.whole.once(("plan", attempt), partial(self._planned, attempt.query, wording))
         query = rewritten(attempt.query, wording.rewrites)
         if not snapshot.whole.alone:
             snapshot.lexical.ask(term for term, _ in query.terms)
         allowed = self.choose(attempt.choice).mask
         try:
-            known = snapshot.whole.once(("spelled", attempt), lambda: self._spelled(attempt.query, allowed))
+            known = snapshot.whole.once(("spelled", attempt), partial(self._spelled, attempt.query, allowed))
             if snapshot.whole.alone and (asked := related(snapshot, attempt.query.raw)):
                 # Neither the definition itself nor what is written about it says who calls it.
                 names, symbols = placed(snapshot, attempt.query, asked.rows, allowed)
@@ -144,9 +142,9 @@ class _Run:
             found = search(question, snapshot, self.extras, self._began)
         return fallback.Tried(attempt._replace(query=query), plan, found)
 
-    def _planned(self, query: TextQuery) -> tuple[Wording, Plan]:
-        request, wording = self._request, self._wording(query)
-        plan = make_plan(
+    def _planned(self, query: TextQuery, wording: Wording) -> Plan:
+        request = self._request
+        return make_plan(
             query,
             self._filters,
             wording=wording,
@@ -156,7 +154,6 @@ class _Run:
             strict=request.strict,
             files=self._snapshot.whole.total("files", self._snapshot.numbering.total("files")),
         )
-        return wording, plan
 
     def _spelled(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> Spelled:
         wait = self._request.budget_ms is None
@@ -219,9 +216,9 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
 
     until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
     threads = len(table) >= LARGE
-    found, spent = whole.once(
-        ("views", asked), lambda: (side_by_side(run, VIEWS, snapshot.view_locks, until, threads=threads), spent)
-    )
+    views = partial(side_by_side, run, VIEWS, snapshot.view_locks, until, threads=threads)
+    found = whole.once(("views", asked), views)
+    spent = whole.once(("spent", asked), partial(dict, spent))
     waited = (time.perf_counter() - began) * 1e3
     answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
     for view in VIEWS:
@@ -248,11 +245,11 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
         graph = extras.ask("graph", lambda: _checked(snapshot.graph))
-        measure = whole.once(("measure", asked), lambda: Measure(snapshot, question.query, answered, graph))
+        measure = whole.once(("measure", asked), partial(Measure, snapshot, question.query, answered, graph))
 
         def around(best: Ranked) -> Neighbours:
             assert graph is not None
-            near = whole.once(("near", asked), lambda: reached(graph, table, best.units[:SEEDS]))
+            near = whole.once(("near", asked), partial(reached, graph, table, best.units[:SEEDS]))
             return whole.around(asked, best.scores[:SEEDS], near, weighed)
 
         _rank(outcome, question, measure, snapshot, None if graph is None else around, extras)
@@ -292,11 +289,11 @@ def _rank(
         there[hits.units] = True
     there[known.units] = True
     units = np.flatnonzero(there)
-    outcome.candidates = found = whole.once(("candidates", query.text), lambda: candidates(units))
+    outcome.candidates = found = whole.once(("candidates", query.text), partial(candidates, units))
     outcome.ranked = best = Ranked(found, plan)
     if around_best is None or not plan.weights.get(GRAPH):
         return
-    around = extras.ask("graph", lambda: around_best(best))
+    around = extras.ask("graph", partial(around_best, best))
     highest = whole.largest(("highest", query.text), best.highest)
     whole.settle()
     if around is None:

@@ -344,7 +344,7 @@ class LexicalRetriever:
         return float(self.scores(query).max(initial=0.0))
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
-        scores = self.scores(query)
+        scores = view_scores(self.field_scores(query))
         if allowed is not None:
             scores = np.where(allowed, scores, np.float32(0))
         units = top(scores, limit)

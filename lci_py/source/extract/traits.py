@@ -139,14 +139,14 @@ def own_digests(
         if outer >= 0 and captured.entities[outer].role == "scope" and outer not in headers:
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
         if parent >= 0 and parent not in specialised:
-            specialised[parent] = _specialised(symbols[parent])
+            # What is nested in a specialisation of C++ is part of it, however deep.
+            specialised[parent] = _specialised(symbols[parent]) or specialised.get(symbols[parent].parent, "")
         # Kotlin: members of an `expect class` are expected, too, though no word says so.
         above = made[parent].traits if 0 <= parent < number else ""
         traits = symbol.traits
         words = (
             _static(statics, entity, spans.get(parent)) if statics else "",
-            # What is nested in a specialisation of C++ is part of it, however deep.
-            headers.get(outer) or specialised.get(parent, "") or _implementation(above),
+            headers.get(outer) or specialised.get(parent, ""),
             "local" if local[number] else "",
             "expect" if "expect" in above and "expect" in above.split() else "",
             "kept" if number in kept else "",
@@ -234,11 +234,6 @@ def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None
     if last < 0 or ranges[last][1] <= entity.start:
         return ""
     return "static" if around is None or ranges[last][0] > around.start else ""
-
-
-def _implementation(traits: str) -> str:
-    """The `impl` trait among the traits of what is around a definition; "" if there is none."""
-    return next((word for word in traits.split() if word.startswith("impl:")), "") if "impl:" in traits else ""
 
 
 def _specialised(around: Symbol) -> str:
