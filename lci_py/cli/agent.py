@@ -25,7 +25,6 @@ def run_agent(call: Invocation) -> int:
 
             write_json(plain_object(found))
         elif not call.flag("quiet"):
-            to = screen(call)
-            render_agents(found, file=to.file, color=to.color, width=to.width)
+            render_agents(found, screen(call))
     left = any(file["state"] == "left_alone" for agent in found["agents"] for file in agent["files"])
     return EXIT_USAGE if left and action != "list" else EXIT_OK

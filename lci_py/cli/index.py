@@ -30,8 +30,8 @@ from lci_py.types.index import KEPT
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from lci_py.cli.streams import Screen
     from lci_py.render.text.progress import Progress
+    from lci_py.render.text.style import Page
 
 #: Files, and bytes of them, that are indexed outside of git without asking: a few seconds.
 _UNASKED = (10_000, 100_000_000)
@@ -73,7 +73,7 @@ def run_index(call: Invocation) -> int:
                 allow=_allow(call),
                 progress=report,
             )
-    _print(call, asdict(built), lambda to: render_build(built, file=to.file, color=to.color, width=to.width))
+    _print(call, asdict(built), lambda to: render_build(built, to))
     return EXIT_OK
 
 
@@ -198,7 +198,7 @@ def run_status(call: Invocation) -> int:
     _print(
         call,
         _within(status, max_tokens) if max_tokens is not None and call.flag("json") else status,
-        lambda to: render_status(status, file=to.file, color=to.color, width=to.width, verbose=verbose),
+        lambda to: render_status(status, to, verbose=verbose),
     )
     return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX
 
@@ -248,7 +248,7 @@ def run_workspace(call: Invocation) -> int:
 def _list_workspaces(call: Invocation, found: dict[str, Any]) -> int:
     from lci_py.render.text.workspaces import render_workspaces
 
-    _print(call, found, lambda to: render_workspaces(found, file=to.file, color=to.color, width=to.width))
+    _print(call, found, lambda to: render_workspaces(found, to))
     return EXIT_OK if found.get("workspaces", True) else EXIT_NO_RESULTS
 
 
@@ -257,7 +257,7 @@ def run_stats(call: Invocation) -> int:
     from lci_py.render.text.stats import render_stats
 
     found = upkeep.stats(call.text("root"), since=call.text("since"))
-    _print(call, found, lambda to: render_stats(found, file=to.file, color=to.color, width=to.width))
+    _print(call, found, lambda to: render_stats(found, to))
     return EXIT_OK if found["all"]["searches"] else EXIT_NO_RESULTS
 
 
@@ -266,7 +266,7 @@ def run_clean(call: Invocation) -> int:
     from lci_py.render.text.index import render_cleaned
 
     cleaned = upkeep.clean(call.text("root"), cache_only=call.flag("cache"))
-    _print(call, cleaned, lambda to: render_cleaned(cleaned, file=to.file))
+    _print(call, cleaned, lambda to: render_cleaned(cleaned, to.file))
     return EXIT_OK
 
 
@@ -283,7 +283,7 @@ def run_hook(call: Invocation) -> int:
     from lci_py.render.text.index import render_hooks
 
     found = upkeep.hooks(call.text("root"), action, force=call.flag("force"))
-    _print(call, found, lambda to: render_hooks(found, file=to.file, color=to.color, width=to.width))
+    _print(call, found, lambda to: render_hooks(found, to))
     wanted = ("absent", "skipped") if action == "uninstall" else ("installed",)
     return EXIT_OK if all(hook["state"] in wanted for hook in found["hooks"]) else EXIT_NO_RESULTS
 
@@ -299,7 +299,7 @@ def _detach() -> None:
         os.nice(10)
 
 
-def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Screen], None]) -> None:
+def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Page], None]) -> None:
     """Write `found` as JSON with --json, else let `render` write it as text, within --max-tokens, unless --quiet is
     given."""
     with writing():
@@ -313,7 +313,7 @@ def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Screen]
             from lci_py.render.token_budget import head
 
             held, to = io.StringIO(), screen(call)
-            render(to._replace(file=held))
+            render(type(to)(held, to.layout.style.color, to.layout.width))
             to.file.write(head(held.getvalue(), max_tokens))
         else:
             render(screen(call))

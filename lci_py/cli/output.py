@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import number, workspace_of
-from lci_py.cli.streams import Screen, machine_stdout, paths_stdout, say, screen, writing
+from lci_py.cli.streams import machine_stdout, paths_stdout, say, screen, writing
 from lci_py.errors import UsageError, unknown_value
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from lci_py.cli.command_line import Invocation
     from lci_py.render.json.answer import Parts
+    from lci_py.render.text.style import Page
     from lci_py.types.search import IndexInfo
 
 A = TypeVar("A")
@@ -65,9 +66,9 @@ class Writer(NamedTuple, Generic[A]):
         made: Parts = import_module(f"lci_py.render.json.{self.json}").parts(answer, **self.json_options)
         return made
 
-    def write(self, answer: A, to: Screen, footer: bool) -> None:
+    def write(self, answer: A, to: Page, footer: bool) -> None:
         render = getattr(import_module(f"lci_py.render.text.{self.text}"), self.render)
-        render(answer, file=to.file, color=to.color, width=to.width, footer=footer, **self.options)
+        render(answer, to, footer=footer, **self.options)
 
     def paths(self, answer: A, file: IO[str]) -> None:
         import_module(f"lci_py.render.text.{self.text}").render_paths(answer, file=file)
@@ -196,7 +197,9 @@ def _written(
             import shutil
 
             width = shutil.get_terminal_size().columns
-        to = Screen(held, color=False, width=width)
+        from lci_py.render.text.style import Page
+
+        to = Page(held, width=width)
         writer.write(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
     elif shape not in PLACES:
@@ -253,9 +256,9 @@ def _noted(parts: Parts, note: dict[str, int] | None) -> Parts:
     return parts._replace(tail=tail)
 
 
-def _say_cut(note: dict[str, int] | None, to: Screen) -> None:
+def _say_cut(note: dict[str, int] | None, to: Page) -> None:
     if note is None:
         return
-    from lci_py.render.text.style import cut_lines, layout_for
+    from lci_py.render.text.style import cut_lines
 
-    to.file.writelines(line + "\n" for line in cut_lines(note, layout_for(to.file, to.color, to.width)))
+    to.lines(cut_lines(note, to.layout))

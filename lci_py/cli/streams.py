@@ -7,7 +7,7 @@ import itertools
 import os
 import sys
 from contextlib import contextmanager, nullcontext, suppress
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING
 
 from lci_py import interrupts
 from lci_py.errors import InterruptedRun, LciError
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from lci_py.cli.command_line import Invocation
     from lci_py.render.text.progress import Progress
+    from lci_py.render.text.style import Page
 
 #: A bug in this program: EX_SOFTWARE of sysexits.h.
 EXIT_INTERNAL = 70
@@ -74,26 +75,20 @@ def paths_stdout() -> IO[str]:
     return sys.stdout
 
 
-class Screen(NamedTuple):
-    """Where and how to write text for a person."""
-
-    file: IO[str]
-    color: bool
-    width: int | None  # columns of the terminal; None for a pipe
-
-
-def screen(call: Invocation) -> Screen:
+def screen(call: Invocation) -> Page:
     """stdout, with a width and a pager on a terminal, and with colours and links where they are wanted.
 
     Raises:
         UsageError: A flag or a variable has no valid value.
     """
+    from lci_py.render.text.style import Page
+
     wanted = call.text("color") or call.text("hyperlink") or os.environ.get("FORCE_COLOR")
     if not wanted and not sys.stdout.isatty():
-        return Screen(sys.stdout, color=False, width=None)
+        return Page(sys.stdout)
     from lci_py.cli import terminal
 
-    return Screen(*terminal.stdout_for(call))
+    return Page(*terminal.stdout_for(call))
 
 
 def warn(text: str, *, quiet: bool) -> None:

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 
 from lci_py import app
 from lci_py.render.text.graph import render, render_diagram
+from lci_py.render.text.style import Page
 from lci_py.types.graph import GraphRequest
 from tests.conftest import PROJECT, Ran
 from tests.support.graph_repo import build
@@ -189,11 +190,11 @@ def test_a_terminal_shows_the_place_whole(root: Path) -> None:
     for answer in answers:
         for width in (40, 80):
             out = io.StringIO()
-            render(answer, file=out, width=width, color=False, footer=False)
+            render(answer, Page(out, width=width), footer=False)
             for line in out.getvalue().splitlines():
                 assert len(line) <= width or line.startswith("⚠")
         colored = io.StringIO()
-        render(answer, file=colored, width=None, color=True)
+        render(answer, Page(colored, color=True))
         assert "\x1b[" in colored.getvalue()
 
 
@@ -212,14 +213,14 @@ def test_what_a_repository_writes_is_shown_harmless(tmp_path: Path) -> None:
         refs = session.navigate("refs", GraphRequest("run"))
     for shape in ("dot", "mermaid"):
         out = io.StringIO()
-        render_diagram(answer, shape, file=out)
+        render_diagram(answer, shape, out)
         assert "\x1b" not in out.getvalue()
         labels = [line for line in out.getvalue().splitlines() if "run" in line or "stop" in line]
         quotes = labels[0].replace("\\\\", "").replace('\\"', "").count('"')
         assert len(labels) == 2 and quotes == 2, labels
     for found in (answer, refs):
         out = io.StringIO()
-        render(found, file=out)
+        render(found, Page(out))
         assert "\x1b" not in out.getvalue()
 
 
@@ -287,11 +288,11 @@ WIDE = {
 def test_a_terminal_shows_names_whole_and_the_code(tmp_path: Path, width: int) -> None:
     with app.open_engine(str(build(tmp_path, WIDE))) as engine:
         shown = io.StringIO()
-        render(engine.navigate("callers", GraphRequest("turn")), file=shown, width=width)
+        render(engine.navigate("callers", GraphRequest("turn")), Page(shown, width=width))
         text = shown.getvalue()
         assert "method Config.apply_everything_that_is_configured" in text and LONG in text
         shown = io.StringIO()
-        render(engine.navigate("refs", GraphRequest("turn")), file=shown, width=width)
+        render(engine.navigate("refs", GraphRequest("turn")), Page(shown, width=width))
         text = shown.getvalue()
         assert "return turn(1, 'and some" in text and LONG in text
     assert max(map(len, text.splitlines())) <= width

@@ -15,6 +15,7 @@ from lci_py.app import upkeep
 from lci_py.cli.main import main
 from lci_py.index.store.search_log import SEARCH_LOG
 from lci_py.render.text.stats import render_stats
+from lci_py.render.text.style import Page
 from lci_py.types.search import SearchRequest
 from tests.cli.fake import VALIDATOR
 from tests.conftest import copy_corpus
@@ -119,7 +120,7 @@ def test_the_table_fits_on_a_terminal(root: Path, monkeypatch: pytest.MonkeyPatc
     found = upkeep.stats(str(root))
     for width in (60, 80):
         text = io.StringIO()
-        render_stats({**found, "log": "off"}, file=text, width=width)
+        render_stats({**found, "log": "off"}, Page(text, width=width))
         lines = text.getvalue().splitlines()
         assert max(map(len, lines)) <= width
         assert any(line.startswith("stages, p50") for line in lines) and lines[-1].startswith(" ")

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 
 from lci_py.render.json.answer import dumps, parts
 from lci_py.render.text import results as search_text, show as show_text
+from lci_py.render.text.style import Page
 from lci_py.render.token_budget import tokens
 from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
@@ -104,7 +105,7 @@ def with_lci(session: Engine, case: Case, sizes: dict[str, list[int]]) -> Paid:
         request = SearchRequest(case.query, "multiview", _FIRST, snippet=2, offset=page * _FIRST)
         answer = session.search(request)
         held = io.StringIO()
-        search_text.render(answer, file=held)
+        search_text.render(answer, Page(held))
         cost = tokens(held.getvalue())
         if not page:
             sizes["text"].append(cost)
@@ -123,7 +124,7 @@ def with_lci(session: Engine, case: Case, sizes: dict[str, list[int]]) -> Paid:
             target = Target(f"{found.file}:{found.line}", "", found.file, (found.line, None))
             body = session.show(ShowRequest((target,)))
             held = io.StringIO()
-            show_text.render(body, file=held)
+            show_text.render(body, Page(held))
             seen = [(item.file, range(item.start, item.start + len(item.lines))) for item in body.results]
             screen.show(tokens(held.getvalue()), seen)
         if not answer.has_more:

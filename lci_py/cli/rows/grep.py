@@ -23,7 +23,7 @@ _TEXT = ("text", "files_with_matches", "count")
 
 def _request(call: Invocation, shape: str) -> GrepRequest:
     as_text = shape in _TEXT
-    to = screen(call) if as_text else None
+    layout = screen(call).layout if as_text else None
     around, before, after = (number(call.values, key) for key in ("context", "before_context", "after_context"))
     around = around or 0
     limit, offset = number(call.values, "limit"), number(call.values, "offset") or 0
@@ -43,8 +43,8 @@ def _request(call: Invocation, shape: str) -> GrepRequest:
         limit=None if limit is None else limit + offset,
         lines=lines,
         # A pipe gets what ripgrep prints, which has no place for definitions.
-        enclosing=to.width is not None if to else shape != "paths",
-        marks=to.color or to.width is not None if to else shape != "paths",
+        enclosing=layout.width is not None if layout else shape != "paths",
+        marks=layout.style.color or layout.width is not None if layout else shape != "paths",
     )
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.graph import Table, through_notes
-from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
+from lci_py.render.text.style import plural, visible_line, visible_path
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lci_py.render.text.graph import TableRow
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.affected import AffectedAnswer, ChangedPlace, Reached, Reason
     from lci_py.types.graph import Place
 
@@ -23,26 +23,16 @@ _BY: dict[Reason, str] = {"name": ", by name", "dispatch": ", dispatch", "type":
 _NOUNS = ("change", "test", "caller")
 
 
-def render(
-    answer: AffectedAnswer,
-    *,
-    file: IO[str],
-    color: bool = False,
-    width: int | None = None,
-    footer: bool = True,
-    each: bool = False,
-) -> None:
+def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: bool = False) -> None:
     """Write an answer as text.
 
     Args:
         answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        page: Where.
         footer: Whether to end with how many there are.
         each: Whether to list each test and all callers, instead of the files of the tests and the nearest callers.
     """
-    layout = layout_for(file, color, width)
+    layout = page.layout
     changes, tests, callers = answer.dropped
     files = _by_file(answer.tests, layout)
     nearest = answer.callers if each else answer.callers[:_CALLERS]
@@ -63,32 +53,26 @@ def render(
     ]
     for label, lines in parts:
         if rows := list(lines):
-            file.write(layout.style(label, "bold") + "\n")
-            file.writelines(line + "\n" for line in rows)
+            page.lines([layout.style(label, "bold"), *rows])
     for note in through_notes(answer.through, layout, callers=True):
-        for line in sentence(f"{layout.signs.warn} not followed: {note}", layout, "  "):
-            file.write(layout.style(line, "warn") + "\n")
+        page.warning(f"not followed: {note}")
     if answer.by_name and not any(answer.dropped):
         note = f"by name or import only: {plural(len(answer.by_name), 'more file')} of tests"
         note += layout.words("; --all lists them", "")
-        for line in sentence(note, layout, "  "):
-            file.write(layout.style(line, "dim") + "\n")
+        page.sentence(note, "dim")
     if untested := no_test(answer):
-        for line in sentence(f"{layout.signs.warn} {untested}", layout, "  "):
-            file.write(layout.style(line, "warn") + "\n")
+        page.warning(untested)
     if answer.max_tokens is not None:
         left = [plural(count, noun) for count, noun in zip(answer.dropped, _NOUNS, strict=True) if count]
         note = f"cut to {answer.max_tokens:,} tokens: {', '.join(left)} left out"
         shown = len(answer.changed) + len(answer.tests) + len(answer.callers)
         note += layout.words("", f"; offset {answer.offset + shown} goes on")
-        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
-            file.write(layout.style(line, "warn") + "\n")
+        page.warning(note)
     if answer.uncompared:
         names = ", ".join(map(visible_line, answer.uncompared))
         note = f"not compared, without git or without {visible_line(answer.request.revision)}: {names}"
-        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
-            file.write(layout.style(line, "warn") + "\n")
-    if footer and (width is not None or not answer.changed or answer.info.behind):
+        page.warning(note)
+    if footer and (layout.width is not None or not answer.changed or answer.info.behind):
         named = bool(answer.changed) and answer.commit is None  # a definition; of a revision there is its commit
         since = (
             f" since {visible_line(answer.request.revision)}"
@@ -97,7 +81,7 @@ def render(
         )
         count = len(answer.changed) + changes
         said = [f"{plural(count, 'change')}{since}" if count else f"nothing has changed{since}"]
-        file.write(footer_line(said, answer.info, layout) + "\n")
+        page.end(said, answer.info)
 
 
 def no_test(answer: AffectedAnswer) -> str:

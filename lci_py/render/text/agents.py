@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text.style import layout_for, sentence, visible, visible_line
+from lci_py.render.text.style import sentence, visible, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
 
 _SAID = {
     "installed": "installed",
@@ -22,25 +22,24 @@ _SAID = {
 _WORDS = 15
 
 
-def render_agents(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
+def render_agents(found: Mapping[str, Any], page: Page) -> None:
     """Write what was done, what would be done (`print`, as a diff), or what there is (`list`)."""
-    layout = layout_for(file, color, width)
+    layout = page.layout
     where = f"{'your own files' if found['scope'] == 'user' else 'files'} in {visible_line(found['root'])}"
-    file.write(layout.style(f"# {where}" if found["action"] == "print" else where, "dim") + "\n")
+    page.lines([layout.style(f"# {where}" if found["action"] == "print" else where, "dim")])
     if found["action"] == "print":
-        file.writelines(_preview(found, layout))
+        page.file.writelines(_preview(found, layout))
     else:
         agents = found["agents"]
         wide = max((len(agent["name"]) for agent in agents), default=0)
         for agent in agents:
-            file.write(_heading(agent, wide, found, layout))
+            page.file.write(_heading(agent, wide, found, layout))
             for one in agent["files"]:
-                file.writelines(_file(one, str(found["action"]), layout))
-        file.writelines(_end(found, layout))
+                page.file.writelines(_file(one, str(found["action"]), layout))
+        page.file.writelines(_end(found, layout))
     start = "# " if found["action"] == "print" else ""
     for text in found["warnings"]:
-        for line in sentence(f"{start}{layout.signs.warn} {text}", layout, f"{start}  "):
-            file.write(layout.style(line, "warn") + "\n")
+        page.sentence(f"{start}{layout.signs.warn} {text}", hanging=f"{start}  ")
 
 
 def _heading(agent: Mapping[str, Any], wide: int, found: Mapping[str, Any], layout: Layout) -> str:

@@ -5,48 +5,36 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.graph import Table, also_named
-from lci_py.render.text.style import footer_line, goes_on, layout_for, plural, sentence, visible_line, visible_path
+from lci_py.render.text.style import goes_on, plural, sentence, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lci_py.render.text.graph import TableRow
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.chains import Frontier, Hop, PathAnswer
 
 
-def render(
-    answer: PathAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
-    """Write an answer as text.
-
-    Args:
-        answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
-        footer: Whether to end with how many chains there are.
-    """
-    layout = layout_for(file, color, width)
+def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text. `footer` says whether to end with how many chains there are."""
+    layout = page.layout
     for place, chain in enumerate(answer.chains):
         if place:
-            file.write("\n")
-        file.writelines(line + "\n" for line in Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
+            page.lines([""])
+        page.lines(Table(layout, 0).lines(list(_rows(chain, layout)), "dim"))
     if others := also_named(answer.others, layout):
-        file.writelines(
-            layout.style(line, "warn") + "\n" for line in sentence(f"{layout.signs.warn} {others}", layout, "  ")
-        )
+        page.warning(others)
     if answer.frontier is not None:
-        file.writelines(line + "\n" for line in _frontier(answer.frontier, answer, layout))
+        page.lines(_frontier(answer.frontier, answer, layout))
         if footer and answer.info.behind:
-            file.write(footer_line([], answer.info, layout) + "\n")
+            page.end([], answer.info)
     elif footer:
         shown, calls = len(answer.chains), sorted({len(chain) - 1 for chain in answer.chains})
         count = plural(answer.total, "chain")
         count = f"{shown:,} of {count}" if shown < answer.total else count
         said = f"{count} of {' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
         more = goes_on(layout, shown, answer.total, answer.offset)
-        file.write(footer_line([said, *more], answer.info, layout) + "\n")
+        page.end([said, *more], answer.info)
 
 
 def render_paths(answer: PathAnswer, *, file: IO[str]) -> None:

@@ -6,10 +6,9 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.render.text.style import (
     Layout,
+    Page,
     Signs,
-    footer_line,
     goes_on,
-    layout_for,
     plural,
     shorten,
     visible_line,
@@ -156,48 +155,38 @@ def disagreement_lines(
         yield _INDENT + style(visible_line(f"{signs.arrow} {advice}"), "dim")
 
 
-def render(
-    answer: ConflictsAnswer,
-    *,
-    file: IO[str],
-    color: bool = False,
-    width: int | None = None,
-    footer: bool = True,
-    whole: bool = False,
-) -> None:
+def render(answer: ConflictsAnswer, page: Page, *, footer: bool = True, whole: bool = False) -> None:
     """Write the answer of `lci conflicts`: mistakes, then disagreements between sources, then the other relations.
 
     Args:
         answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        page: Where.
         footer: Whether to end with `12 conflicts: 9 variant, 2 overlap, 1 duplicate`.
         whole: Whether to list all definitions of a symbol, however many it has.
     """
-    layout = layout_for(file, color, width)
-    _relations(GRAVE, answer, layout, file, whole)
+    layout = page.layout
+    _relations(GRAVE, answer, page, whole)
     for disagreement in answer.conflicts:
-        file.writelines(line + "\n" for line in disagreement_lines(disagreement, layout))
-        file.write("\n")
-    _relations(RELATIONS[len(GRAVE) :], answer, layout, file, whole)
+        page.lines([*disagreement_lines(disagreement, layout), ""])
+    _relations(RELATIONS[len(GRAVE) :], answer, page, whole)
     if footer:
         more = goes_on(layout, len(answer.results), answer.total, answer.offset)
-        file.write(footer_line([*_summary(answer, layout), *more], answer.index, layout) + "\n")
+        page.end([*_summary(answer, layout), *more], answer.index)
 
 
-def _relations(relations: Sequence[str], answer: ConflictsAnswer, layout: Layout, file: IO[str], whole: bool) -> None:
+def _relations(relations: Sequence[str], answer: ConflictsAnswer, page: Page, whole: bool) -> None:
+    layout = page.layout
     for relation in relations:
         found = [conflict for conflict in answer.results if conflict.relation == relation]
         if found:
             alarming = relation in GRAVE
             head = f"{layout.signs.warn} " if alarming else ""
             text = shorten(f"{head}{relation}: {_MEANING[relation]}", layout.width, layout.signs.ellipsis)
-            file.write(layout.style(text, "warn" if alarming else "bold") + "\n")
+            page.lines([layout.style(text, "warn" if alarming else "bold")])
         for alike in _in_one_place(found, whole):
-            file.writelines(line + "\n" for line in _conflict_lines(alike, layout, answer.index.branch, whole))
+            page.lines(_conflict_lines(alike, layout, answer.index.branch, whole))
         if found:
-            file.write("\n")
+            page.lines([""])
 
 
 def render_paths(answer: ConflictsAnswer, *, file: IO[str]) -> None:

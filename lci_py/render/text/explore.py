@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import layout_for, quoted, sentence, visible, visible_line, visible_path
+from lci_py.render.text.style import quoted, sentence, visible, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.explore import ExploreAnswer, Link, Piece
 
 #: What a piece is, where its name does not say: what led to it stands behind.
@@ -25,20 +25,10 @@ _SAYS = {
 _NAMED, _SMALL = 3, 150
 
 
-def render(
-    answer: ExploreAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
-    """Write an answer as text.
-
-    Args:
-        answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe.
-        footer: Whether to end with what is left out.
-    """
-    layout = layout_for(file, color, width)
-    file.writelines(line + "\n" for line in _lines(answer, layout, footer))
+def render(answer: ExploreAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text. `footer` says whether to end with what is left out."""
+    layout = page.layout
+    page.lines(_lines(answer, layout, footer))
 
 
 def render_paths(answer: ExploreAnswer, *, file: IO[str]) -> None:

@@ -4,42 +4,29 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import footer_line, layout_for, plural, sentence, visible_line, visible_path
+from lci_py.render.text.style import plural, visible_line, visible_path
 
 if TYPE_CHECKING:
-    from lci_py.render.text.style import Style
+    from lci_py.render.text.style import Page, Style
     from lci_py.types.files import FilesAnswer, IndexedFile
 
 
-def render(
-    answer: FilesAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
-    """Write an answer as text.
-
-    Args:
-        answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, which gets nothing but paths.
-        footer: Whether a terminal gets how many files there are.
-    """
-    if width is None:
-        render_paths(answer, file=file)
+def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text. `footer` says whether a terminal gets how many files there are."""
+    layout = page.layout
+    if layout.width is None:
+        render_paths(answer, file=page.file)
         return
-    layout = layout_for(file, color, width)
     line = layout.style(f":{answer.request.line}", "line") if answer.request.line else ""
-    file.writelines(f"{_marked(one, layout.style)}{line}\n" for one in answer.results)
+    page.lines(f"{_marked(one, layout.style)}{line}" for one in answer.results)
     if not answer.total and answer.request.pattern:
         said = f"no indexed file is like {visible_line(repr(answer.request.pattern))}"
         said += f"; did you mean {', '.join(map(visible_line, answer.near))}?" if answer.near else ""
-        for text in sentence(said, layout):
-            file.write(layout.style(text, "warn") + "\n")
+        page.sentence(said, hanging="")
     if footer:
         shown = len(answer.results)
         count = plural(answer.total, "file")
-        file.write(
-            footer_line([f"{shown:,} of {count}" if shown < answer.total else count], answer.info, layout) + "\n"
-        )
+        page.end([f"{shown:,} of {count}" if shown < answer.total else count], answer.info)
 
 
 def render_paths(answer: FilesAnswer, *, file: IO[str]) -> None:

@@ -8,13 +8,11 @@ from typing import IO, TYPE_CHECKING
 from lci_py.render.text.style import (
     UNICODE,
     Layout,
+    Page,
     Style,
-    footer_line,
     goes_on,
-    layout_for,
     plural,
     quoted,
-    sentence,
     shorten,
     visible,
     visible_line,
@@ -57,47 +55,36 @@ _DOT = str.maketrans({"\\": "\\\\", '"': '\\"'})
 _MERMAID = str.maketrans({char: f"#{ord(char)};" for char in '#"<>&`;'})
 
 
-def render(
-    answer: GraphAnswer,
-    *,
-    file: IO[str],
-    color: bool = False,
-    width: int | None = None,
-    footer: bool = True,
-    diagram: str = "",
-) -> None:
+def render(answer: GraphAnswer, page: Page, *, footer: bool = True, diagram: str = "") -> None:
     """Write an answer as text.
 
     Args:
         answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        page: Where.
         footer: Whether to end with how many there are, and of what.
         diagram: Of a tree: "dot" or "mermaid" to draw it instead.
     """
     if diagram:
-        render_diagram(answer, diagram, file=file)
+        render_diagram(answer, diagram, page.file)
         return
-    layout = layout_for(file, color, width)
+    layout = page.layout
     if answer.command == "tree":
-        file.writelines(line + "\n" for line in _tree_lines(answer.branches, layout))
+        page.lines(_tree_lines(answer.branches, layout))
     elif answer.command == "refs":
         rows = [
             (visible_line(r.file), f"{r.line}:{r.column}", r.role, _in(r.enclosing), _code(r.text, layout))
             for r in answer.references
         ]
-        file.writelines(line + "\n" for line in Table(layout, _CODE).lines(rows))
+        page.lines(Table(layout, _CODE).lines(rows))
     else:
         hops = list(_hops(answer, layout))
-        file.writelines(line + "\n" for line in Table(layout, 0).lines(hops, "dim"))
-        file.writelines(line + "\n" for line in _external(answer, layout))
+        page.lines(Table(layout, 0).lines(hops, "dim"))
+        page.lines(_external(answer, layout))
     for line in _notes(answer, layout, footer=footer):
-        lines = sentence(f"{layout.signs.warn} {line}", layout, _GROUPED)
-        file.writelines(layout.style(part, "warn") + "\n" for part in lines)
+        page.sentence(f"{layout.signs.warn} {line}", hanging=_GROUPED)
     if footer:
         more = goes_on(layout, len(answer.neighbours) + len(answer.references), answer.total, answer.offset)
-        file.write(footer_line([*_summary(answer), *more], answer.index, layout) + "\n")
+        page.end([*_summary(answer), *more], answer.index)
 
 
 def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
@@ -404,7 +391,7 @@ def _where(place: Place, style: Style) -> str:
 # --- diagrams ---------------------------------------------------------------------------------------------------
 
 
-def render_diagram(answer: GraphAnswer, shape: str, *, file: IO[str]) -> None:
+def render_diagram(answer: GraphAnswer, shape: str, file: IO[str]) -> None:
     """Write a tree as a diagram, each place once; arrows lead from the caller to what it calls.
 
     Args:

@@ -7,9 +7,8 @@ from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.style import (
     Layout,
-    footer_line,
+    Page,
     goes_on,
-    layout_for,
     plural,
     shorten,
     visible,
@@ -28,47 +27,40 @@ _TAB = 4
 _BEFORE = 3
 
 
-def render(
-    answer: GrepAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
+def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
     """Write an answer as text, each file as soon as it is searched.
 
-    Args:
-        answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut or grouped.
-        footer: Whether a terminal gets how many lines there are.
+    `footer` says whether a terminal gets how many lines there are.
     """
-    layout = layout_for(file, color, width)
+    layout = page.layout
     style = layout.style
     started, shown = False, 0
     for found in answer.files:
         shown += sum(line.matches for line in found.lines)
-        path = visible_path(found.path) if width is None else visible_line(found.path)
+        path = visible_path(found.path) if layout.width is None else visible_line(found.path)
         if answer.request.lines == "none":
             rows = iter([style(path, "path")])
         elif answer.request.lines == "count":
             rows = iter([f"{style(path, 'path')}:{style(str(found.matching), 'line')}"])
-        elif width is None:
+        elif layout.width is None:
             rows = _piped(found, path, layout, parted=started and any(answer.request.context))
         else:
             rows = _grouped(found, path, layout, parted=started)
-        file.writelines(row + "\n" for row in rows)
+        page.lines(rows)
         started = True
     tally = answer.tally
     if more := goes_on(layout, shown, tally.lines, answer.offset):
         lines = f"{shown:,} of {plural(tally.lines, 'line')} in {plural(tally.files, 'file')}"
-        file.write(footer_line([lines, *more], answer.info, layout) + "\n")
-    if footer and width is not None:
+        page.end([lines, *more], answer.info)
+    if footer and layout.width is not None:
         lines = plural(tally.lines, "line")
         if answer.request.lines == "text" and tally.shown < tally.lines:
             lines = f"{tally.shown:,} of {lines}"
         said = [f"{lines} in {plural(tally.files, 'file')}"] if answer.request.lines != "none" else []
         said = said or [plural(tally.files, "file")]
         if started and answer.request.lines == "text":
-            file.write("\n")
-        file.write(footer_line(said, answer.info, layout) + "\n")
+            page.lines([""])
+        page.end(said, answer.info)
 
 
 def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:

@@ -4,45 +4,25 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import (
-    footer_line,
-    layout_for,
-    listed,
-    plural,
-    sentence,
-    shorten,
-    visible_line,
-    visible_path,
-    width_of,
-)
+from lci_py.render.text.style import listed, plural, sentence, shorten, visible_line, visible_path, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.history import Commit, HistoryAnswer
 
 _ID = 10  # characters of a commit's id, which tell it from all others in nearly any repository
 
 
-def render(
-    answer: HistoryAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
-    """Write an answer as text.
-
-    Args:
-        answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
-        footer: Whether to end with how many commits there are.
-    """
-    layout = layout_for(file, color, width)
-    file.writelines(line + "\n" for line in _lines(answer, layout))
+def render(answer: HistoryAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text. `footer` says whether to end with how many commits there are."""
+    layout = page.layout
+    page.lines(_lines(answer, layout))
     if footer:
         shown, count = len(answer.results), plural(answer.total, "commit")
         count = f"{shown:,} of {count}" if shown < answer.total else count
-        file.write(footer_line([count], answer.info, layout) + "\n")
+        page.end([count], answer.info)
 
 
 def render_paths(answer: HistoryAnswer, *, file: IO[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.text.style import counts, layout_for, listed, plural, sentence, size, visible_line, visible_path
+from lci_py.render.text.style import Page, counts, listed, plural, size, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,14 +35,9 @@ def _row(label: str, text: str, layout: Layout) -> str:
     )
 
 
-def _warning(text: object, layout: Layout) -> str:
-    lines = sentence(f"{layout.signs.warn} {text}", layout, "  ")
-    return "".join(layout.style(line, "warn") + "\n" for line in lines)
-
-
-def render_build(built: BuildSummary, *, file: IO[str], color: bool = False, width: int | None = None) -> None:
+def render_build(built: BuildSummary, page: Page) -> None:
     """Write the summary after `lci index`."""
-    layout = layout_for(file, color, width)
+    file, layout = page.file, page.layout
     style, signs, *_ = layout
     if not built.changed:
         file.write(f"up to date (generation {built.generation})\n")
@@ -63,7 +58,8 @@ def render_build(built: BuildSummary, *, file: IO[str], color: bool = False, wid
         file.write(_row("apart", _apart(built.nested_repositories, built.skipped_by_reason, signs), layout))
         file.write(_row("branches", _branches(built.branches.items(), signs), layout))
         file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", layout))
-    file.writelines(_warning(text, layout) for text in built.warnings)
+    for text in built.warnings:
+        page.warning(text)
 
 
 def _refresh(built: BuildSummary, signs: Signs) -> str:
@@ -115,7 +111,7 @@ def render_dry_run(
         shown = skips if verbose else skips[:_EXAMPLES]
         file.writelines(f"    {visible_line(skip.path)}{_rule(skip, rules) if verbose else ''}\n" for skip in shown)
         if len(skips) > len(shown):
-            file.write(f"    {layout_for(file, False, None).signs.ellipsis} and {len(skips) - len(shown):,} more\n")
+            file.write(f"    {Page(file).layout.signs.ellipsis} and {len(skips) - len(shown):,} more\n")
 
 
 def render_files(files: list[FileEntry], *, file: IO[str]) -> None:
@@ -140,14 +136,12 @@ def _age(seconds: float) -> str:
     return "just now"
 
 
-def render_status(
-    status: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None, verbose: bool = False
-) -> None:
+def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = False) -> None:
     """Write what `lci status` found.
 
     A key that is missing or null has no row: before its first commit, a branch has no commit to show.
     """
-    layout = layout_for(file, color, width)
+    file, layout = page.file, page.layout
     style, signs, *_ = layout
     get = status.get
     health = visible_line(str(get("health", "ok")))
@@ -187,7 +181,7 @@ def render_status(
     if get("repositories"):
         from lci_py.render.text.workspaces import repository_rows
 
-        file.writelines(line + "\n" for line in repository_rows(status["repositories"], layout))
+        page.lines(repository_rows(status["repositories"], layout))
     nested = get("nested_repositories") or ()
     file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), layout))
     file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", layout))
@@ -195,8 +189,9 @@ def render_status(
     file.write(_row("include", f"{allowed}, although ignored (--include)" if allowed else "", layout))
     lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
     problems = (*(get("problems") or ()), *lost, *(get("warnings") or ()))
-    file.writelines(_warning(text, layout) for text in problems)
-    _stale(status, file, layout)
+    for text in problems:
+        page.warning(text)
+    _stale(status, page)
 
 
 def _segments(status: Mapping[str, Any], layout: Layout, *, verbose: bool) -> Iterator[str]:
@@ -230,19 +225,19 @@ def _skipped(status: Mapping[str, Any], signs: Signs) -> Iterator[str]:
             yield f"    {visible_line(reason)}: {signs.ellipsis} and {total[reason] - len(paths):,} more\n"
 
 
-def _stale(status: Mapping[str, Any], file: IO[str], layout: Layout) -> None:
+def _stale(status: Mapping[str, Any], page: Page) -> None:
     stale = int(status.get("stale_files") or 0)
     if not stale:
         return
     command = f"lci index --workspace {name}" if (name := status.get("workspace")) else "lci index"
-    file.write(_warning(f"{plural(stale, 'file')} changed since; `{command}` refreshes them", layout))
+    page.warning(f"{plural(stale, 'file')} changed since; `{command}` refreshes them")
     paths = list(status.get("stale_paths") or ())
-    file.writelines(f"    {visible_line(str(path))}\n" for path in paths)
+    page.lines(f"    {visible_line(str(path))}" for path in paths)
     if stale > len(paths) > 0:
-        file.write(f"    {layout.signs.ellipsis} and {stale - len(paths):,} more\n")
+        page.lines([f"    {page.layout.signs.ellipsis} and {stale - len(paths):,} more"])
 
 
-def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
+def render_cleaned(cleaned: Mapping[str, Any], file: IO[str]) -> None:
     """Write what `lci clean` removed, and what it kept."""
     folder = visible_line(str(cleaned["index_dir"]))
     file.write(f"{folder}: {size(cleaned['freed_bytes'])} freed\n")
@@ -250,13 +245,14 @@ def render_cleaned(cleaned: Mapping[str, Any], *, file: IO[str]) -> None:
         file.write(f"  kept {visible_line(str(name))}\n")
 
 
-def render_hooks(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
+def render_hooks(found: Mapping[str, Any], page: Page) -> None:
     """Write the state of each git hook."""
-    layout = layout_for(file, color, width)
+    file, layout = page.file, page.layout
     style = layout.style
     file.write(f"hooks in {style(visible_line(str(found['folder'])), 'path')}\n")
     for hook in found["hooks"]:
         detail = f": {visible_line(hook['detail'])}" if hook["detail"] else ""
         changed = "" if hook["name"] not in found["changed"] else " (changed)"
         file.write(f"  {hook['name']:<14}{hook['state']}{changed}{detail}\n")
-    file.writelines(_warning(text, layout) for text in found["warnings"])
+    for text in found["warnings"]:
+        page.warning(text)

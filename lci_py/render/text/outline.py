@@ -5,22 +5,12 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.outline_tree import trees
-from lci_py.render.text.style import (
-    footer_line,
-    goes_on,
-    layout_for,
-    plural,
-    sentence,
-    shorten,
-    visible_line,
-    visible_path,
-    width_of,
-)
+from lci_py.render.text.style import goes_on, plural, shorten, visible_line, visible_path, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.outline import FileOutline, Node, OutlineAnswer
 
 
@@ -28,24 +18,14 @@ if TYPE_CHECKING:
 _MAP_SIGNATURE = 120
 
 
-def render(
-    answer: OutlineAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
-    """Write an answer as text.
-
-    Args:
-        answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
-        footer: Whether to end with how many there are, on a terminal or if some are left out.
-    """
-    layout = layout_for(file, color, width)
+def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text. `footer` says whether a terminal, or who gets a part, reads how many there are."""
+    layout = page.layout
     docs = not answer.request.is_map
     for place, found in enumerate(trees(answer)):
-        if place and width is not None:
-            file.write("\n")
-        file.writelines(line + "\n" for line in _file(found, layout, docs))
+        if place and layout.width is not None:
+            page.lines([""])
+        page.lines(_file(found, layout, docs))
     left = answer.total - len(answer.items)
     if left:
         budget = f" within {answer.max_tokens:,} tokens" if answer.max_tokens is not None else ""
@@ -54,12 +34,11 @@ def render(
         note = f"{shown} of {plural(answer.total, 'definition')}{budget}"
         more = [] if offset else ["a larger --max-tokens shows more"]
         note = ": ".join([note, *(goes_on(layout, len(answer.items), answer.total, offset) if layout.tools else more)])
-        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
-            file.write(layout.style(line, "warn") + "\n")
-    if footer and (width is not None or answer.info.behind):
+        page.warning(note)
+    if footer and (layout.width is not None or answer.info.behind):
         said = [] if left else [plural(answer.total, "definition")]
         if said or answer.info.behind:
-            file.write(footer_line(said, answer.info, layout) + "\n")
+            page.end(said, answer.info)
 
 
 def render_paths(answer: OutlineAnswer, *, file: IO[str]) -> None:

@@ -15,7 +15,6 @@ from lci_py.render.text.style import (
     cut_lines,
     footer_line,
     goes_on,
-    layout_for,
     plural,
     sentence,
     shorten,
@@ -29,7 +28,7 @@ from lci_py.types.search import BLOCK_KIND
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.search import Answer, DefinitionSite, GraphContext, GraphLink, Hint, Result
 
 _INDENT = "    "
@@ -394,10 +393,8 @@ def _summary(answer: Answer, layout: Layout) -> list[str]:
 
 def render(
     answer: Answer,
+    page: Page,
     *,
-    file: IO[str],
-    color: bool = False,
-    width: int | None = None,
     snippet_lines: int | None = None,
     footer: bool = True,
     explain: bool = False,
@@ -407,25 +404,24 @@ def render(
 
     Args:
         answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        page: Where.
         snippet_lines: Lines of code per result at most; 0 lists one line per result; None for all of a snippet.
         footer: Whether to end with `the best 10 results, more with -n · multiview`.
         explain: Whether to show the plan.
         imports: Whether to show what the files of the results import, and who imports them.
     """
     lines_of_code = snippet_lines != 0
-    listing = _Listing(answer, layout_for(file, color, width), snippet_lines, imports=imports)
+    listing = _Listing(answer, page.layout, snippet_lines, imports=imports)
+    width = page.layout.width
     if width is None:
         for path, results in _by_file(answer.results).items():
-            file.write(listing.style(visible_line(path), "path") + "\n")
-            file.writelines(line + "\n" for result in results for line in listing.result(result))
+            page.lines([listing.style(visible_line(path), "path")])
+            page.lines(line for result in results for line in listing.result(result))
     else:
         for i, result in enumerate(answer.results):
             if i and lines_of_code:
-                file.write("\n")
-            file.writelines(line + "\n" for line in listing.result(result))
+                page.lines([""])
+            page.lines(listing.result(result))
     notes, explained = list(listing.notes()), list(listing.explained_file())
     rest = list(listing.insight(explain=explain))
     if footer:
@@ -433,32 +429,30 @@ def render(
         more = goes_on(listing.layout, shown, answer.total, answer.offset)
         rest.append(footer_line([*_summary(answer, listing.layout), *more], answer.index, listing.layout))
     if answer.results and lines_of_code and width is not None and (notes or explained or rest):
-        file.write("\n")
+        page.lines([""])
     # The explained file begins with its path, as a result does; blank lines keep it from looking like one.
     before = [""] if explained and (notes or (answer.results and (width is None or not lines_of_code))) else []
     after = [""] if explained and rest else []
-    file.writelines(line + "\n" for line in (*notes, *before, *explained, *after, *rest))
+    page.lines((*notes, *before, *explained, *after, *rest))
 
 
-def render_definitions(
-    answer: Answer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
+def render_definitions(answer: Answer, page: Page, *, footer: bool = True) -> None:
     """Write the answer of `lci def`: place, kind and name, signature, and first line of the doc comment."""
     # There is no score, since every definition of the name counts, and no snippet, which would repeat the signature.
-    listing = _Listing(answer, layout_for(file, color, width), 1)
+    listing = _Listing(answer, page.layout, 1)
     for result in answer.results:
         lines = list(listing.header(result, ""))
         lines += [listing.aside(_flat(result.signature), dim=False)] if result.signature else []
         lines += [listing.aside(_flat(result.doc))] if result.doc else []
         lines += list(listing.also_in(result))
         lines += list(listing.conflict(result)) if result.conflict else []
-        file.writelines(line + "\n" for line in lines)
-    file.writelines(line + "\n" for line in listing.notes())
+        page.lines(lines)
+    page.lines(listing.notes())
     if footer:
         noun = "definition" if answer.total == 1 else "definitions"
         shown = len(answer.results)
         count = f"{shown:,} of {answer.total:,}" if answer.total != shown else f"{shown:,}"
-        file.write(footer_line([f"{count} {noun}"], answer.index, listing.layout) + "\n")
+        page.end([f"{count} {noun}"], answer.index)
 
 
 def render_paths(answer: Answer, *, file: IO[str]) -> None:

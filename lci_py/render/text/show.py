@@ -5,63 +5,43 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import (
-    footer_line,
-    layout_for,
-    plural,
-    quoted,
-    sentence,
-    visible,
-    visible_line,
-    visible_path,
-)
+from lci_py.render.text.style import plural, quoted, sentence, visible, visible_line, visible_path
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest
 
 _INDENT = "    "
 _TAB = 4
 
 
-def render(
-    answer: ShowAnswer,
-    *,
-    file: IO[str],
-    color: bool = False,
-    width: int | None = None,
-    numbers: bool = False,
-    footer: bool = True,
-) -> None:
+def render(answer: ShowAnswer, page: Page, *, numbers: bool = False, footer: bool = True) -> None:
     """Write an answer as text. No line of the source is cut, also on a terminal.
 
     Args:
         answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe.
+        page: Where.
         numbers: Whether a pipe gets line numbers, too.
         footer: Whether to end with how many there are, on a terminal or if some are left out.
     """
-    layout = layout_for(file, color, width)
+    layout = page.layout
     for place, item in enumerate(answer.results):
         if place:
-            file.write("\n")
-        file.writelines(line + "\n" for line in _result(item, answer.request, layout, numbers or width is not None))
+            page.lines([""])
+        page.lines(_result(item, answer.request, layout, numbers or layout.width is not None))
     notes = list(_notes(answer, layout))
-    footer = footer and (width is not None or bool(answer.info.behind))
+    footer = footer and (layout.width is not None or bool(answer.info.behind))
     if answer.results and (notes or footer):
-        file.write("\n")
+        page.lines([""])
     for note in notes:
-        for line in sentence(f"{layout.signs.warn} {note}", layout, "  "):
-            file.write(layout.style(line, "warn") + "\n")
+        page.warning(note)
     if footer:
         shown = len(answer.results)
         count = plural(shown, "result") if shown == answer.total else f"{shown:,} of {plural(answer.total, 'result')}"
-        file.write(footer_line([count], answer.info, layout) + "\n")
+        page.end([count], answer.info)
 
 
 def render_paths(answer: ShowAnswer, *, file: IO[str]) -> None:

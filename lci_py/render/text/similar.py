@@ -4,51 +4,31 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import (
-    footer_line,
-    goes_on,
-    layout_for,
-    plural,
-    shorten,
-    visible_line,
-    visible_path,
-    width_of,
-)
+from lci_py.render.text.style import goes_on, plural, shorten, visible_line, visible_path, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
     from lci_py.types.similar import Likeness, SimilarAnswer
 
 
-def render(
-    answer: SimilarAnswer, *, file: IO[str], color: bool = False, width: int | None = None, footer: bool = True
-) -> None:
-    """Write an answer as text.
-
-    Args:
-        answer: What to show.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
-        footer: Whether to end with how many there are.
-    """
-    layout = layout_for(file, color, width)
+def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text. `footer` says whether to end with how many there are."""
+    layout = page.layout
     for one in answer.results:
         if one.twin:
             said = f"{layout.signs.warn} a near duplicate exists already: {_place(one)}"
-            file.write(
-                layout.style(f"{said}, {one.same:.0%} the same text, {one.shape:.0%} the same shape", "warn") + "\n"
-            )
+            said += f", {one.same:.0%} the same text, {one.shape:.0%} the same shape"
+            page.lines([layout.style(said, "warn")])
     for one in answer.results:
-        file.writelines(line + "\n" for line in _lines(one, layout))
+        page.lines(_lines(one, layout))
     if footer:
         shown = len(answer.results)
         count = plural(answer.total, "similar definition")
         parts = [f"the first {shown:,} of {count}" if shown < answer.total else count]
         parts += goes_on(layout, shown, answer.total, answer.request.offset)
-        file.write(footer_line(parts, answer.info, layout) + "\n")
+        page.end(parts, answer.info)
 
 
 def render_paths(answer: SimilarAnswer, *, file: IO[str]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text.style import layout_for, plural, shorten, visible_line, width_of, wrapped
+from lci_py.render.text.style import plural, shorten, visible_line, width_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
 
 _TURN_ON = 'set log = "on" in .lci.toml, or LCI_LOG=on (LCI_LOG=queries keeps what was asked, too)'
 _COLUMNS = ("searches", "no results", "degraded", "relaxed", "p50", "p90")
@@ -19,16 +19,14 @@ _DAYS = 14
 _LEAST = 40
 
 
-def render_stats(found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None) -> None:
+def render_stats(found: Mapping[str, Any], page: Page) -> None:
     """Write what the log of searches says, or how to turn it on.
 
     Args:
         found: The object of `lci stats --json`.
-        file: Where; its encoding decides between Unicode and ASCII signs.
-        color: Whether to write ANSI colours.
-        width: Columns of the terminal; None for a pipe, where nothing is cut.
+        page: Where.
     """
-    file.writelines(line + "\n" for line in _lines(found, layout_for(file, color, width)))
+    page.lines(_lines(found, page.layout))
 
 
 def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:

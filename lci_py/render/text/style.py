@@ -164,9 +164,33 @@ class Layout(NamedTuple):
         return f"  {id}" if self.tools else ""
 
 
-def layout_for(file: IO[str], color: bool, width: int | None) -> Layout:
-    """The layout for a stream; its encoding decides between Unicode and ASCII signs, its type about the words."""
-    return Layout(Style(color), signs_for(getattr(file, "encoding", None)), width, isinstance(file, ToolText))
+class Page:
+    """A stream to which an answer is written as text, and the layout of its lines."""
+
+    def __init__(self, file: IO[str], color: bool = False, width: int | None = None) -> None:
+        """
+        Args:
+            file: Its encoding decides between Unicode and ASCII signs, its type about the words of hints.
+            color: Whether to write ANSI colours.
+            width: Columns of the terminal; None for a pipe, where nothing is cut.
+        """
+        self.file = file
+        signs = signs_for(getattr(file, "encoding", None))
+        self.layout = Layout(Style(color), signs, width, isinstance(file, ToolText))
+
+    def lines(self, lines: Iterable[str]) -> None:
+        self.file.writelines(line + "\n" for line in lines)
+
+    def sentence(self, text: str, color: str = "warn", hanging: str = "  ") -> None:
+        """Write a sentence on as many lines as the terminal needs."""
+        self.lines(self.layout.style(line, color) for line in sentence(text, self.layout, hanging))
+
+    def warning(self, text: object) -> None:
+        self.sentence(f"{self.layout.signs.warn} {text}")
+
+    def end(self, parts: Iterable[str], info: IndexInfo) -> None:
+        """Write the footer of an answer."""
+        self.lines([footer_line(parts, info, self.layout)])
 
 
 # Paths, line numbers and matches have ripgrep's default colours, which many readers know.

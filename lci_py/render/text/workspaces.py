@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text.style import layout_for, plural, visible_line, width_of
+from lci_py.render.text.style import plural, visible_line, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lci_py.render.text.style import Layout
+    from lci_py.render.text.style import Layout, Page
 
 _MAX_NAME = 32
 _PROBLEMS = {
@@ -20,13 +20,11 @@ _PROBLEMS = {
 }
 
 
-def render_workspaces(
-    found: Mapping[str, Any], *, file: IO[str], color: bool = False, width: int | None = None
-) -> None:
+def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
     """Write the workspaces with their repositories, or what was added to one or taken out of it."""
-    layout = layout_for(file, color, width)
+    layout = page.layout
     if "workspaces" not in found:
-        file.writelines(line + "\n" for line in _changed(found, layout))
+        page.lines(_changed(found, layout))
         return
     for one in found["workspaces"]:
         note = (
@@ -36,10 +34,10 @@ def render_workspaces(
                 one["workspace"]
             )
         )
-        file.write(f"{layout.style(one['workspace'], 'bold')}{layout.style(note, 'dim')}\n")
-        file.writelines(line + "\n" for line in repository_rows(one["repositories"], layout))
+        page.lines([f"{layout.style(one['workspace'], 'bold')}{layout.style(note, 'dim')}"])
+        page.lines(repository_rows(one["repositories"], layout))
     if not found["workspaces"]:
-        file.write("no workspaces; `lci workspace add NAME PATH…` makes one\n")
+        page.lines(["no workspaces; `lci workspace add NAME PATH…` makes one"])
 
 
 def _changed(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from lci_py.render import relative_paths
 from lci_py.render.text import conflicts, results
-from lci_py.render.text.style import width_of
+from lci_py.render.text.style import Page, width_of
 from lci_py.types.conflicts import Conflict, ConflictsAnswer
 from lci_py.types.record import replace
 from lci_py.types.search import CONFLICT_TYPES, RELATIONS, Answer, DefinitionSite, IndexInfo
@@ -68,7 +68,7 @@ def answer(*found: Conflict, **changes: Any) -> ConflictsAnswer:
 def shown(found: ConflictsAnswer, encoding: str = "utf-8", **options: Any) -> str:
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, errors="strict", newline="")
-    conflicts.render(found, file=file, **options)
+    conflicts.render(found, Page(file, options.pop("color", False), options.pop("width", None)), **options)
     file.flush()
     return raw.getvalue().decode(encoding)
 
@@ -202,7 +202,7 @@ def search(sites: tuple[DefinitionSite, ...], width: int | None = None, **change
     row = make(file="net/open.go", line=12, qualified_name="net.open", conflict=True, definitions=sites)
     file = io.StringIO()
     found = Answer("q", "dense", (row,), 1, False, INDEX)
-    results.render(replace(found, **changes), file=file, width=width, snippet_lines=0)
+    results.render(replace(found, **changes), Page(file, width=width), snippet_lines=0)
     return file.getvalue()
 
 
@@ -226,7 +226,7 @@ def test_one_list_for_all_rows_of_a_symbol() -> None:
         for site in sites
     ]
     file = io.StringIO()
-    results.render(Answer("q", "dense", tuple(rows), 5, False, INDEX), file=file, snippet_lines=0)
+    results.render(Answer("q", "dense", tuple(rows), 5, False, INDEX), Page(file), snippet_lines=0)
     said = [line.strip() for line in file.getvalue().splitlines() if "definitions, " in line]
     assert said == [
         "3 definitions, overlap: both can hold at once",

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from lci_py.render.text import index, progress as progress_text, results
 from lci_py.render.text.progress import Progress
-from lci_py.render.text.style import shorten, visible, visible_line, visible_path, width_of
+from lci_py.render.text.style import Page, shorten, visible, visible_line, visible_path, width_of
 from lci_py.source.repository.ignored import IgnoreRule
 from lci_py.types.index import EXTRACTED, SLOW_MODEL, BuildSummary
 from lci_py.types.record import replace
@@ -61,7 +61,7 @@ def answer(*found: Result, **changes: Any) -> Answer:
 def shown(found: Answer, encoding: str = "utf-8", **options: Any) -> str:
     raw = io.BytesIO()
     file = io.TextIOWrapper(raw, encoding=encoding, errors="strict", newline="")
-    results.render(found, file=file, **options)
+    results.render(found, Page(file, options.pop("color", False), options.pop("width", None)), **options)
     file.flush()
     return raw.getvalue().decode(encoding)
 
@@ -187,7 +187,7 @@ def test_a_first_index_reuses_nothing_of_a_user() -> None:
     built = BuildSummary("/r", 2, True, 1, {"python": 2}, {}, 3, {}, {}, 0.5, 10, 20, parsed_files=1, reused_files=1)
     for generation, said in ((1, False), (2, True)):
         file = io.StringIO()
-        index.render_build(replace(built, generation=generation), file=file)
+        index.render_build(replace(built, generation=generation), Page(file))
         assert ("1 parsed · 1 unchanged" in file.getvalue()) == said
 
 
@@ -328,7 +328,7 @@ def test_no_field_can_send_a_control_character(value: str, width: int | None) ->
     )  # fmt: skip
     assert not re.search(FORBIDDEN, shown(found, width=width, explain=True))
     file = io.StringIO()
-    results.render_definitions(found, file=file, width=width)
+    results.render_definitions(found, Page(file, width=width))
     results.render_paths(found, file=file)
     assert not re.search(FORBIDDEN, file.getvalue())
 
@@ -352,7 +352,7 @@ def test_paths() -> None:
 
 def test_definitions() -> None:
     file = io.StringIO()
-    results.render_definitions(answer(make(doc="Encrypts."), total=1), file=file)
+    results.render_definitions(answer(make(doc="Encrypts."), total=1), Page(file))
     assert file.getvalue() == (
         "src/aes.go:9  function crypto.encrypt\n    func encrypt(p []byte)\n    Encrypts.\n1 definition\n"
     )
@@ -383,7 +383,7 @@ BUILT = BuildSummary(
 
 def test_build_summary() -> None:
     file = io.StringIO()
-    index.render_build(BUILT, file=file)
+    index.render_build(BUILT, Page(file))
     text = file.getvalue()
     assert text.startswith(
         "indexed 1,420 files in 2.3 s (generation 3)\n  refresh   20 parsed · 1,400 unchanged · 3 removed · 81 chunks embedded\n"
@@ -397,22 +397,22 @@ def test_build_summary() -> None:
 
 def test_a_build_from_nothing_has_no_row_about_a_refresh() -> None:
     file = io.StringIO()
-    index.render_build(replace(BUILT, reused_files=0, removed_files=0), file=file)
+    index.render_build(replace(BUILT, reused_files=0, removed_files=0), Page(file))
     assert "refresh" not in file.getvalue()
 
 
 def test_nothing_changed() -> None:
     file = io.StringIO()
-    index.render_build(replace(BUILT, changed=False, warnings=()), file=file)
+    index.render_build(replace(BUILT, changed=False, warnings=()), Page(file))
     assert file.getvalue() == "up to date (generation 3)\n"
 
 
 def test_a_status_counts_files_with_syntax_errors() -> None:
     file = io.StringIO()
-    index.render_status({"files": 9, "errors_by_language": {"c": 3, "cpp": 1}}, file=file)
+    index.render_status({"files": 9, "errors_by_language": {"c": 3, "cpp": 1}}, Page(file))
     assert "  syntax    errors in 4 files: c 3 · cpp 1\n" in file.getvalue()
     file = io.StringIO()
-    index.render_status({"files": 9, "errors_by_language": {}}, file=file)
+    index.render_status({"files": 9, "errors_by_language": {}}, Page(file))
     assert "syntax" not in file.getvalue()
 
 
@@ -433,14 +433,14 @@ def test_dry_run() -> None:
 def test_nested_repositories() -> None:
     file = io.StringIO()
     status = {"root": "/r", "skipped_by_reason": {"nested_repository": 9}, "ignore_files": False}
-    index.render_status(status | {"nested_repositories": [f"lib{i}/" for i in range(9)]}, file=file)
+    index.render_status(status | {"nested_repositories": [f"lib{i}/" for i in range(9)]}, Page(file))
     assert (
         "  apart     9 worktrees or submodules, not in this index: lib0 · lib1 · lib2 · lib3 · lib4 · +4 more\n"
         "  ignore    ignore files do not count (--no-ignore)\n"
     ) in file.getvalue()
     file = io.StringIO()
     one = BuildSummary("/r", 1, True, 3, {}, {}, 3, {}, {"nested_repository": 1}, 0.5, 1, 2)
-    index.render_build(replace(one, nested_repositories=("lib/",), started_from="/r2", parsed_files=1), file=file)
+    index.render_build(replace(one, nested_repositories=("lib/",), started_from="/r2", parsed_files=1), Page(file))
     assert "  reused    2 of 3 files were indexed in /r2\n" in file.getvalue()
     assert "  apart     1 worktree or submodule, not in this index: lib\n" in file.getvalue()
 
@@ -462,7 +462,7 @@ def test_status() -> None:
         "stale_paths": ["a.py", "b.py"],
         "health": "ok",
     }
-    index.render_status(status, file=file)
+    index.render_status(status, Page(file))
     text = file.getvalue()
     assert text.startswith("/r\\x1b: ok\n  index     generation 3, built 2 hours ago, 2025-03-01T09:30:00Z\n")
     assert "git       main at abcdef012345\n" in text
@@ -484,7 +484,7 @@ def test_status_with_segments_and_problems() -> None:
         "health": "damaged",
     }
     file = io.StringIO()
-    index.render_status(status, file=file)
+    index.render_status(status, Page(file))
     text = file.getvalue()
     assert "  chunks    90, 4 not embedded yet\n" in text
     assert "  segments  9\n    1  12 files, 9 chunks, 5.0 kB: bm25-1 5.0 kB\n    2  1 file, " in text
@@ -492,7 +492,7 @@ def test_status_with_segments_and_problems() -> None:
     assert "a.bin" not in text
     assert text.endswith("⚠ bm25-1 does not match its checksum\n⚠ open to \\x1b all\n")
     file = io.StringIO()
-    index.render_status(status, file=file, verbose=True)
+    index.render_status(status, Page(file), verbose=True)
     text = file.getvalue()
     assert text.count("bm25-1 5.0") == 9
     assert "    binary: a.bin\n    binary: b\\x1b.bin\n    binary: … and 28 more\n" in text
@@ -500,7 +500,7 @@ def test_status_with_segments_and_problems() -> None:
 
 def test_cleaned_and_hooks() -> None:
     file = io.StringIO()
-    index.render_cleaned({"index_dir": "/r/.lci", "freed_bytes": 2_000_000, "kept": ["mine\x1b"]}, file=file)
+    index.render_cleaned({"index_dir": "/r/.lci", "freed_bytes": 2_000_000, "kept": ["mine\x1b"]}, file)
     assert file.getvalue() == "/r/.lci: 2.0 MB freed\n  kept mine\\x1b\n"
     file = io.StringIO()
     hooks = [
@@ -508,7 +508,7 @@ def test_cleaned_and_hooks() -> None:
         {"name": "post-merge", "state": "skipped", "detail": "is \x1b odd"},
     ]
     found = {"folder": "/r/.git/hooks", "changed": ["post-commit"], "hooks": hooks, "warnings": ["no index"]}
-    index.render_hooks(found, file=file)
+    index.render_hooks(found, Page(file))
     assert file.getvalue() == (
         "hooks in /r/.git/hooks\n  post-commit   installed (changed)\n  post-merge    skipped: is \\x1b odd\n⚠ no index\n"
     )
@@ -516,7 +516,7 @@ def test_cleaned_and_hooks() -> None:
 
 def test_status_of_a_folder_that_is_no_repository() -> None:
     file = io.StringIO()
-    index.render_status({"root": "/r", "commit": None, "branch": None, "model": None, "health": "ok"}, file=file)
+    index.render_status({"root": "/r", "commit": None, "branch": None, "model": None, "health": "ok"}, Page(file))
     assert "  git" not in file.getvalue()
     assert "  model" not in file.getvalue()
 
@@ -666,7 +666,7 @@ def test_the_state_of_an_index_fits_its_terminal() -> None:
 
     def lines(**options: Any) -> list[str]:
         file = io.StringIO()
-        index.render_status(status, file=file, **options)
+        index.render_status(status, Page(file, options.pop("color", False), options.pop("width", None)), **options)
         return file.getvalue().splitlines()
 
     narrow = lines(width=60)

@@ -14,6 +14,7 @@ from lci_py import app
 from lci_py.errors import UsageError
 from lci_py.render.relative_paths import seen_from
 from lci_py.render.text import results
+from lci_py.render.text.style import Page
 from lci_py.search.engine import Engine
 from lci_py.search.explain.shadow import under
 from lci_py.search.query import weights
@@ -105,7 +106,7 @@ def test_json_fits_the_schema_and_the_table_lists_the_moves(session):
     SCHEMA.validate(obj)
     assert obj["shadow"]["same"] == 1
     file = io.StringIO()
-    results.render(found, file=file, snippet_lines=0)
+    results.render(found, Page(file), snippet_lines=0)
     assert file.getvalue().splitlines()[-4:-1] == [
         "shadow tests_first: 2 moves, 1 the same",
         "    1 → 2  pool/pool.py:1  evict_idle",

@@ -11,6 +11,7 @@ import pytest
 from lci_py import app
 from lci_py.errors import DamagedIndexError, UsageError
 from lci_py.render.text.results import render
+from lci_py.render.text.style import Page
 from lci_py.search.engine import Engine
 from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
 from lci_py.types.search import Answer, Filters, SearchRequest
@@ -47,7 +48,7 @@ def test_a_phrase_that_stands_nowhere_need_not_stand_together(session: Engine) -
     assert '"circle of an area" stands nowhere in the repository' in said
     assert answer.results == ask(session, "circle of an area").results
     out = io.StringIO()
-    render(answer, file=out)
+    render(answer, Page(out))
     assert f"relaxed: {said}\n" in out.getvalue()
 
 
@@ -112,7 +113,7 @@ def test_a_single_mode_says_what_it_does_not_take_as_written(session: Engine, mo
         assert answer.results == ask(session, bare, mode=mode).results != ()
         assert answer.plan is not None and len(answer.plan["relaxed"]) == 1
         out = io.StringIO()
-        render(answer, file=out)
+        render(answer, Page(out))
         assert f"relaxed: {answer.plan['relaxed'][0]}\n" in out.getvalue()
     strict = ask(session, '"circle of an area"', mode=mode, strict=True)
     assert (strict.results, strict.plan) == ((), None)

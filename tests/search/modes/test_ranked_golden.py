@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.render.text.results import render
+from lci_py.render.text.style import Page
 from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
 from tests.conftest import PROJECT
@@ -29,7 +30,7 @@ QUERIES = {
 def test_golden_ranking(session: Engine, name: str, mode: str) -> None:
     answer = session.search(SearchRequest(QUERIES[name], mode, 8, snippet=2, conflicts=True))
     out = io.StringIO()
-    render(answer, file=out, color=False, width=None, snippet_lines=2, explain=False)
+    render(answer, Page(out), snippet_lines=2, explain=False)
     path: Path = GOLDEN / f"{name}.{mode}.txt"
     if os.environ.get("LCI_UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,7 +42,7 @@ def test_golden_ranking(session: Engine, name: str, mode: str) -> None:
 def test_golden_symbolic(session: Engine) -> None:
     answer = session.search(SearchRequest("kind:interface name:*", "symbolic", 50, snippet=0))
     out = io.StringIO()
-    render(answer, file=out, color=False, width=None, snippet_lines=0)
+    render(answer, Page(out), snippet_lines=0)
     path = GOLDEN / "interfaces.symbolic.txt"
     if os.environ.get("LCI_UPDATE_GOLDEN"):
         path.write_text(out.getvalue(), "utf-8")

@@ -9,6 +9,7 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError
+from lci_py.render.text.style import Page
 from lci_py.search.engine import Engine
 from lci_py.search.navigate import references
 from lci_py.source.extract.occurrences import finder, occurrences
@@ -220,5 +221,5 @@ def test_control_characters_of_a_line_do_not_reach_the_terminal(tmp_path: Path) 
     root = build(tmp_path, {"a.py": "turn = 1  # \x1b[31m\u202e\n"})
     with app.open_engine(str(root)) as session:
         shown = io.StringIO()
-        render(session.navigate("refs", GraphRequest("turn")), file=shown)
+        render(session.navigate("refs", GraphRequest("turn")), Page(shown))
     assert "\\x1b[31m\\u202e" in shown.getvalue() and "\x1b" not in shown.getvalue()
