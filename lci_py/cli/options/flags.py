@@ -119,6 +119,9 @@ FILTER_FLAGS = (
     Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
     Flag(("--repo",), "list", "Of a workspace, only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
 )
+#: What a command has that shows a list, besides the length of the list.
+_PRINTED = (*ANSWER_FLAGS, PATHS_FLAG, MAX_TOKENS_FLAG)
+LIST_FLAGS = (OFFSET_FLAG, REFRESH_FLAG, *FILTER_FLAGS, *_PRINTED, TRUST_FLAG, *GENERAL_FLAGS)
 NO_TESTS_FLAG = Flag(
     ("--no-tests",), "flag", "No tests: by their paths, and in Rust what only a test build has.", FILTERS
 )

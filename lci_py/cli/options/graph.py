@@ -8,6 +8,7 @@ from lci_py.cli.options.flags import (
     FILTERS,
     GENERAL_FLAGS,
     JSON_FLAG,
+    LIST_FLAGS,
     MAX_TOKENS_FLAG,
     OFFSET_FLAG,
     OUTPUT,
@@ -27,12 +28,11 @@ _TREE_FORMATS = ("text", "json", "markdown", "dot", "mermaid")
 _GRAPH_NAME = Positional("NAME", "A name, a qualified name or the end of one; FILE:: before it.", required=True)
 _ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
 _ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")
-_GRAPH_REST = (REFRESH_FLAG, *FILTER_FLAGS, *ANSWER_FLAGS, PATHS_FLAG, MAX_TOKENS_FLAG, TRUST_FLAG, *GENERAL_FLAGS)
 CALLERS = Command(
     "callers",
     "Show who calls a function, or makes objects of a type.",
     _GRAPH_NAME,
-    (_ALL, _ALL_SHOWN, OFFSET_FLAG, *_GRAPH_REST),
+    (_ALL, _ALL_SHOWN, *LIST_FLAGS),
     (
         ("lci callers Session.close", "definitions, with the lines of the calls"),
         ("lci callers src/pool.py::close --paths", "every place of a call as file:line"),
@@ -43,7 +43,7 @@ CALLEES = Command(
     "callees",
     "Show what a function calls, in the repository and outside it.",
     _GRAPH_NAME,
-    (_ALL, _ALL_SHOWN, OFFSET_FLAG, *_GRAPH_REST),
+    (_ALL, _ALL_SHOWN, *LIST_FLAGS),
     (
         ("lci callees Session.close", "definitions first, then what is external or unknown"),
         ("lci callees main --json | jq .external", "only that"),
@@ -88,14 +88,7 @@ PATH = Command(
         _ALL,
         Flag(("--depth", "-d"), "int", "Calls of a chain at most.", RETRIEVAL, "N", default=20),
         Flag(("--limit", "-n"), "int", "Chains shown.", RETRIEVAL, "N", default=5),
-        OFFSET_FLAG,
-        REFRESH_FLAG,
-        *FILTER_FLAGS,
-        *ANSWER_FLAGS,
-        PATHS_FLAG,
-        MAX_TOKENS_FLAG,
-        TRUST_FLAG,
-        *GENERAL_FLAGS,
+        *LIST_FLAGS,
     ),
     (
         ("lci path main Session.close", "each line is the call that leads to the next one"),
