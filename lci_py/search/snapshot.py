@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
     from lci_py.index.shards.abbreviations import AbbreviationIndex
@@ -246,10 +243,6 @@ class Snapshot:
     @property
     def n_units(self) -> int:
         return self.numbering.total("units")
-
-    def files_of(self, units: NDArray[np.int64]) -> NDArray[np.int32]:
-        """The file of each of some units: [n]."""
-        return self.unit_table.file[units]
 
     @cached_property
     def unit_table(self) -> UnitColumns:

@@ -277,8 +277,6 @@ class AbbreviationIndex:
         Raises:
             DamagedIndexError: A shard is not what was written, or belongs to another index.
         """
-        if len(paths) != len(numbering.counts):
-            raise DamagedIndexError(f"{len(paths)} shards of related words of {len(numbering.counts)} segments")
         pairs = zip(paths, numbering.counts, strict=True)
         self._segments = [_Segment(path, counts["files"]) for path, counts in pairs]
         self._public = [numbering.public_array("files", place) for place in range(len(self._segments))]

@@ -270,8 +270,6 @@ class LexicalIndex:
         Raises:
             DamagedIndexError: A shard is not what was written, or belongs to another index.
         """
-        if len(paths) != len(numbering.counts):
-            raise DamagedIndexError(f"{len(paths)} lexical shards of {len(numbering.counts)} segments")
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.vectors import open_vectors
 
 if TYPE_CHECKING:
@@ -36,8 +35,6 @@ class DenseIndex:
         Raises:
             DamagedIndexError: A shard is not what was written, or does not belong to the numbering.
         """
-        if len(paths) != len(numbering.counts):
-            raise DamagedIndexError(f"{len(paths)} dense shards of {len(numbering.counts)} segments")
         self._numbering = numbering
         self._files = [
             open_vectors(path, dimension=dimension, rows=counts["chunks"], units=counts["units"])

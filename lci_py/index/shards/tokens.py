@@ -280,8 +280,6 @@ class TokenBags:
             codes: Returns the vectors of token ids up to a scale: [n] -> [n, d], whole numbers whose inner products
                 stay below 2^24.
         """
-        if len(paths) != len(numbering.counts):
-            raise DamagedIndexError(f"{len(paths)} tokens shards of {len(numbering.counts)} segments")
         counts = [segment["chunks"] for segment in numbering.counts]
         self._segments = [Bags(path, chunks=count) for path, count in zip(paths, counts, strict=True)]
         self._starts = [numbering.start("chunks", segment) for segment in range(len(counts) + 1)]

@@ -126,8 +126,6 @@ class UnitColumns:
         Raises:
             DamagedIndexError: A shard is not what was written.
         """
-        if len(shards) != len(numbering.counts):
-            raise DamagedIndexError(f"{len(shards)} shards of facts of {len(numbering.counts)} segments")
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(shards, numbering.counts, strict=True)]
         self._paths = paths

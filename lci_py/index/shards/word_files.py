@@ -67,8 +67,6 @@ class WordFiles:
         Raises:
             DamagedIndexError: A shard is not what was written, or belongs to another index.
         """
-        if len(paths) != len(numbering.counts):
-            raise DamagedIndexError(f"{len(paths)} lexical shards of {len(numbering.counts)} segments")
         self._numbering = numbering
         self._segments = [_Vocabulary(path) for path in paths]
 

@@ -194,9 +194,3 @@ def test_numbers_of_nothing(tmp_path: Path, name: str, number: int) -> None:
     values[0] = number
     with pytest.raises(DamagedIndexError):
         shard(tmp_path, **{name: values})
-
-
-def test_a_shard_of_another_index(tmp_path: Path) -> None:
-    shard(tmp_path)
-    with pytest.raises(DamagedIndexError):
-        AbbreviationIndex([], Numbering([{"files": 1, "symbols": 0, "units": 0, "chunks": 0}]))

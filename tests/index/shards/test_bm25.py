@@ -409,9 +409,3 @@ def test_rows_that_live_in_dead_ones_are_damage(tmp_path: Path) -> None:
         write_arrays(tmp_path / "wrong.arrays", maps)
         with pytest.raises(DamagedIndexError, match="that are dead"):
             LexicalIndex([tmp_path / "0.arrays"], Numbering(counts, Arrays(tmp_path / "wrong.arrays")))
-
-
-def test_as_many_shards_as_segments(tmp_path: Path) -> None:
-    counts = write(tmp_path / "x.arrays", FILES)
-    with pytest.raises(DamagedIndexError, match="0 lexical shards of 1 segments"):
-        LexicalIndex([], Numbering([counts]))

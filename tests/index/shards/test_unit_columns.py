@@ -115,8 +115,6 @@ def test_they_do_not_depend_on_the_segments(tmp_path: Path) -> None:
             assert ours.dtype == theirs.dtype, name
             assert np.array_equal(ours, theirs), name
         assert one.snapshot.unit_table.paths == other.snapshot.unit_table.paths
-        units = np.array([3, 0, 3], np.int64)
-        assert one.snapshot.files_of(units).tolist() == one.snapshot.unit_table.file[units].tolist()
 
 
 def test_an_empty_index_has_none(tmp_path: Path) -> None:
@@ -208,9 +206,6 @@ def test_a_shard_of_another_index_is_damage(shard: tuple[Path, dict[str, int]]) 
     for kind in ("files", "units"):
         with pytest.raises(DamagedIndexError):
             use(path, {**counts, kind: counts[kind] + 1})
-    for paths in ([], [path, path]):
-        with pytest.raises(DamagedIndexError):
-            UnitColumns(paths, Numbering([counts]), list)
     with pytest.raises(DamagedIndexError):
         _ = UnitColumns([path], Numbering([counts]), list).paths  # the table of files is another's
 
