@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import IndexError_, nothing_asked
 from lci_py.search.answer.results import answer as envelope, result
-from lci_py.search.modes.candidates import check
+from lci_py.search.modes.candidates import ANY_KIND, check
 from lci_py.source.repository.workspace import FOLDER
 from lci_py.source.text.folders import is_aside
 from lci_py.types.record import replace
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from lci_py.types.show import ShowAnswer, ShowRequest
     from lci_py.types.similar import SimilarAnswer, SimilarRequest
 
+#: Kinds of what is in the call graph.
+_GRAPH_KINDS = (*KINDS, FILE_KIND, LAMBDA_KIND)
 #: Results of a query that a map is about.
 _SEEDS = 20
 
@@ -214,6 +216,12 @@ class Engine:
 
     # --- the other questions ------------------------------------------------------------------------------------
 
+    def _asked(self, filters: Filters, kinds: tuple[str, ...] = ANY_KIND) -> Snapshot:
+        """The snapshot, for a new question. Raises what `check` raises."""
+        self.snapshot.forget()
+        check(self.snapshot, filters, kinds)
+        return self.snapshot
+
     def explore(self, request: ExploreRequest) -> ExploreAnswer:
         """What belongs to the answer of a question, as far as a budget of tokens has room for it.
 
@@ -223,9 +231,7 @@ class Engine:
         """
         from lci_py.search.explore.explore import explore
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return explore(self.snapshot, request)
+        return explore(self._asked(request.filters), request)
 
     def similar(self, request: SimilarRequest) -> SimilarAnswer:
         """The definitions that are most like some code.
@@ -236,15 +242,11 @@ class Engine:
         """
         from lci_py.search.explore.similar import similar
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return similar(self.snapshot, request)
+        return similar(self._asked(request.filters), request)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
         """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
-        snapshot = self.snapshot
-        snapshot.forget()
-        check(snapshot, filters)
+        snapshot = self._asked(filters)
         rows = _present_definitions(snapshot, name, filters)
 
         def first(count: int) -> Answer:
@@ -270,19 +272,18 @@ class Engine:
         Raises:
             UsageError: A filter, or the depth, cannot be used.
         """
-        self.snapshot.forget()
-        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
+        snapshot = self._asked(request.filters, _GRAPH_KINDS)
         if command == "refs":
             from lci_py.search.navigate.references import references
 
-            return references(self.snapshot, request)
+            return references(snapshot, request)
         if command == "tree":
             from lci_py.search.navigate.tree import tree
 
-            return tree(self.snapshot, request)
+            return tree(snapshot, request)
         from lci_py.search.navigate.calls import neighbours
 
-        return neighbours(self.snapshot, request, "callers" if command == "callers" else "callees")
+        return neighbours(snapshot, request, "callers" if command == "callers" else "callees")
 
     def show(self, request: ShowRequest) -> ShowAnswer:
         """The text of definitions, by name, by the id of a result or by place.
@@ -292,9 +293,7 @@ class Engine:
         """
         from lci_py.search.navigate.show import show
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return show(self.snapshot, request)
+        return show(self._asked(request.filters), request)
 
     def outline(self, request: OutlineRequest) -> OutlineAnswer:
         """The definitions of files as trees, or a map of a folder.
@@ -309,9 +308,7 @@ class Engine:
             # Not `self.search`: nobody asked for these results, so no log counts them.
             results = Engine.search(self, SearchRequest(request.query, "multiview", _SEEDS, snippet=0)).results
             found = {result.id: result.mode_score for result in results}
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return outline(self.snapshot, request, found)
+        return outline(self._asked(request.filters), request, found)
 
     def path(self, request: PathRequest) -> PathAnswer:
         """How one definition reaches another in the call graph.
@@ -322,9 +319,7 @@ class Engine:
         """
         from lci_py.search.navigate.chains import path
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
-        return path(self.snapshot, request)
+        return path(self._asked(request.filters, _GRAPH_KINDS), request)
 
     def affected(self, request: AffectedRequest) -> AffectedAnswer:
         """What differs from a commit, who calls that, and which tests.
@@ -334,9 +329,7 @@ class Engine:
         """
         from lci_py.search.navigate.affected import affected
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters, (*KINDS, FILE_KIND, LAMBDA_KIND))
-        return affected(self.snapshot, request)
+        return affected(self._asked(request.filters, _GRAPH_KINDS), request)
 
     def files(self, request: FilesRequest) -> FilesAnswer:
         """The indexed files whose paths fit a pattern.
@@ -346,9 +339,7 @@ class Engine:
         """
         from lci_py.search.navigate.files import files
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return files(self.snapshot, request)
+        return files(self._asked(request.filters), request)
 
     def history(self, request: HistoryRequest) -> HistoryAnswer:
         """The commits that changed a definition or a file.
@@ -359,9 +350,7 @@ class Engine:
         """
         from lci_py.search.navigate.history import history
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return history(self.snapshot, request)
+        return history(self._asked(request.filters), request)
 
     def similar_paths(self, path: str) -> list[str]:
         """Indexed files whose paths resemble one that does not exist."""
@@ -377,17 +366,13 @@ class Engine:
         """
         from lci_py.search.grep.grep import grep
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return grep(self.snapshot, request)
+        return grep(self._asked(request.filters), request)
 
     def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
         """All conflicts of the repository that pass the filters."""
         from lci_py.search.conflicts.repository import conflicts
 
-        self.snapshot.forget()
-        check(self.snapshot, request.filters)
-        return conflicts(self.snapshot, request)
+        return conflicts(self._asked(request.filters), request)
 
 
 def _present_definitions(snapshot: Snapshot, name: str, filters: Filters) -> list[Row]:

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
 
 
-def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = (*KINDS, BLOCK_KIND)) -> None:
+#: The kinds of results.
+ANY_KIND = (*KINDS, BLOCK_KIND)
+
+
+def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = ANY_KIND) -> None:
     """Refuse a kind, a language or a repository that the index cannot have: a typing error must not look like "nothing
     found".
 
