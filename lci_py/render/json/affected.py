@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object
+from lci_py.render.json.answer import Parts, index_object
 from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ def _head(answer: AffectedAnswer) -> dict[str, Any]:
     request = answer.request
     since: dict[str, Any] = {"revision": request.revision, "commit": answer.commit} if request.diff is None else {}
     return {
-        "schema_version": SCHEMA_VERSION,
         "command": "affected",
         **(since if request.files is None else {"files": list(request.files)}),
         "changed": [{**place_object(one.place), "change": one.change} for one in answer.changed],
@@ -30,7 +29,8 @@ def _head(answer: AffectedAnswer) -> dict[str, Any]:
 
 def _tail(answer: AffectedAnswer) -> dict[str, Any]:
     changes, tests, callers = answer.dropped
-    tail: dict[str, Any] = {
+    dropped = {"changed_dropped": changes, "results_dropped": tests, "callers_dropped": callers}
+    return {
         "test_files": sorted({one.place.file for one in answer.tests}),
         "by_name_files": list(answer.by_name),
         "nearest_tests": list(answer.nearest_tests),
@@ -39,11 +39,8 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
         "dispatch": [through_object(one) for one in answer.through],
         "uncompared": list(answer.uncompared),
         "index": index_object(answer.info),
+        "truncated": None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, **dropped},
     }
-    if answer.max_tokens is not None:
-        dropped = {"changed_dropped": changes, "results_dropped": tests, "callers_dropped": callers}
-        tail["truncated"] = {"max_tokens": answer.max_tokens, **dropped}
-    return tail
 
 
 def _reached(one: Reached) -> dict[str, Any]:

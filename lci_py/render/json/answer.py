@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 #: Increases when a key changes its meaning or is removed; a new key does not change it.
 SCHEMA_VERSION = 2
+_VERSION = {"schema_version": SCHEMA_VERSION}
 # Significant digits of a float. Sums in another order differ in the last bits, and answers must not.
 _DIGITS = 6
 
@@ -44,14 +45,14 @@ class Parts(NamedTuple):
     def whole(self, fields: Sequence[str] = ()) -> dict[str, Any]:
         """The envelope, of each result only some fields, if they are given."""
         results = [_chosen(found, fields) for found in self.results]
-        found: dict[str, Any] = lean({**self.head, self.key: results, **self.tail()})
+        found: dict[str, Any] = lean({**_VERSION, **self.head, self.key: results, **self.tail()})
         return found
 
     def lines(self, fields: Sequence[str] = ()) -> Iterator[str]:
         """One result per line, then one ``{"summary": …}`` line."""
         for found in self.results:
             yield dumps(lean(_chosen(found, fields)))
-        yield dumps({"summary": lean({**self.head, **self.tail()})})
+        yield dumps({"summary": lean({**_VERSION, **self.head, **self.tail()})})
 
 
 def _chosen(found: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
@@ -97,18 +98,15 @@ def _score(value: float) -> float:
 
 def index_object(info: IndexInfo) -> dict[str, Any]:
     """The key `index` of an answer."""
-    found: dict[str, Any] = {
+    return {
         "generation": info.generation,
         "built_at": info.built_at,
         "commit": info.commit,
         "branch": info.branch,
         "stale_files": info.stale_files,
+        "unchecked_files": info.unchecked_files or None,
+        "hint": f"run `{info.command}`" if info.behind else None,
     }
-    if info.unchecked_files:
-        found["unchecked_files"] = info.unchecked_files
-    if info.behind:
-        found["hint"] = f"run `{info.command}`"
-    return found
 
 
 def names(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
@@ -151,18 +149,15 @@ def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
 
 def site_object(site: DefinitionSite) -> dict[str, Any]:
     """One of several definitions of a symbol."""
-    obj: dict[str, Any] = {
+    return {
         "file": site.file,
         "line": site.line,
         "branch": site.branch,
         "build_tag": site.build_tag,
         "relation": site.relation,
+        "inferred": site.inferred,
+        "active": site.active or None,
     }
-    if site.inferred:
-        obj["inferred"] = site.inferred
-    if site.active:
-        obj["active"] = True
-    return obj
 
 
 def _holds(snippet: str, signature: str | None) -> bool:
@@ -180,7 +175,8 @@ def result_object(
         linked: Neighbours in the graph with their ids, and imports.
         signature: Also a signature that the snippet holds.
     """
-    obj: dict[str, Any] = {
+    matched, via = result.also_matched or (), result.via or ()
+    return {
         "id": result.id,
         "file": result.file,
         "line": result.line,
@@ -189,32 +185,21 @@ def result_object(
         "kind": result.kind,
         "language": result.language,
         "signature": result.signature if signature or not _holds(result.snippet, result.signature) else None,
-    }
-    if doc:
-        obj["doc"] = result.doc
-    obj |= {
+        "doc": result.doc if doc else None,
         "snippet_line": result.snippet_line,
         "match_line": result.match_line,
         "snippet": result.snippet,
         "mode_source": result.mode_source,
         "mode_score": _score(result.mode_score),
+        "stale": result.stale or None,
+        "also_in": list(result.also_in),
+        "also_matched": [{"mode": view, "score": _score(score)} for view, score in matched],
+        "graph": None if result.graph is None else _graph(result.graph, result.file, linked=linked),
+        "via": [{"id": target, "relation": relation} for target, relation in via],
+        "conflict": result.conflict or None,
+        "definitions": [site_object(site) for site in result.definitions] if result.conflict else None,
+        "explain": rounded(result.explain),
     }
-    if result.stale:
-        obj["stale"] = True
-    if result.also_in:
-        obj["also_in"] = list(result.also_in)
-    if result.also_matched is not None:
-        obj["also_matched"] = [{"mode": view, "score": _score(score)} for view, score in result.also_matched]
-    if result.graph is not None:
-        obj["graph"] = _graph(result.graph, result.file, linked=linked)
-    if result.via is not None:
-        obj["via"] = [{"id": target, "relation": relation} for target, relation in result.via]
-    if result.conflict:
-        obj["conflict"] = True
-        obj["definitions"] = [site_object(site) for site in result.definitions]
-    if result.explain is not None:
-        obj["explain"] = rounded(result.explain)
-    return obj
 
 
 def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,10 +216,11 @@ def parts(
     answer: Answer, *, doc: bool = False, linked: bool = False, signature: bool = False, explain: bool = False
 ) -> Parts:
     """An answer of `lci search` or `lci def`; `explain` is for the whole plan, the others are as for a result."""
-    tail: dict[str, Any] = {"total": answer.total, "has_more": answer.has_more, "index": index_object(answer.index)}
-    if answer.plan is not None:
-        tail["plan"] = rounded(answer.plan if explain else _plan(answer.plan))
-    tail |= {
+    tail: dict[str, Any] = {
+        "total": answer.total,
+        "has_more": answer.has_more,
+        "index": index_object(answer.index),
+        "plan": rounded(answer.plan if explain or answer.plan is None else _plan(answer.plan)),
         "degraded": [d._asdict() for d in answer.degraded],
         "confidence": None if answer.confidence is None else answer.confidence._asdict(),
         "hints": [_hint(one) for one in answer.hints],
@@ -246,7 +232,7 @@ def parts(
         "did_you_mean": list(answer.did_you_mean),
         "truncated": rounded(answer.truncated),
     }
-    head = {"schema_version": SCHEMA_VERSION, "query": answer.query, "mode": answer.mode}
+    head = {"query": answer.query, "mode": answer.mode}
     results = (result_object(found, doc=doc, linked=linked, signature=signature) for found in answer.results)
     return Parts(head, results, lambda: tail)
 

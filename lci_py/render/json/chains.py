@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, rounded
+from lci_py.render.json.answer import Parts, index_object, rounded
 from lci_py.render.json.graph import other_meanings, place_object
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ def parts(answer: PathAnswer) -> Parts:
 
 def _head(answer: PathAnswer) -> dict[str, Any]:
     return {
-        "schema_version": SCHEMA_VERSION,
         "command": "path",
         "from": answer.request.source,
         "to": answer.request.target,
@@ -31,30 +30,29 @@ def _head(answer: PathAnswer) -> dict[str, Any]:
 
 
 def _tail(answer: PathAnswer) -> dict[str, Any]:
-    tail: dict[str, Any] = {
+    return {
         "total": answer.total,
         "has_more": answer.total > answer.offset + len(answer.chains),
         "index": index_object(answer.info),
+        **other_meanings(answer.others),
+        "frontier": None if answer.frontier is None else _frontier(answer.frontier),
     }
-    tail |= other_meanings(answer.others)
-    if answer.frontier is not None:
-        tail["frontier"] = _frontier(answer.frontier)
-    return tail
 
 
 def _chain(chain: Sequence[Hop]) -> dict[str, Any]:
-    found: dict[str, Any] = {"calls": len(chain) - 1, "places": [_hop(hop) for hop in chain]}
-    return found | ({"ambiguous": True} if any(hop.ambiguous for hop in chain) else {})
+    ambiguous = any(hop.ambiguous for hop in chain)
+    return {"calls": len(chain) - 1, "places": [_hop(hop) for hop in chain], "ambiguous": ambiguous or None}
 
 
 def _hop(hop: Hop) -> dict[str, Any]:
-    found: dict[str, Any] = place_object(hop.place) if hop.place is not None else {"external": hop.name}
-    if hop.sites:
-        found["sites"] = list(hop.sites)
-    if hop.step:
-        found |= {"step": hop.step, "confidence": rounded(hop.confidence)}
-    marks = {"ambiguous": hop.ambiguous, "passed_elsewhere": hop.passed_elsewhere}
-    return found | {mark: True for mark, holds in marks.items() if holds}
+    return {
+        **(place_object(hop.place) if hop.place is not None else {"external": hop.name}),
+        "sites": list(hop.sites),
+        "step": hop.step,
+        "confidence": rounded(hop.confidence) if hop.step else None,
+        "ambiguous": hop.ambiguous or None,
+        "passed_elsewhere": hop.passed_elsewhere or None,
+    }
 
 
 def _frontier(frontier: Frontier) -> dict[str, Any]:

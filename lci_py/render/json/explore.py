@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
+from lci_py.render.json.answer import Parts, index_object, names, rounded
 
 if TYPE_CHECKING:
     from lci_py.types.explore import ExploreAnswer, Piece
@@ -18,7 +18,6 @@ def parts(answer: ExploreAnswer) -> Parts:
 def _head(answer: ExploreAnswer) -> dict[str, Any]:
     request = answer.request
     return {
-        "schema_version": SCHEMA_VERSION,
         "command": "explore",
         "query": request.question,
         "revision": request.revision,
@@ -32,7 +31,7 @@ def _head(answer: ExploreAnswer) -> dict[str, Any]:
 
 def _piece(piece: Piece) -> dict[str, Any]:
     symbol = piece.qualified_name.rpartition(".")[2]
-    found: dict[str, Any] = {
+    return {
         "id": piece.id,
         "file": piece.file,
         "line": piece.line,
@@ -49,8 +48,9 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "tokens": piece.tokens,
         "whole": piece.whole,
         "lines": [[number, text] for number, text in piece.lines],
+        "ambiguous": piece.ambiguous or None,
+        "stale": piece.stale or None,
     }
-    return found | {key: True for key in ("ambiguous", "stale") if getattr(piece, key)}
 
 
 def reason(piece: Piece) -> str:

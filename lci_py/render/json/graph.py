@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
+from lci_py.render.json.answer import Parts, index_object, names, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,15 +21,13 @@ def parts(answer: GraphAnswer) -> Parts:
 
 
 def _head(answer: GraphAnswer) -> dict[str, Any]:
-    head: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
+    return {
         "command": answer.command,
         "query": answer.query,
         "targets": [place_object(place) for place in answer.targets],
+        "direction": answer.direction,
+        "depth": None if answer.direction is None else answer.depth,
     }
-    if answer.direction is not None:
-        head |= {"direction": answer.direction, "depth": answer.depth}
-    return head
 
 
 def _results(answer: GraphAnswer) -> list[dict[str, Any]]:
@@ -42,31 +40,21 @@ def _results(answer: GraphAnswer) -> list[dict[str, Any]]:
 
 
 def _tail(answer: GraphAnswer) -> dict[str, Any]:
-    tail: dict[str, Any] = {}
-    if answer.command == "callees":
-        tail["external"] = [_external(item) for item in answer.external]
-    shown = answer.offset + len(answer.references) + len(answer.neighbours)
-    tail |= {
+    shown, places = answer.offset + len(answer.references) + len(answer.neighbours), answer.places_left_out
+    budget = {"places_dropped": places, "max_tokens": answer.max_tokens}
+    return {
+        "external": [_external(item) for item in answer.external] if answer.command == "callees" else None,
         "total": answer.total,
-        "has_more": answer.places_left_out > 0 if answer.command == "tree" else answer.total > shown,
+        "has_more": places > 0 if answer.command == "tree" else answer.total > shown,
         "index": index_object(answer.index),
+        "unresolved_uses": answer.unresolved_uses if answer.command != "refs" else None,
+        "dispatch": [through_object(item) for item in answer.through],
+        "left_out": dict(answer.left_out) or ({"places": places} if places else None),
+        "truncated": None if answer.max_tokens is None else budget,
+        "unsearched": list(answer.unsearched),
+        **other_meanings(answer.others),
+        "did_you_mean": list(answer.did_you_mean),
     }
-    if answer.command != "refs":
-        tail["unresolved_uses"] = answer.unresolved_uses
-    if answer.through:
-        tail["dispatch"] = [through_object(item) for item in answer.through]
-    if answer.places_left_out:
-        tail["left_out"] = {"places": answer.places_left_out}
-    if answer.max_tokens is not None:
-        tail["truncated"] = {"places_dropped": answer.places_left_out, "max_tokens": answer.max_tokens}
-    if answer.left_out:
-        tail["left_out"] = dict(answer.left_out)
-    if answer.unsearched:
-        tail["unsearched"] = list(answer.unsearched)
-    tail |= other_meanings(answer.others)
-    if answer.did_you_mean:
-        tail["did_you_mean"] = list(answer.did_you_mean)
-    return tail
 
 
 def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:
@@ -89,14 +77,12 @@ def place_object(place: Place) -> dict[str, Any]:
 
 
 def _edge(item: Neighbour | Branch) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    return {
         "sites": list(item.sites),
         "step": item.step,
         "confidence": rounded(item.confidence),
+        "ambiguous": item.ambiguous or None,
     }
-    if item.ambiguous:
-        found["ambiguous"] = True
-    return found
 
 
 def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
@@ -105,10 +91,8 @@ def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
 
 
 def _external(item: External) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": item.name, "file": item.file, "sites": list(item.sites)}
-    if item.imported:
-        found["imported"] = True
-    return found
+    sites = list(item.sites)
+    return {"name": item.name, "file": item.file, "sites": sites, "imported": item.imported or None}
 
 
 def through_object(item: Through) -> dict[str, Any]:
@@ -118,17 +102,18 @@ def through_object(item: Through) -> dict[str, Any]:
 
 def _branch(branch: Branch) -> dict[str, Any]:
     # The root of a tree has no step: no call leads to it.
-    found = place_object(branch.place) | (_edge(branch) if branch.step else {})
-    for mark in ("cycle", "repeated"):
-        if getattr(branch, mark):
-            found[mark] = True
-    if branch.more:
-        found["more"] = branch.more
-    return found | {"children": [_branch(child) for child in branch.children]}
+    return {
+        **place_object(branch.place),
+        **(_edge(branch) if branch.step else {}),
+        "cycle": branch.cycle or None,
+        "repeated": branch.repeated or None,
+        "more": branch.more or None,
+        "children": [_branch(child) for child in branch.children],
+    }
 
 
 def _reference(item: Reference) -> dict[str, Any]:
-    found = {
+    return {
         "file": item.file,
         "line": item.line,
         "column": item.column,
@@ -136,7 +121,5 @@ def _reference(item: Reference) -> dict[str, Any]:
         "text": item.text,
         "language": item.language,
         "enclosing": place_object(item.enclosing) if item.enclosing is not None else None,
+        "stale": item.stale or None,
     }
-    if item.stale:
-        found["stale"] = True
-    return found

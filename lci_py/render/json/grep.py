@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
+from lci_py.render.json.answer import Parts, index_object, names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +18,7 @@ def parts(answer: GrepAnswer) -> Parts:
 
 
 def _head(answer: GrepAnswer) -> dict[str, Any]:
-    return {"schema_version": SCHEMA_VERSION, "command": "grep", "query": answer.request.pattern}
+    return {"command": "grep", "query": answer.request.pattern}
 
 
 def _tail(answer: GrepAnswer) -> dict[str, Any]:
@@ -38,26 +38,21 @@ def _results(answer: GrepAnswer) -> Iterator[dict[str, Any]]:
         for line in file.lines:
             if line.matches:
                 found = _line(file, line)
-                for key, numbers in (
-                    ("before", range(line.number - before, line.number)),
-                    ("after", range(line.number + 1, line.number + after + 1)),
-                ):
-                    if around := [texts[number] for number in numbers if number in texts]:
-                        found[key] = around
-                yield found
+                numbers = range(line.number - before, line.number), range(line.number + 1, line.number + after + 1)
+                above, below = ([texts[number] for number in some if number in texts] for some in numbers)
+                yield {**found, "before": above, "after": below}
 
 
 def _line(file: FileLines, line: Line) -> dict[str, Any]:
     first, *more = line.spans or ((0, 0),)
     match = {"column": first[0] + 1, "match": line.text[first[0] : first[1]]} if line.spans else {}
-    found: dict[str, Any] = {
-        "file": file.path, "line": line.number, **match, "text": line.text, "language": file.language,
-    }  # fmt: skip
+    enclosing: dict[str, Any] = {}
     if around := line.around:
         place = {"kind": around.kind, "line": around.line, "end_line": around.end_line}
-        found["enclosing"] = {"id": around.id, **names(around.symbol, around.qualified_name), **place}
-    if more:
-        found["more_matches"] = [{"column": a + 1, "match": line.text[a:b]} for a, b in more]
-    if file.stale:
-        found["stale"] = True
-    return found
+        enclosing = {"id": around.id, **names(around.symbol, around.qualified_name), **place}
+    return {
+        "file": file.path, "line": line.number, **match, "text": line.text, "language": file.language,
+        "enclosing": enclosing,
+        "more_matches": [{"column": a + 1, "match": line.text[a:b]} for a, b in more],
+        "stale": file.stale or None,
+    }  # fmt: skip

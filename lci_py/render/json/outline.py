@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
+from lci_py.render.json.answer import Parts, index_object, names
 from lci_py.render.outline_tree import trees
 
 if TYPE_CHECKING:
@@ -17,30 +17,24 @@ def parts(answer: OutlineAnswer) -> Parts:
 
 
 def _head(answer: OutlineAnswer) -> dict[str, Any]:
-    request = answer.request
-    head: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "command": "outline", "map": request.is_map}
-    if request.query:
-        head["query"] = request.query
-    return head
+    # A key `query` stays where it is empty, as that of a search does.
+    query = {"query": answer.request.query} if answer.request.query else {}
+    return {"command": "outline", "map": answer.request.is_map, **query}
 
 
 def _tail(answer: OutlineAnswer) -> dict[str, Any]:
     left = answer.total - answer.offset - len(answer.items)
-    tail: dict[str, Any] = {"total": answer.total, "has_more": left > 0, "index": index_object(answer.info)}
-    if answer.max_tokens is not None:
-        tail["truncated"] = {"max_tokens": answer.max_tokens, "definitions_dropped": left}
-    return tail
+    cut = None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, "definitions_dropped": left}
+    return {"total": answer.total, "has_more": left > 0, "index": index_object(answer.info), "truncated": cut}
 
 
 def _file(found: FileOutline) -> dict[str, Any]:
-    made: dict[str, Any] = {
+    return {
         "file": found.path,
         "language": found.language,
         "definitions": [_node(node) for node in found.nodes],
+        "stale": found.stale or None,
     }
-    if found.stale:
-        made["stale"] = True
-    return made
 
 
 def _node(node: Node) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names
+from lci_py.render.json.answer import Parts, index_object, names
 from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ def parts(answer: ShowAnswer) -> Parts:
 
 def _head(answer: ShowAnswer) -> dict[str, Any]:
     return {
-        "schema_version": SCHEMA_VERSION,
         "command": "show",
         "targets": [{"target": target, "total": total} for target, total in answer.totals],
     }
@@ -26,22 +25,18 @@ def _head(answer: ShowAnswer) -> dict[str, Any]:
 
 def _tail(answer: ShowAnswer) -> dict[str, Any]:
     shown = answer.offset + len(answer.results) + len(answer.dropped)
-    tail: dict[str, Any] = {
+    budget = {
+        "max_tokens": answer.max_tokens,
+        "results_dropped": len(answer.dropped),
+        "lines_dropped": sum(item.left_out + item.left_above for item in answer.results),
+    }
+    return {
         "total": answer.total,
         "has_more": bool(answer.dropped) or answer.total > shown,
         "index": index_object(answer.info),
+        "unknown": [{"target": one.target, "message": one.message, "near": list(one.near)} for one in answer.unknown],
+        "truncated": None if answer.max_tokens is None else budget,
     }
-    if answer.unknown:
-        tail["unknown"] = [
-            {"target": item.target, "message": item.message, "near": list(item.near)} for item in answer.unknown
-        ]
-    if answer.max_tokens is not None:
-        tail["truncated"] = {
-            "max_tokens": answer.max_tokens,
-            "results_dropped": len(answer.dropped),
-            "lines_dropped": sum(item.left_out + item.left_above for item in answer.results),
-        }
-    return tail
 
 
 def _result(item: Shown, request: ShowRequest) -> dict[str, Any]:
@@ -55,9 +50,8 @@ def _result(item: Shown, request: ShowRequest) -> dict[str, Any]:
         "kind": item.kind,
         "language": item.language,
         "signature": item.signature,
+        "doc": item.doc,
     }
-    if item.doc is not None:
-        found["doc"] = item.doc
     if item.symbol is None or not (request.signature or request.doc):
         found |= {"text_line": item.start, "text": "\n".join(item.lines)}
     if item.left_out:

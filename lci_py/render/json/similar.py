@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import SCHEMA_VERSION, Parts, index_object, names, rounded
+from lci_py.render.json.answer import Parts, index_object, names, rounded
 
 if TYPE_CHECKING:
     from lci_py.types.similar import Likeness, SimilarAnswer
@@ -14,7 +14,7 @@ def parts(answer: SimilarAnswer) -> Parts:
     """The whole answer."""
     request = answer.request
     place = ":".join(map(str, request.place)) if request.place else None
-    head = {"schema_version": SCHEMA_VERSION, "command": "similar", "query": request.name or place or ""}
+    head = {"command": "similar", "query": request.name or place or ""}
     more = answer.total > request.offset + len(answer.results)
     tail = {"total": answer.total, "has_more": more, "index": index_object(answer.info)}
     return Parts(head, map(_result, answer.results), lambda: tail)

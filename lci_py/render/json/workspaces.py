@@ -18,12 +18,9 @@ def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> 
         root: The root of the workspace; `root/file` is the file.
         missing: The repositories that cannot be read.
     """
-
-    def tail() -> dict[str, Any]:
-        return {**_with_repositories(parts.tail()), "missing_repositories": list(missing)}
-
-    head = {**_with_repositories(parts.head), "workspace": root.rpartition("/")[2], "root": root}
-    return parts._replace(head=head, results=map(_with_repositories, parts.results), tail=tail)
+    all_parts = of_fleet(parts)
+    head = {**all_parts.head, "workspace": root.rpartition("/")[2], "root": root}
+    return all_parts._replace(head=head, tail=lambda: {**all_parts.tail(), "missing_repositories": list(missing)})
 
 
 def of_fleet(parts: Parts) -> Parts:

@@ -212,8 +212,8 @@ def test_keys_stand_in_the_order_of_the_contract() -> None:
         definitions=(site, site),
         explain={},
     )
-    head = ["id", "file", "line", "end_line", "symbol", "qualified_name", "kind", "language", "signature"]
-    layers = ["stale", "also_matched", "graph", "via", "conflict", "definitions", "explain"]
+    head = ["id", "file", "line", "end_line", "symbol", "qualified_name", "kind", "language", "signature", "doc"]
+    layers = ["stale", "also_in", "also_matched", "graph", "via", "conflict", "definitions", "explain"]
     ranked = ["snippet_line", "match_line", "snippet", "mode_source", "mode_score"]
     assert list(render.result_object(full)) == [*head, *ranked, *layers]
     # What it lists is what its result is, and so it has a signature where no snippet shows one.
@@ -224,7 +224,7 @@ def test_keys_stand_in_the_order_of_the_contract() -> None:
         *["schema_version", "query", "mode", "results", "total", "has_more", "index"],
         *["plan", "degraded", "conflicts", "trace", "explain_file", "truncated"],
     ]
-    assert [key for key in envelope(whole)["results"][0] if key not in layers] == [*head[:-1], *ranked[2:]]
+    assert [key for key in envelope(whole)["results"][0] if key not in layers] == [*head[:-2], *ranked[2:]]
 
 
 def test_what_does_not_apply_is_absent() -> None:
