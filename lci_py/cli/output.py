@@ -43,6 +43,11 @@ class Cut(NamedTuple, Generic[A]):
     targets: int = 0
 
 
+def cut_results(answer: Any) -> Cut[Any]:
+    """Of a list whose items are its `results`."""
+    return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
+
+
 class Writer(NamedTuple, Generic[A]):
     """How the answers of a command are written, by the names of what writes them: it is imported when it is needed.
 

@@ -7,9 +7,9 @@ import sys
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Cut, Writer
+from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, number, plain_text
-from lci_py.types.files import FilesAnswer, FilesRequest
+from lci_py.types.files import FilesRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
@@ -30,14 +30,10 @@ def _request(call: Invocation, _shape: str) -> FilesRequest:
     )
 
 
-def _cut(answer: FilesAnswer) -> Cut[FilesAnswer]:
-    return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
-
-
 ROW = Row(
     _request,
     ask=lambda asked: asked.engine.files(asked.request),
-    writer=lambda _: Writer("files", "files", _cut),
+    writer=lambda _: Writer("files", "files", cut_results),
     results=lambda answer: answer.total,
     whole=lambda _: False,
     bare=lambda shape: shape == "text" and not sys.stdout.isatty(),

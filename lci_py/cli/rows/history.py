@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Cut, Writer
+from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, name_from_root, number, place_from_root, plain_text
 from lci_py.errors import UsageError
-from lci_py.types.history import HistoryAnswer, HistoryRequest
+from lci_py.types.history import HistoryRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
@@ -33,14 +33,10 @@ def _request(call: Invocation, _shape: str) -> HistoryRequest:
     )
 
 
-def _cut(answer: HistoryAnswer) -> Cut[HistoryAnswer]:
-    return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
-
-
 ROW = Row(
     _request,
     ask=lambda asked: asked.engine.history(asked.request),
-    writer=lambda _: Writer("history", "history", _cut),
+    writer=lambda _: Writer("history", "history", cut_results),
     results=lambda answer: answer.total,
     whole=lambda _: False,
 )

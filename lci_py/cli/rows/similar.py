@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Cut, Writer
+from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, name_from_root, number, place_from_root, plain_text
 from lci_py.cli.rows.explore import standard_input
 from lci_py.errors import UsageError, Words
-from lci_py.types.similar import SimilarAnswer, SimilarRequest
+from lci_py.types.similar import SimilarRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
@@ -34,14 +34,10 @@ def _request(call: Invocation, _shape: str) -> SimilarRequest:
     return SimilarRequest(plain_text(name_from_root(text.strip(), call)), None, "", *common)
 
 
-def _cut(answer: SimilarAnswer) -> Cut[SimilarAnswer]:
-    return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
-
-
 ROW = Row(
     _request,
     ask=lambda asked: asked.engine.similar(asked.request),
-    writer=lambda _: Writer("similar", "similar", _cut),
+    writer=lambda _: Writer("similar", "similar", cut_results),
     results=lambda answer: answer.results,
     whole=lambda _: False,
 )
