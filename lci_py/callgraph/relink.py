@@ -43,7 +43,7 @@ from lci_py.callgraph.pointsto.propagate import (
 from lci_py.callgraph.program import check_constraints, is_same_but_for_lines, joined
 from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.errors import DamagedIndexError
-from lci_py.source.extract.npm import MANIFEST
+from lci_py.source.extract.manifests import NPM
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,7 +124,7 @@ def relink(
 
 def _is_of_paths(look_up: LookUp) -> bool:
     """Whether a look-up says which files imports mean that functions are followed through."""
-    return look_up[0] in _OF_PATHS or (look_up[0] == "binding" and look_up[1].endswith(MANIFEST))
+    return look_up[0] in _OF_PATHS or (look_up[0] == "binding" and look_up[1].endswith(NPM))
 
 
 class _Versions(NamedTuple):

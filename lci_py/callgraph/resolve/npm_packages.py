@@ -7,7 +7,7 @@ import re
 
 from lci_py.callgraph.language_rules import NPM_PACKAGES
 from lci_py.callgraph.lookups import LookUps
-from lci_py.source.extract.npm import MANIFEST
+from lci_py.source.extract.manifests import NPM
 
 #: Folders of what a build writes: their files come from `src`, or from the package's own folder.
 _BUILT = frozenset("dist build lib out esm cjs es umd mjs _esm _cjs types target output".split())
@@ -38,7 +38,7 @@ class NpmPackages:
 
     def entry_of(self, folder: str) -> int:
         """The file that an import of a folder means: the entry point of its package, or its index; -1 if none."""
-        manifest = self._look.at(posixpath.join(folder, MANIFEST))
+        manifest = self._look.at(posixpath.join(folder, NPM))
         return self._of_package(manifest, ".") if manifest >= 0 else self._source(folder, "index")
 
     def _of_package(self, manifest: int, key: str) -> int:
@@ -65,7 +65,7 @@ class NpmPackages:
         """The manifest of the package that a file is a part of."""
         folder = self._heads[file].folder
         while True:
-            found = self._look.at(posixpath.join(folder, MANIFEST))
+            found = self._look.at(posixpath.join(folder, NPM))
             if found >= 0 or not folder:
                 return found
             folder = posixpath.dirname(folder)

@@ -17,7 +17,7 @@ from lci_py.index.store.cache import Cache
 from lci_py.source import record_codec
 from lci_py.source.conditions import path_condition
 from lci_py.source.dataflow.lower import is_followed
-from lci_py.source.extract import manifests, npm
+from lci_py.source.extract.manifests import MANIFESTS
 from lci_py.source.file_record import define_data, process_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.read import read_file
@@ -26,8 +26,6 @@ from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
 from lci_py.source.text.digest import blake2b, digest
 from lci_py.source.text.language_tables import has_rule
-
-_MANIFESTS = frozenset({manifests.CARGO, manifests.GO, npm.MANIFEST})
 
 
 def prepare_workers(*found: Sequence[str]) -> None:
@@ -118,7 +116,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     # Go has build constraints in file names, and a manifest names a package; elsewhere the folders can be a build
     # condition.
     base = path.rpartition("/")[2]
-    name = base if has_rule(language, "packages") or base in _MANIFESTS else path_condition(language, path) or ""
+    name = base if has_rule(language, "packages") or base in MANIFESTS else path_condition(language, path) or ""
     asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
     parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()

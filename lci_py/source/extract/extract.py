@@ -12,11 +12,9 @@ from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
 from lci_py.source.extract.arguments import arguments, base_arguments, taken, type_parameters
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
-from lci_py.source.extract.getters import getter_reads
-from lci_py.source.extract.implicit_calls import accessors, implicit_calls
-from lci_py.source.extract.manifests import package_of
+from lci_py.source.extract.implicit_calls import accessors, getter_reads, implicit_calls
+from lci_py.source.extract.manifests import npm_package_of, package_of
 from lci_py.source.extract.marks import marks_of
-from lci_py.source.extract.npm import npm_package_of
 from lci_py.source.extract.stored_functions import stored_functions
 from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name

@@ -1,18 +1,30 @@
-"""The names of packages that their manifests say: of the crate of a Cargo.toml, of the module of a go.mod."""
+"""What manifests say of packages: the crate of a Cargo.toml, the module of a go.mod, and of a package.json the name and
+the entry points."""
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
+from collections.abc import Iterator
 
 from lci_py.source.text.patterns import lazily
+from lci_py.types.source import Import
 
 CARGO, GO = "Cargo.toml", "go.mod"
-#: Bytes of a manifest that are read.
+#: Bytes of them that are read.
 _READ = 50_000
 _SECTION = lazily(r"\s*\[\s*(?P<section>[\w.-]+)\s*\]")
 _MODULE = lazily(r"""^module[ \t]+["`]?([^\s"`()]{1,300})""", re.MULTILINE)
 _NAME = lazily(r"""\s*name\s*=\s*(?P<quote>["'])(?P<name>[\w-]{1,200})(?P=quote)""")
+NPM = "package.json"
+MANIFESTS = frozenset({CARGO, GO, NPM})
+#: A manifest larger than this is none that a person wrote.
+_READ_NPM = 500_000
+_MOST_ENTRIES = 500
+#: Of several conditions, the one that most likely names a source is taken.
+_CONDITIONS = ("source", "import", "module", "node", "default", "require", "browser", "types")
+_NESTED = 6
 
 
 def package_of(path: str, source: bytes) -> str:
@@ -39,3 +51,62 @@ def _crate(text: str) -> str:
         if named is not None:
             names.setdefault(section, named["name"])
     return (names.get("lib") or names["package"]).replace("-", "_") if "package" in names else ""
+
+
+def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
+    """The name of the package of a package.json, and its entry points as imports; nothing of other files.
+
+    An entry point is the import of a file of the package under the name by which that is imported: ".", "./sub",
+    "./sub/*", or "#internal"; and "main", a second file for ".".
+    """
+    if posixpath.basename(path) != NPM or len(source) > _READ_NPM:
+        return "", ()
+    try:
+        found = json.loads(source)
+    except (ValueError, RecursionError):
+        return "", ()
+    name = found.get("name") if isinstance(found, dict) else None
+    if not isinstance(name, str) or not name or len(name) > 200:
+        return "", ()
+    entries: dict[str, str] = {}
+    mains = list(_mains(found))
+    given = (*_exports(found.get("exports")), *_exports(found.get("imports")), *((".", one) for one in mains))
+    # What `exports` names may be made by a build that has not run: then `main` says which source it is.
+    for key, target in (*given, *(("main", one) for one in mains if one != dict(reversed(given)).get("."))):
+        if len(entries) < _MOST_ENTRIES and len(key) + len(target) <= 400:
+            entries.setdefault(key, target)
+    return name, tuple(Import(target, "", key, _line(source, target)) for key, target in entries.items())
+
+
+def _exports(given: object) -> Iterator[tuple[str, str]]:
+    """What `exports` or `imports` says: subpaths with their files."""
+    if isinstance(given, dict) and any(isinstance(key, str) and key[:1] in (".", "#") for key in given):
+        for key, value in given.items():
+            target = _chosen(value, _NESTED)
+            if target and key[:1] in (".", "#"):
+                yield key, target
+    elif target := _chosen(given, _NESTED):
+        yield ".", target
+
+
+def _chosen(given: object, depth: int) -> str:
+    """The file of an entry point, "" if none is in the package."""
+    if isinstance(given, str):
+        return given if given.startswith("./") else ""
+    if isinstance(given, list):
+        given = dict(enumerate(given))
+    if not isinstance(given, dict) or depth <= 0:
+        return ""
+    order = [*(key for key in _CONDITIONS if key in given), *(key for key in given if key not in _CONDITIONS)]
+    return next((target for key in order if (target := _chosen(given[key], depth - 1))), "")
+
+
+def _mains(found: dict[str, object]) -> Iterator[str]:
+    for key in ("source", "module", "main", "types"):
+        target = found.get(key)
+        if isinstance(target, str) and target:
+            yield target if target.startswith("./") else f"./{target}"
+
+
+def _line(source: bytes, target: str) -> int:
+    return source.count(b"\n", 0, max(0, source.find(target.encode("utf-8", "replace")))) + 1
