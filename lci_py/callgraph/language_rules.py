@@ -143,58 +143,18 @@ NUMBER_OBJECTS = _languages("number_objects")
 OWN_CONVERSIONS = _languages("own_conversions")
 #: A value converts to no other type but as the language's own numbers and texts do.
 STRICT_TYPES = _languages("strict_types")
-#: What a call passes is compared with what is declared.
-PASSED_TYPES = _languages("passed_types")
 #: Labels before arguments are a part of a function's name.
 LABELS = _languages("labels")
 #: An argument may say which parameter it is for, as `name=` before it, and what a function takes is `name:type`.
 NAMED_ARGUMENTS = _languages("named_arguments")
 #: Types say their parameters in brackets after the name.
 GENERIC = _languages("generic")
-#: A lambda behind the parentheses of a call is its last argument.
-TRAILING_LAMBDAS = _languages("trailing_lambdas")
-#: Only functions have an arity, types have none.
-FUNCTION_ARITY = _languages("function_arity")
-#: Functions are followed as values through the program, by what `source.dataflow` makes of its statements.
-LOWERED = _languages("lowered")
-#: A type may be reopened in another file and is still one type.
-PARTED_TYPES = _languages("parted_types")
-#: A method is declared in one file and defined in another.
-DECLARED_METHODS = _languages("declared_methods")
-#: A declaration has the type before the name.
-TYPE_FIRST = _languages("type_first")
 #: An extension is known by the import that names it; without a package, a name is its file's.
 NAMED_EXTENSIONS = _languages("named_extensions")
 #: `x.class` is the class of an object.
 CLASS_OF_OBJECTS = _languages("class_of_objects")
 #: Methods that call the function they are called on.
 CALLING = {name: frozenset(words) for name, words in _values("calling").items()}
-#: For `source.extract.stored_values`: a bare name may be a field of the object around.
-BARE_FIELDS = _languages("bare_fields")
-#: Each name of a function is a value; elsewhere, a reference to a function is written as one.
-FUNCTION_NAMES = _languages("function_names")
-#: The queries capture what is stored.
-CAPTURED_STORES = _languages("captured_stores")
-#: A text or a list may name a function.
-CALLABLE_TEXTS = _languages("callable_texts")
-#: Functions are added to fields and events with `+=`, and called by `Invoke`.
-DELEGATES = _languages("delegates")
-#: A method names its own object as its first parameter.
-NAMED_RECEIVERS = _languages("named_receivers")
-#: A call may have a block, or a function as `&name`.
-BLOCKS = _languages("blocks")
-#: `::name` is a function of the file or of the object around.
-BOUND_REFERENCES = _languages("bound_references")
-#: Only what is called on a parameter shows that it is a function.
-RECEIVERS_ONLY = _languages("receivers_only")
-#: For `source.stated_values`: options are taken apart, and are the properties of objects.
-TAKEN_APART = _languages("taken_apart")
-#: The default of a parameter stands after `name:`.
-KEYWORD_DEFAULTS = _languages("keyword_defaults")
-#: `@name value` is a constant.
-ATTRIBUTE_CONSTANTS = _languages("attribute_constants")
-#: A method may take fewer or more arguments than the one it overrides.
-FREE_ARITY = _languages("free_arity")
 #: A folder is a package, which imports name.
 PACKAGES = _languages("packages")
 #: An import's path leads through modules that files declare.
@@ -211,16 +171,8 @@ INCLUDES = _languages("includes")
 SCRIPT_FOLDERS = _languages("script_folders")
 #: Imports name declarations, not paths.
 DECLARED_IMPORTS = _languages("declared_imports")
-#: A module is spread over several files, and code in it uses qualified names.
-SPREAD_MODULES = _languages("spread_modules")
 #: Macros are replaced by their text.
 EXPANDING = _languages("expanding")
-#: Imports may be texts that are included.
-INCLUDING = _languages("including")
-#: An import without names binds every name of its module.
-WHOLE_IMPORTS = _languages("whole_imports")
-#: Methods of a type class are functions of the module.
-CLASS_FUNCTIONS = _languages("class_functions")
 #: What the scopes around bind may be a member of the type around.
 OPEN_SCOPES = _languages("open_scopes")
 #: Names of methods that make an object, besides constructors.
@@ -257,6 +209,33 @@ ELEMENT_GETTERS = frozenset(
     unwrap_or_default to_owned front back top at find single firstOrNull poll element value
     popleft stream fetch getValue getOrDefault GetValueOrDefault""".split()
 )
+#: Rules that are read from the table of one language, by `has_rule`: elsewhere than in `callgraph`, or seldom.
+READ_BY_NAME = {
+    "passed_types": "What a call passes is compared with what is declared.",
+    "trailing_lambdas": "A lambda behind the parentheses of a call is its last argument.",
+    "function_arity": "Only functions have an arity, types have none.",
+    "lowered": "Functions are followed as values through the program, by what `source.dataflow` makes of it.",
+    "parted_types": "A type may be reopened in another file and is still one type.",
+    "declared_methods": "A method is declared in one file and defined in another.",
+    "type_first": "A declaration has the type before the name.",
+    "bare_fields": "A bare name may be a field of the object around.",
+    "function_names": "Each name of a function is a value; elsewhere, a reference to a function is written as one.",
+    "captured_stores": "The queries capture what is stored.",
+    "callable_texts": "A text or a list may name a function.",
+    "delegates": "Functions are added to fields and events with `+=`, and called by `Invoke`.",
+    "named_receivers": "A method names its own object as its first parameter.",
+    "blocks": "A call may have a block, or a function as `&name`.",
+    "bound_references": "`::name` is a function of the file or of the object around.",
+    "receivers_only": "Only what is called on a parameter shows that it is a function.",
+    "taken_apart": "Options are taken apart, and are the properties of objects.",
+    "keyword_defaults": "The default of a parameter stands after `name:`.",
+    "attribute_constants": "`@name value` is a constant.",
+    "free_arity": "A method may take fewer or more arguments than the one it overrides.",
+    "spread_modules": "A module is spread over several files, and code in it uses qualified names.",
+    "including": "Imports may be texts that are included.",
+    "whole_imports": "An import without names binds every name of its module.",
+    "class_functions": "Methods of a type class are functions of the module.",
+}
 
 
 class NameRules(NamedTuple):
