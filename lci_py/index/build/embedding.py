@@ -242,14 +242,6 @@ class VectorCache(Protocol):
         ...
 
 
-class _NoCache:
-    def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
-        return {}
-
-    def put(self, items: Mapping[bytes, bytes], /) -> None:
-        pass
-
-
 def vector_key(text: str, encoder_key: str) -> bytes:
     """The key of a text's vector, 20 bytes; `encoder_key` is the hash of the model."""
     digest = blake2b(encoder_key.encode("utf-8"), digest_size=20)
@@ -282,13 +274,12 @@ def _looked_up(
 
 
 def embed_texts(
-    rows: SegmentRows, encoder: ContextualEncoder, report: Progress, cache: VectorCache | None = None
+    rows: SegmentRows, encoder: ContextualEncoder, report: Progress, cache: VectorCache
 ) -> NDArray[np.float32]:
     """Embed the texts of all chunks, except those whose vectors are cached: [chunks, dimension].
 
     New vectors are cached slice by slice.
     """
-    cache = _NoCache() if cache is None else cache
     total, size = len(rows.chunk_unit), 4 * encoder.dimension
     vectors = np.zeros((total, encoder.dimension), np.float32)
     waiting: dict[bytes, tuple[str, list[int]]] = {}

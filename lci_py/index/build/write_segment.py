@@ -65,7 +65,7 @@ def write_segment(
         folder: A folder for the shards.
         rows: The segment's files, symbols, units and chunks.
         gathered: What was collected of its files.
-        encoder: Embeds the chunks; None leaves out the shards with embeddings.
+        encoder: Embeds the chunks; without one, or without a cache, there are no shards with embeddings.
         report: Called with each stage.
         reuse: Embedded chunks of older segments.
         cache: Cached vectors of a model that reads text.
@@ -94,7 +94,7 @@ def write_segment(
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)
     text.lexical.clear()  # frees as much memory as the embedding needs
-    if encoder is not None:
+    if encoder is not None and cache is not None:
         report("embed", 0, len(rows.chunk_unit))
         shards |= _embedded(folder, rows, text, encoder, report, reuse, cache, compact=compact)
     if fork:
@@ -109,7 +109,7 @@ def _embedded(
     encoder: Encoder | ContextualEncoder,
     report: Progress,
     reuse: Reuse,
-    cache: VectorCache | None,
+    cache: VectorCache,
     *,
     compact: bool,
 ) -> dict[str, Path]:

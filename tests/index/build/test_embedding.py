@@ -235,7 +235,7 @@ def pending(rows: SegmentRows, encoder_key: str, store: Store) -> int:
 def test_a_text_is_embedded_once(tmp_path: Path, rows: SegmentRows, monkeypatch: pytest.MonkeyPatch) -> None:
     encoder, store = contextual(tmp_path / "model"), Store()
     expected = encoder.encode_chunks(list(embedding.chunk_texts(rows)))
-    assert embed_texts(rows, encoder, quiet).tobytes() == expected.tobytes()
+    assert embed_texts(rows, encoder, quiet, Store()).tobytes() == expected.tobytes()
     assert pending(rows, encoder.sha256, store) == 23
     sizes = spied(encoder, monkeypatch)
     assert embed_texts(rows, encoder, quiet, store).tobytes() == expected.tobytes()
@@ -259,7 +259,7 @@ def test_an_interrupted_run_keeps_what_it_has(
     sizes = spied(encoder, monkeypatch)
     found = embed_texts(rows, encoder, quiet, store)
     assert sizes == [4, 4]
-    assert found.tobytes() == embed_texts(rows, contextual(tmp_path / "model"), quiet).tobytes()
+    assert found.tobytes() == embed_texts(rows, contextual(tmp_path / "model"), quiet, Store()).tobytes()
 
 
 def test_another_model_has_other_vectors(tmp_path: Path, rows: SegmentRows) -> None:
