@@ -280,7 +280,7 @@ def _publish(
             model={**(previous.manifest.model if previous else _model(encoder())), **model.record()},
             settings={**_lasting(options), **walk_settings(options.walk), "vectors": tree.vectors,
                       "root": root_setting(run.root, run.index_dir)},
-            counts=counts_of(generation, tree.walked, {}),
+            counts=counts_of(generation, tree.walked),
         )  # fmt: skip
         segments: Sequence[Segment | Draft] = [state.segment for state in generation.segments]
         shards: dict[str, Path | Shard] = {"files": files}

@@ -23,7 +23,7 @@ _NAMED = 100  # entries of `limited`, the manifest's list of files of which only
 _NESTED = 20  # nested repositories of a summary
 
 
-def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int]) -> dict[str, object]:
+def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
     """The manifest's counts, of the living files of a generation."""
     living = [item for item in generation.known if item.slot >= 0]
     skipped = [*walked.skipped, *(Skip(item.path, item.reason) for item in generation.known if item.slot < 0)]
@@ -35,7 +35,7 @@ def counts_of(generation: Generation, walked: WalkResult, edges: dict[str, int])
         "pending_chunks": pending,
         "files_by_language": ranked(generation.counts.languages),
         "symbols_by_kind": ranked(generation.counts.kinds),
-        "edges_by_kind": edges,
+        "edges_by_kind": {},  # until they are linked
         "skipped_by_reason": reasons(skip.reason for skip in skipped),
         "limited_by_reason": reasons(item.reason for item in living if item.reason),
         "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],

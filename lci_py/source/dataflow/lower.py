@@ -9,7 +9,7 @@ from lci_py.source.syntax.languages import is_test
 from lci_py.source.text.language_tables import has_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -74,6 +74,17 @@ class Anonymous:
         while at >= 0 and self._ends[at] <= byte:
             at = self._outer[at]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)
+
+    def caller(self, byte: int, named: int, starts: Mapping[int, int]) -> int:
+        """What a call at a byte is in, as in `Call`.
+
+        Args:
+            byte: Where it begins.
+            named: The innermost definition around it.
+            starts: The first byte of each definition.
+        """
+        place, start = self.at(byte)
+        return -2 - place if place >= 0 and start > starts.get(named, -1) else named
 
     def end(self, place: int) -> int:
         """Where one ends."""

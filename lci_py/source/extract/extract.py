@@ -72,7 +72,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     narrowed = Narrowed([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
     if flow is not None and flow.implicit:
-        calls += _implicit(captured, finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
+        calls += _implicit(finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
     calls += getter_reads(captured, finder, symbols, anonymous, flow, narrowed)
     stored = (
         stored_functions(captured, finder, calls)
@@ -200,7 +200,7 @@ def _calls(
         if caller is None:
             caller = callers[around] = finder.caller(at, symbols, of_variables=of_variables)
         if anonymous is not None:
-            caller = _in_anonymous(caller, at, anonymous, starts)
+            caller = anonymous.caller(at, caller, starts)
         count, given = arguments(language, captured, captures["call"][0], node)
         calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller, count, given)
     bound = bound_names(captured, finder, symbols) if bare else set()
@@ -214,29 +214,16 @@ def _calls(
 
 
 def _implicit(
-    captured: Captured, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None,
-    found: Iterable[tuple[str, str, Node]],
-) -> list[Call]:  # fmt: skip
+    finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, found: Iterable[tuple[str, str, Node]]
+) -> list[Call]:
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
     calls: dict[Call, None] = {}
     for name, receiver, node in found:
-        caller = _caller(node.start_byte, finder, symbols, anonymous, starts, of_variables=False)
+        caller = finder.caller(node.start_byte, symbols, of_variables=False)
+        if anonymous is not None:
+            caller = anonymous.caller(node.start_byte, caller, starts)
         calls[Call(name, receiver, node.start_point[0] + 1, caller, IMPLICIT)] = None
     return list(calls)
-
-
-def _caller(
-    at: int, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, starts: dict[int, int], *,
-    of_variables: bool,
-) -> int:  # fmt: skip
-    """What a call at a byte is in, as in `Call`."""
-    caller = finder.caller(at, symbols, of_variables=of_variables)
-    return _in_anonymous(caller, at, anonymous, starts) if anonymous is not None else caller
-
-
-def _in_anonymous(caller: int, at: int, anonymous: Anonymous, starts: dict[int, int]) -> int:
-    place, start = anonymous.at(at)
-    return -2 - place if place >= 0 and start > starts.get(caller, -1) else caller
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:

@@ -104,9 +104,8 @@ def getter_reads(
         at, owner = name.start_byte, outline(captured, receiver)
         own = receiver.type == "this" or (receiver.type == "identifier" and owner in types)
         caller = finder.caller(at, symbols, of_variables=False)
-        place, start = anonymous.at(at) if anonymous is not None else (-1, -1)
-        if place >= 0 and start > starts.get(caller, -1):
-            caller = -2 - place
+        if anonymous is not None:
+            caller = anonymous.caller(at, caller, starts)
         owner = owner if own else narrowed.receiver(owner, at)
         yield Call(read, owner, name.start_point[0] + 1, caller, 0 if own else IMPLICIT)
 
