@@ -83,12 +83,11 @@ class Library:
             "map": self._map,
             "filter": self._filter,
             "next": self._next,
-            "enumerate": lambda site, call, found: self._pairs(site, call, found[:1], "1"),
+            **dict.fromkeys(("enumerate", "Object.entries"), self._numbered),
             "zip": self._pairs,
             "Array.of": self._array_of,
             "Array.from": self._array_from,
-            "Object.values": self._values,
-            "Object.entries": self._entries,
+            "Object.values": lambda site, call, found: self._container(site, call, found[:1]),
             "Object.create": self._create,
             "Object.setPrototypeOf": self._set_prototype,
             "Object.assign": self._assign,
@@ -320,20 +319,9 @@ class Library:
         points.load(arguments[0], items, 0)
         self._call_each(site, arguments[1], items, "map")
 
-    def _values(self, site: int, call: Site, arguments: list[int]) -> None:
-        points = self._points
-        made = points.made("values", site)
-        points.give(call.result, made)
-        for source in arguments[:1]:
-            points.load(source, points.field(made, 0), 0)
-
-    def _entries(self, site: int, call: Site, arguments: list[int]) -> None:
-        points = self._points
-        made, pair = points.made("values", site), points.made("pair", site)
-        points.give(points.field(made, 0), pair)
-        points.give(call.result, made)
-        for source in arguments[:1]:
-            points.load(source, points.field(pair, points.name("1")), 0)
+    def _numbered(self, site: int, call: Site, arguments: list[int]) -> None:
+        """Pairs of a key and an element."""
+        self._pairs(site, call, arguments[:1], "1")
 
     def _create(self, site: int, call: Site, arguments: list[int]) -> None:
         made = self._points.made("created", site)
