@@ -312,6 +312,27 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
     return Nursery([Child(one, 0 if i else pid) for i, one in enumerate(pipes)])
 
 
+def can_be_read(pipe: int, seconds: float | None) -> bool:
+    """Whether something can be read from a pipe, or it has ended, after at most so many seconds (None: some time)."""
+    from select import POLLIN, poll
+
+    waiting = poll()  # not `select`, which takes no descriptors above 1023
+    waiting.register(pipe, POLLIN)
+    return bool(waiting.poll(None if seconds is None else seconds * 1000))
+
+
+def ready_pipes(children: Sequence[Child], seconds: float | None) -> set[int | None]:
+    """The pipes of workers that can be read from or written to, after at most so many seconds (None: some time)."""
+    from select import POLLIN, POLLOUT, poll
+
+    waiting = poll()
+    for child in children:
+        waiting.register(child.results, POLLIN)
+        if child.sending is not None:
+            waiting.register(child.sending, POLLOUT)
+    return {pipe for pipe, _ in waiting.poll(None if seconds is None else seconds * 1000)}
+
+
 def _others(pipes: Sequence[_Pipes], mine: int) -> list[int]:
     """The children's ends of all pipes but one."""
     return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]

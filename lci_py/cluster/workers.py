@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from select import select
 from typing import Any, Protocol
 
 from lci_py.cluster.fleet import Part
@@ -22,7 +21,7 @@ from lci_py.cluster.leaf import Leaf, PartSnapshot
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.errors import IndexWriteError, LciError
 from lci_py.interrupts import at_interrupt
-from lci_py.processes import leave_interrupts, start
+from lci_py.processes import leave_interrupts, ready_pipes, start
 from lci_py.source.text.digest import blake2b
 
 #: Bytes of objects that a process keeps, and parts that it has open.
@@ -178,7 +177,7 @@ def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
     try:
         child.send((job, arguments))
         while (found := child.received()) == []:
-            select([child.results], [child.sending] if child.sending else [], [])
+            ready_pipes([child], None)
             child.send_more()
     except LciError:
         raise

@@ -88,5 +88,20 @@ def test_a_job_whose_process_is_killed_is_an_error_that_says_so() -> None:
     assert in_a_process(max, 1, 2) == 2
 
 
+def test_with_a_thousand_files_open_a_job_still_runs() -> None:
+    """`select` refuses descriptors from 1,024 on, which a service that indexes may well have."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 4096)), hard))
+    held = [os.dup(0) for _ in range(1100)]
+    try:
+        assert in_a_process(max, 1, 2) == 2
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def _killed() -> None:
     os.kill(os.getpid(), signal.SIGKILL)

@@ -12,7 +12,6 @@ import gc
 import io
 import json
 import os
-import select
 import signal
 import sys
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
@@ -27,7 +26,7 @@ from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import kept_engine
 from lci_py.cli.streams import InternalError, prepare_streams
 from lci_py.errors import BadPathError, LciError
-from lci_py.processes import silence
+from lci_py.processes import can_be_read, silence
 
 if TYPE_CHECKING:
     from lci_py.cli.kept_engine import KeptEngine
@@ -62,7 +61,7 @@ def work(settings: dict[str, Any], idle: float = IDLE) -> None:
 
     app.preload()
     desk = _Desk(settings, answers)
-    while select.select([requests], [], [], idle)[0]:
+    while can_be_read(requests.fileno(), idle):
         if not (line := requests.readline()):
             return
         _send(answers, desk.answer(json.loads(line)))

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import json
 import os
-import select
 import signal
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from lci_py import interrupts
 from lci_py.errors import Indexing, IndexWriteError, LciError
 from lci_py.index.store.background_run import note_failure
 from lci_py.index.store.manifest import MANIFEST
-from lci_py.processes import fork, silence
+from lci_py.processes import can_be_read, fork, silence
 from lci_py.types.index import SEARCHABLE
 
 #: Whether this platform has what `until_searchable` needs.
@@ -59,7 +58,7 @@ def until_searchable(
 def _follow(receiver: int, index_dir: Path, before: int | None, report: Report) -> None:
     rest = b""
     while True:
-        if not select.select([receiver], [], [], _PERIOD)[0]:
+        if not can_be_read(receiver, _PERIOD):
             if _published(index_dir) != before:
                 return  # by another process, which ours waits for
             continue

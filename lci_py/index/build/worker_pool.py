@@ -8,11 +8,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from select import POLLIN, POLLOUT, poll
 from typing import TYPE_CHECKING
 
 from lci_py.interrupts import at_interrupt
-from lci_py.processes import FORKS, Child, Nursery, nursery, start
+from lci_py.processes import FORKS, Child, Nursery, nursery, ready_pipes, start
 from lci_py.source.syntax.limits import allow_last_resort
 
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ def _shared_out(
         busy = [worker for worker in workers if worker.given]
         if not busy and not answered:
             return
-        ready = _ready(busy, 0 if answered else STALL_SECONDS)
+        ready = ready_pipes(busy, 0 if answered else STALL_SECONDS)
         if not (ready or answered):
             _kill(busy)
         for worker in busy:
@@ -202,16 +201,6 @@ def _shared_out(
                 answered.extend((worker.given.popleft()[0], answer) for answer in answers)
 
 
-def _ready(workers: Sequence[Child], seconds: float) -> set[int | None]:
-    """The pipes of workers that can be read from or written to, after at most so many seconds."""
-    waiting = poll()  # not `select`, which takes no descriptors above 1023
-    for worker in workers:
-        waiting.register(worker.results, POLLIN)
-        if worker.sending is not None:
-            waiting.register(worker.sending, POLLOUT)
-    return {place for place, _ in waiting.poll(seconds * 1000)}
-
-
 def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
     """Process a batch again after a process died: a file that crashes its process or never ends is kept as text."""
     [worker] = start(1, allow_last_resort)
@@ -221,7 +210,7 @@ def _alone(work: Work, batch: list[Task]) -> Iterator[Done]:
             worker.send((work, (batch,)))
             answers: list[list[Done]] | None = []
             while answers == []:
-                ready = _ready([worker], STALL_SECONDS)
+                ready = ready_pipes([worker], STALL_SECONDS)
                 if worker.sending in ready:
                     worker.send_more()
                 elif ready:
