@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -37,6 +38,8 @@ def root(tmp_path: Path) -> Path:
     }.items():
         (tmp_path / "repo" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "repo" / path).write_text(text)
+        # Of a file that is as young as the walk, no time is kept: it may change again within it.
+        os.utime(tmp_path / "repo" / path, (1_700_000_000, 1_700_000_000))
     return tmp_path / "repo"
 
 
