@@ -101,7 +101,7 @@ class PartOf(Whole):
     def share(self, what: Hashable, columns: Sequence[Any], limit: int) -> int:
         return self._asked("share", what, tuple(np.asarray(column[:limit]) for column in columns), 0, limit)
 
-    def around(self, what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
+    def neighbours(self, what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
         nothing = weigh(Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0))
         return self._asked("around", what, (scores, *reached), nothing)
 

@@ -196,7 +196,7 @@ class Root:
         for known in (self._lost, self._shas):
             known.clear()
         self._fleet = self._published()
-        self._readable, self._only = self._named(repositories)
+        self._readable, self._only = self._parts_of(repositories)
         wanted = replace(request, offset=0)
         if request.snippet is None and request.context is None:
             wanted = replace(wanted, snippet=self._snippet)
@@ -218,7 +218,7 @@ class Root:
             answer = replace(answer, results=answer.results[request.offset :], offset=request.offset)
         return replace(answer, degraded=(*answer.degraded, *self._losses()))
 
-    def _named(self, repositories: Sequence[str]) -> tuple[Sequence[int], frozenset[int] | None]:
+    def _parts_of(self, repositories: Sequence[str]) -> tuple[Sequence[int], frozenset[int] | None]:
         """The parts that are searched; as a set, or None if they are all."""
         names = [part.name for part in self._fleet.parts]
         if not repositories:

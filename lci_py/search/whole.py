@@ -54,7 +54,7 @@ class Whole:
         """
         return limit
 
-    def around(self, _what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
+    def neighbours(self, _what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
         """What the graph has around the best candidates (`graph_lift`).
 
         Args:

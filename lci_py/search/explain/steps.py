@@ -143,7 +143,7 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
         found: What the mode found.
         request: With the filters of the query among its own.
     """
-    from lci_py.search.query.plan import given
+    from lci_py.search.query.plan import filters_in_use
     from lci_py.search.ranking.evidence import COVER, FACTORS, FILE, SAME_FILE, STEM
     from lci_py.search.views.retrievers import BM25_FIELDS
 
@@ -161,12 +161,12 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
     plan["phrases"] = list(found.query.phrases)
     plan["relaxed"] = found.relaxed
     plan["spelled"] = {name: weight for name, (weight, _) in found.evidence.spelled.items()}
-    return {**plan, "same_file": SAME_FILE[request.mode], "filters": given(request.filters)}
+    return {**plan, "same_file": SAME_FILE[request.mode], "filters": filters_in_use(request.filters)}
 
 
 def symbolic_plan(request: SearchRequest, asked: Conditions) -> dict[str, Any]:
     """Structure alone: the filters, those of the query included, decide."""
-    from lci_py.search.query.plan import given
+    from lci_py.search.query.plan import filters_in_use
 
     plan = {"mode": request.mode, "views": ["symbolic"], "phrases": list(asked.phrases)}
-    return {**plan, "relaxed": asked.relaxed, "filters": given(asked.filters)}
+    return {**plan, "relaxed": asked.relaxed, "filters": filters_in_use(asked.filters)}

@@ -77,7 +77,7 @@ class _Purse:
         self._inside = _by_file(pieces)
 
     def bought(self) -> list[Piece]:
-        found = self._named() or self._best()
+        found = self._beginnings() or self._best()
         steps = [(i, place) for i, level in enumerate(self._level) for place in range(level >= 0, len(self._ladder(i)))]
         heap = [(-self._density(i, place), i, place) for i, place in steps]
         heapq.heapify(heap)
@@ -97,7 +97,7 @@ class _Purse:
                     heapq.heappush(heap, (-self._density(i, later), i, later))
         return found
 
-    def _named(self) -> list[Piece]:
+    def _beginnings(self) -> list[Piece]:
         """Buy the first lines of what the question names, whatever else would add more: of a switch of 800 lines, whose
         lines say little each, the short functions that it calls would take all."""
         named = [i for i, one in enumerate(self._pieces) if one.piece.role == "named"]

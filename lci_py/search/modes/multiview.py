@@ -247,12 +247,12 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
         graph = extras.ask("graph", lambda: _checked(snapshot.graph))
         measure = whole.once(("measure", asked), partial(Measure, snapshot, question.query, answered, graph))
 
-        def around(best: Ranked) -> Neighbours:
+        def neighbours(best: Ranked) -> Neighbours:
             assert graph is not None
             near = whole.once(("near", asked), partial(reached, graph, table, best.units[:SEEDS]))
-            return whole.around(asked, best.scores[:SEEDS], near, weighed)
+            return whole.neighbours(asked, best.scores[:SEEDS], near, weighed)
 
-        _rank(outcome, question, measure, snapshot, None if graph is None else around, extras)
+        _rank(outcome, question, measure, snapshot, None if graph is None else neighbours, extras)
         ms = (time.perf_counter() - started) * 1e3
         came = 0 if outcome.candidates is None else len(outcome.candidates.units)
         outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}

@@ -99,7 +99,7 @@ def plan(
         wording: What the index's vocabulary says of the query.
         files: How many the index has.
     """
-    chosen = intent(query, len(given(filters)), wording.lacking)
+    chosen = intent(query, len(filters_in_use(filters)), wording.lacking)
     weights = ranking.weights_of(chosen, files, long=query.long)
     return Plan(
         intent=chosen,
@@ -109,7 +109,7 @@ def plan(
         saturation=ranking.saturation_of(long=query.long),
         budgets=budgets(budget_ms, weights),
         rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
-        filters=given(filters),
+        filters=filters_in_use(filters),
         expand=expand,
         near=near,
         ladder=ladder(filtered=bool(filters), strict=strict),
@@ -117,7 +117,7 @@ def plan(
     )
 
 
-def given(filters: Filters) -> dict[str, tuple[str, ...]]:
+def filters_in_use(filters: Filters) -> dict[str, tuple[str, ...]]:
     """The filters that are set and have values: field to values."""
     fields = ((name, getattr(filters, name)) for name in filters.__slots__ if name != "no_tests")
     return {field: values for field, values in fields if values}

@@ -13,6 +13,7 @@ from lci_py.search.engine import Engine
 from lci_py.types.search import Filters, Hint, SearchRequest
 from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
+from tests.support.graph_repo import build
 
 _TEST = "def test_{0}():\n    assert wrap_paragraph('{0} paragraph of text', {1}) == '{0}'\n"
 FILES = {
@@ -38,12 +39,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("hints")
-    for name, text in FILES.items():
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_text(text)
-    app.build_index(str(root), jobs=1)
-    return root
+    return build(tmp_path_factory.mktemp("hints"), FILES)
 
 
 @pytest.fixture(scope="module")

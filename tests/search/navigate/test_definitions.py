@@ -8,6 +8,7 @@ import pytest
 
 from lci_py import app
 from lci_py.types.search import Filters
+from tests.support.graph_repo import build
 
 SOURCES = {
     "src/vec.cpp": "namespace ns { struct Vec { int size(int a); }; }\nint ns::Vec::size(int a) { return a; }\n"
@@ -19,12 +20,7 @@ SOURCES = {
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("definitions")
-    for name, text in SOURCES.items():
-        (root / name).parent.mkdir(exist_ok=True)
-        (root / name).write_text(text)
-    app.build_index(str(root), jobs=1)
-    return root
+    return build(tmp_path_factory.mktemp("definitions"), SOURCES)
 
 
 @pytest.mark.parametrize(

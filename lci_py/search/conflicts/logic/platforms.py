@@ -33,7 +33,7 @@ def suggested(word: str) -> Formula:
     return _TABLE.words[word]
 
 
-def named(name: str) -> Formula | None:
+def system_of(name: str) -> Formula | None:
     """The system that programs call so, in any case and maybe with its release: `Darwin`, `SunOS`, `freebsd14.1`. None
     if it is not known."""
     for word in (name.lower(), name.lower().rstrip("0123456789.")):

@@ -90,7 +90,7 @@ def _swift(leaf: Leaf) -> Formula | None:
     if function in ("swift", "compiler") and (version := _SWIFT_VERSION.fullmatch(inside)):
         parts = tuple(int(part) for part in version[2].split("."))
         return Literal(function, numeric(compared(version[1], parts)))
-    known = platforms.named(inside) if function == "os" else _SWIFT_WORDS.get(leaf.text)
+    known = platforms.system_of(inside) if function == "os" else _SWIFT_WORDS.get(leaf.text)
     return known or flag(leaf.text)
 
 

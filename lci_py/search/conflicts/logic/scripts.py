@@ -73,7 +73,7 @@ def _shell(leaf: Leaf) -> Formula | None:
     name, value = left.replace('"', ""), right.strip('"')
     if "$" in value or "`" in value or ("$" not in name and "`" not in name):
         return flag(f"{name} == {value}")
-    if name in _UNAME and (found := platforms.named(value.strip("*").rstrip("-_"))):
+    if name in _UNAME and (found := platforms.system_of(value.strip("*").rstrip("-_"))):
         return found
     if re.search(r"[*?\[]", value):
         return flag(f"{name} == {value}")
@@ -170,17 +170,17 @@ def _python(leaf: Leaf) -> Formula | None:
     own = _OWN.fullmatch(text)
     # A plain word in small letters may mean anything.
     if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() not in _NO_SYSTEMS:
-        return _named(own[2])
+        return _system_of(own[2])
     return None
 
 
-def _named(name: str) -> Formula | None:
-    return platforms.named(_CALLED.get(name.lower(), name))
+def _system_of(name: str) -> Formula | None:
+    return platforms.system_of(_CALLED.get(name.lower(), name))
 
 
 def _systems(fits: Callable[[str], bool]) -> Formula | None:
     """One of the systems whose `sys.platform` fits; None if there are none."""
-    found = [system for name in _PLATFORMS if fits(name) and (system := _named(name))]
+    found = [system for name in _PLATFORMS if fits(name) and (system := _system_of(name))]
     return either(*found) if found else None
 
 
@@ -216,7 +216,7 @@ def _platform_comparison(leaf: Comparison) -> Formula | None:
         if value == "posix":
             return opposite(platforms.system(" ".join(_OS_NAMES.values())))
         return platforms.system(_OS_NAMES[value]) if value in _OS_NAMES else None
-    return _named(value) if left in _SYSTEM else None
+    return _system_of(value) if left in _SYSTEM else None
 
 
 def _version_comparison(leaf: Comparison) -> Formula | None:
