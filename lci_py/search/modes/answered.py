@@ -1,4 +1,4 @@
-"""What a mode hands to the engine: the answer, and what the flags that add to an answer need of the way to it."""
+"""The result of a mode for the engine: the answer, and the intermediate values that some flags report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Merged(NamedTuple):
-    """Of a multiview query."""
+    """Intermediate values of a multiview query."""
 
     plan: Plan
     outcome: Outcome
@@ -27,8 +27,8 @@ class Answered(NamedTuple):
 
     Attributes:
         answer: The ranked results in their envelope.
-        filters: What every result passes; those of the query included.
-        explainable: Makes what `--explain-file` asks.
+        filters: The filters of the flags and of the query.
+        explainable: Computes what `--explain-file` shows.
         merged: None in the single modes, and where nothing is ranked.
     """
 

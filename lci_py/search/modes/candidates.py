@@ -1,4 +1,4 @@
-"""What can be a result of a query: the units that pass the filters and hold the quoted phrases."""
+"""The candidates of a query: the units that pass the filters and hold the quoted phrases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check(snapshot: Snapshot, filters: Filters, kinds: tuple[str, ...] = ANY_KIN
     found".
 
     Raises:
-        UsageError: With the nearest name there is.
+        UsageError: The message has the nearest valid name.
     """
     if filters.repo:
         _check_repositories(snapshot, filters.repo)
@@ -57,7 +57,7 @@ def _check_repositories(snapshot: Snapshot, globs: tuple[str, ...]) -> None:
 
 
 def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
-    """[units] mask of what passes the filters and lies in a file that is still there, None for all."""
+    """[units] mask of the units that pass the filters and lie in a file that still exists; None for all."""
     there = snapshot.freshness.there()
     if not filters and there is None:
         return None
@@ -72,7 +72,7 @@ def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
 
 
 class Choice(NamedTuple):
-    """What can be a result: what passes filters and holds quoted phrases."""
+    """The requirements on a candidate: filters and quoted phrases."""
 
     filters: Filters = Filters()
     phrases: tuple[str, ...] = ()  # stand in its own lines, letter for letter
@@ -80,7 +80,7 @@ class Choice(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The units of a choice.
+    """The units that meet a choice.
 
     Attributes:
         mask: [units]; None for all.
@@ -92,7 +92,7 @@ class Chosen(NamedTuple):
 
 
 def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
-    """The units of a choice that lie in files which are still there."""
+    """The units that meet a choice and lie in files that still exist."""
     base = allowed(snapshot, choice.filters)
     if not choice.either or len(choice.phrases) < 2:
         return Chosen(*with_phrases(snapshot, choice.phrases, base))
@@ -111,12 +111,11 @@ def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
 def with_phrases(
     snapshot: Snapshot, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
-    """What holds every phrase, letter for letter.
+    """The units that hold every phrase literally.
 
     Args:
-        snapshot: Whose files.
-        phrases: Texts of the query's quotes.
-        allowed: [units] mask of what passes the filters, None for all.
+        phrases: The quoted texts of the query.
+        allowed: [units] mask of what passes the filters; None for all.
     Returns:
         [units] mask, None for all; and unit to the first line of a match in it.
     """

@@ -1,7 +1,7 @@
-"""`--expand N`: what is within N calls or imports of the best results, as further results, and what was left out.
+"""`--expand N`: adds the places within N calls or imports of the best results, and counts what was left out.
 
-Bounded, so that a utility with 500 callers cannot flood the answer: each place gives so many neighbours per relation,
-each hop so many results, and the answer so many in all. The places of a hop take turns, the best first.
+Each place adds a limited number of neighbours per relation, each hop a limited number of results, and so does the whole
+answer: a utility with 500 callers cannot flood it. The places of a hop take turns, the best first.
 """
 
 from __future__ import annotations
@@ -43,14 +43,11 @@ _RELATIONS: dict[str, tuple[int, bool, int]] = {
 
 
 def expanded(snapshot: Snapshot, request: SearchRequest, filters: Filters, answer: Answer, outcome: Outcome) -> Answer:
-    """The answer with the neighbours of its best results after those, and `expansion`, which counts them.
+    """The answer followed by the neighbours of its best results, with `expansion`, which counts them.
 
     Args:
-        snapshot: Whose graph is walked.
-        request: Says how many hops.
-        filters: What every result passes; those of the query included.
-        answer: The ranked results.
-        outcome: What the views found, for the scores of neighbours that are candidates themselves.
+        filters: The filters of the flags and of the query.
+        outcome: What the views found: it has the scores of neighbours that are candidates themselves.
     """
     walk = _Walk(snapshot, filters, answer, outcome)
     hops = []
@@ -119,7 +116,7 @@ class _Walk:
         return {"found": len(fresh), "shown": len(chosen), "left_out": len(fresh) - len(chosen)}
 
     def _around(self, place: tuple[int, int, str], relation: str) -> list[int]:
-        """The neighbours of a place in a relation, surest first."""
+        """The neighbours of a place in a relation, the surest first."""
         kind, outgoing, _ = _RELATIONS[relation]
         graph = self._nodes.graph
         own = [place[1]] if kind == IMPORTS else [place[0], *(graph.lambdas_of(place[0]) if outgoing else ())]
@@ -130,7 +127,7 @@ class _Walk:
         return sorted(sure, key=lambda node: (-sure[node], node))
 
     def _passing(self, nodes: set[int]) -> set[int]:
-        """The nodes that are not among the results yet, pass the filters and lie in files that are still there."""
+        """The nodes that are no results yet, pass the filters and lie in files that still exist."""
         places = self._nodes.places(nodes)
         fresh = {node for node, place in places.items() if place.id not in self._shown}
         there = self._snapshot.freshness.there()
@@ -183,7 +180,7 @@ class _Walk:
         }
 
     def _row(self, node: int, place: Mapping[str, Any]) -> Row:
-        """A result row for a file or an anonymous function, which the symbolic shard has no row for."""
+        """A result row for a file or an anonymous function, which have no row in the symbolic shard."""
         file = self._nodes.file_of(node)
         lines = self._snapshot.symbols.per_file("lines")[file][0] if place["kind"] == FILE_KIND else place["line"]
         rest = dict.fromkeys(("signature", "unit", "symbol_number", "first_line", "test", "build_tag"))

@@ -1,7 +1,7 @@
-"""The steps of a multiview retrieval: what is tried when a query finds nothing, and which step answered.
+"""The retrieval steps of a multiview query: what is tried when a query finds nothing, and which step answered.
 
-A query is retried once, and only its text gives way: a phrase that stands nowhere need not stand together, a word that
-nothing has becomes the name that it is nearly. A filter never gives way: a result that breaks one is no answer.
+A query is retried once, and only its text is relaxed: the words of a phrase that occurs nowhere may stand apart, and an
+unknown word is replaced by the closest name. A filter is never relaxed: a result that breaks one is no answer.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _NO_WORD = "no view of multiview ranks a text without a word: the mode bm25 list
 
 
 class Attempt(NamedTuple):
-    """What is searched for in one go.
+    """One search of a query.
 
     Attributes:
         query: The text.
-        choice: What can be a result.
-        relaxed: What was given up for it, in words.
+        choice: The requirements on a candidate.
+        relaxed: Messages: which requirements of the query were dropped.
     """
 
     query: TextQuery
@@ -49,29 +49,27 @@ class Attempt(NamedTuple):
 
 
 class LookUps:
-    """What the steps ask of an open index."""
+    """The index look-ups that the steps need."""
 
     def __init__(self, snapshot: Snapshot, choose: Callable[[Choice], Chosen]) -> None:
-        """
-        Args:
-            snapshot: The index.
-            choose: The units of a choice.
+        """Args:
+        choose: Returns the units that meet a choice.
         """
         self._snapshot, self._choose = snapshot, choose
         self.settle, self.once = snapshot.whole.settle, snapshot.whole.once
 
     def holds(self, choice: Choice) -> bool:
-        """Whether anything is of a choice."""
+        """Whether any unit meets a choice."""
         mask = self._choose(choice).mask
         return mask is None or bool(self._snapshot.whole.total(("held", choice), bool(mask.any())))
 
     def lacks(self, stems: Sequence[str]) -> bool:
-        """Whether the index has none of some terms."""
+        """Whether the index has none of the terms."""
         with self._snapshot.view_locks["bm25"]:
             return not any(self._snapshot.lexical.term(text) for text in stems)
 
     def near_misses(self, word: str) -> Sequence[str]:
-        """Names that may be meant by a word."""
+        """Names that a mistyped word may mean."""
         from lci_py.index.shards.symbol_queries import alike_by_ratio
 
         own = tuple(alike_by_ratio(self._snapshot.symbols, word)[:_MOST_NEAR])
@@ -88,8 +86,9 @@ class Tried(NamedTuple):
 
 
 def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -> Attempt:
-    """What passes the filters, in SQL, and holds all the phrases, letter for letter; if nothing does, and the query is
-    not `strict`, fewer of them. One word that nothing has, and that is a name but for a letter or two, is that name."""
+    """The first attempt: the filters, and all phrases literally. If that matches nothing and the query is not `strict`,
+    fewer phrases are required, and a lone unknown word becomes the name that differs by a letter or two.
+    """
     if not strict and (name := mistyped(index, query)):
         said = f"no {query.words[0]!r}; showing {name}"
         return Attempt(read_text(name), Choice(filters), (*query.relaxed, said))
@@ -103,7 +102,7 @@ def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -
 
 
 def mistyped(index: LookUps, query: TextQuery) -> str:
-    """The one name that is the fewest edits away from a query of one word that nothing has; "" for any other query."""
+    """The one name with the smallest edit distance to a lone unknown word; "" for any other query."""
     if query.long or len(query.words) != 1:
         return ""
     typed = joined(query.words[0])
@@ -123,14 +122,13 @@ def mistyped(index: LookUps, query: TextQuery) -> str:
 def climbed(
     index: LookUps, query: TextQuery, filters: Filters, attempt: Callable[[Attempt], Tried], *, strict: bool
 ) -> Tried:
-    """The attempt that answers, with the step of the ladder that it is.
+    """Run the steps of the ladder until one answers: that attempt, with its step.
 
     Args:
-        index: What is searched.
-        query: As it was asked.
+        query: As the user gave it.
         filters: Hold in every attempt.
-        attempt: Makes an attempt.
-        strict: Whether the text must be taken as it is.
+        attempt: Runs an attempt.
+        strict: Whether the text must be taken literally.
     """
     start = first(index, query, filters, strict=strict)
     tried = index.once(("tried", start), partial(attempt, start))
@@ -144,7 +142,7 @@ def climbed(
 
 
 def _relaxed(index: LookUps, tried: Tried) -> Attempt | None:
-    """The one retry of a query that found nothing, None if there is none to try."""
+    """The one retry of a query that found nothing; None if there is nothing to relax."""
     attempt = tried.attempt
     if attempt.relaxed != attempt.query.relaxed or not index.holds(attempt.choice):
         return None
@@ -159,7 +157,7 @@ def _failed(tried: Tried) -> set[str]:
 
 
 def _settled(index: LookUps, tried: Tried, *, filtered: bool) -> Plan:
-    """The plan with the step that answered, and what was given up for it."""
+    """The plan with the step that answered, and what was relaxed for it."""
     attempt, plan, found = tried
     failed = _failed(tried)
     if not found.anything:
@@ -177,7 +175,7 @@ def _settled(index: LookUps, tried: Tried, *, filtered: bool) -> Plan:
 
 
 def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Attempt:
-    """Fewer phrases: those that stand nowhere are words again; those that only stand apart are required one by one."""
+    """Require less: phrases that occur nowhere become words; phrases that only occur apart are required one by one."""
     phrases = tuple(dict.fromkeys(query.phrases))
     kept = tuple(phrase for phrase in phrases if index.holds(Choice(filters, (phrase,))))
     where = "what passes the filters" if filters else "the repository"
@@ -195,7 +193,7 @@ def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Atte
 
 
 def _near_names(index: LookUps, attempt: Attempt) -> Attempt | None:
-    """The words, which the index lacks, as the names that they nearly are."""
+    """Replace the words, all unknown to the index, by the closest names."""
     from difflib import SequenceMatcher
 
     from lci_py.source.text.words import STOPWORDS, parts

@@ -1,4 +1,4 @@
-"""What a person can run where an answer does not have it: looked for here, so that a hint is never wrong."""
+"""Commands to suggest when an answer seems to miss its target. They are tried here first, so a hint is never wrong."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _BETWEEN = lazily(r"[\"'`]|: |\n")
 
 
 class _Holder(NamedTuple):
-    """A place that has the words of a query, as what finds it; and whether it is among the results."""
+    """A place that has the words of a query, the command that finds it, and whether it is among the results."""
 
     hint: Hint
     shown: bool
 
 
 def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> Answer:
-    """An answer with what finds more than it, if it is weak, at most one thing; and with what leaves tests out, if it
+    """Add hints to an answer: at most one command that finds more if the answer is weak, and how to exclude tests if it
     is full of them.
 
-    Its confidence is not low if a place has the words of the query: two words are less like their place than the
-    questions are on which the scores were measured.
+    The confidence is raised if a place has the words of the query: two words resemble their place less than the
+    questions do on which the scores were measured.
 
     Raises:
         IndexError_: The lexical shard cannot be used.
@@ -67,7 +67,7 @@ def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> An
 
 
 def _tests(answer: Answer, request: SearchRequest, query: TextQuery) -> Iterator[Hint]:
-    """That more than half of the results are tests, though nobody asked for tests."""
+    """A hint if more than half of the results are tests, though the query did not ask for tests."""
     tests, shown = sum(result.test for result in answer.results), len(answer.results)
     names_tests = not query.long and not ASKED_BY["test"].isdisjoint(
         part for word in query.words for part in parts(word)
@@ -82,7 +82,7 @@ def _tests(answer: Answer, request: SearchRequest, query: TextQuery) -> Iterator
 
 
 def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
-    """Where the query, or a part of it, stands letter for letter."""
+    """Where the query, or a part of it, occurs literally."""
     until = time.monotonic() + _SECONDS
     for text in _texts(query):
         place = _place(snapshot, request, text, until)
@@ -97,7 +97,7 @@ def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answe
 
 
 def _texts(query: TextQuery) -> list[str]:
-    """What may stand in a file as it was typed: the query, and the longest of its parts between quotes and colons."""
+    """Texts that may occur in a file literally: the query, and the longest of its parts between quotes and colons."""
     whole = query.raw.strip()
     found = [whole.strip("\"'`"), *sorted(_BETWEEN.split(whole), key=len, reverse=True)]
     texts = (text.strip() for text in found)
@@ -133,7 +133,7 @@ def _place(snapshot: Snapshot, request: SearchRequest, text: str, until: float) 
 
 
 def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
-    """A place in the code with all words of the query, one of the results if there is one."""
+    """A place in the code that has all words of the query, preferably one of the results."""
     from lci_py.search.modes.candidates import allowed
 
     words = [word for word in query.words if word.lower() not in STOPWORDS]

@@ -1,4 +1,4 @@
-"""The multiview mode: ask the three views, collect their candidates, measure every signal, fuse."""
+"""The multiview mode: search the three views, collect their candidates, measure every signal, fuse."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ LARGE = 20_000
 
 
 def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
-    """Answer a query in the mode multiview. A budget counts from here on.
+    """Answer a query in the mode multiview. The time budget starts here.
 
     Raises:
         UsageError: A filter cannot be used.
@@ -98,7 +98,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
 
 class _Run:
-    """One request, of which the text is tried as it is, and perhaps once more with less required of it."""
+    """One request: its text is tried as it is, and perhaps once more with fewer requirements."""
 
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
@@ -160,7 +160,7 @@ class _Run:
         return spelled(self._snapshot, query, self._filters, allowed, wait=wait, strict=self._request.strict)
 
     def _wording(self, query: TextQuery) -> Wording:
-        """What the vocabulary says of the query; nothing while a late view has the lexical shard and time is short."""
+        """The query's rewrites; none while a late view holds the lexical shard and time is short."""
         snapshot, lock = self._snapshot, self._snapshot.view_locks["bm25"]
         if not lock.acquire(blocking=self._request.budget_ms is None):
             return NO_WORDING  # the view says that it is late
@@ -171,14 +171,14 @@ class _Run:
 
 
 class Question(NamedTuple):
-    """What the views are asked, and what their candidates are ranked by.
+    """What the views are asked, and how their candidates are ranked.
 
     Attributes:
         query: The text to rank by.
         plan: Weights, factors and budgets.
-        allowed: [units] mask of what can be a result; None for all.
-        near: A place that candidates are measured by as well.
-        spelled: What the query spells out.
+        allowed: [units] mask of the candidates; None for all.
+        near: A place whose neighbourhood is preferred.
+        spelled: Names and literal text that the query spells out.
     """
 
     query: TextQuery
@@ -189,15 +189,14 @@ class Question(NamedTuple):
 
 
 def search(question: Question, snapshot: Snapshot, extras: Extras, began: float) -> Outcome:
-    """Ask the views, and rank what they find.
+    """Search the views, and rank what they find.
 
     Args:
-        question: What is asked.
-        snapshot: What is searched; a view that fails or is late is reported in `degraded` and the others answer.
-        extras: Notes what fails of the graph, which is then no part of the ranking.
-        began: The moment of `time.perf_counter` from which the budgets count.
+        snapshot: The index; a view that fails or is late is reported in `degraded` and the others answer.
+        extras: Records failures of the graph, which then takes no part in the ranking.
+        began: The start of the budgets, by `time.perf_counter`.
     Raises:
-        IndexError_: Every view failed; the first one's error.
+        IndexError_: Every view failed; this is the first one's error.
     """
     plan, allowed, table = question.plan, question.allowed, snapshot.unit_table
     outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=question.spelled.symbols)
@@ -260,7 +259,7 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
 
 
 def _checked(graph: GraphIndex) -> GraphIndex:
-    """The graph, if what every ranking asks of it can be told."""
+    """The graph, after a check that the arrays which every ranking needs are intact."""
     _ = graph.importers
     return graph
 
@@ -273,7 +272,7 @@ def _rank(
     around_best: Callable[[Ranked], Neighbours] | None,
     extras: Extras,
 ) -> None:
-    """Rank what the views found, then again with what `around_best` says is around the best of it in the graph."""
+    """Rank what the views found, then again with the graph's neighbours of the best results (`around_best`)."""
     query, plan, allowed, near, known = question
     table, whole = snapshot.unit_table, snapshot.whole
 
@@ -319,17 +318,14 @@ def answered(
     count: int,
     total: int,
 ) -> Answer:
-    """The results in their envelope, with what each view said and the graph around each result.
+    """The results in their envelope, with each view's scores and the graph around each result.
 
     Args:
-        snapshot: What was searched.
-        request: What was asked.
-        outcome: What was found.
-        query: As the views were asked.
+        query: The text the views were asked.
         places: Unit to the line of a phrase in it.
-        extras: Notes if the graph cannot be read.
-        count: Results to show.
-        total: How many there are.
+        extras: Records a warning if the graph cannot be read.
+        count: Number of results to show.
+        total: Number of results there are.
     """
     head = outcome.head(count)
     with snapshot.trace.stage("graph", len(head)):
@@ -360,7 +356,7 @@ def answered(
 
 
 def own_scores(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, float]]:
-    """Each view's own scores of those of some results that it found."""
+    """Each view's own scores of those of the results that it found."""
     shown = {item.unit for item in head}
     found = {}
     for view in VIEWS:
@@ -383,6 +379,6 @@ def _fallback(answering: list[View]) -> str:
 
 
 def _impact(view: View, plan: Plan, answering: list[View]) -> str:
-    """How much of the ranking's weight is missing with the view."""
+    """How much of the ranking's weight is lost without the view."""
     part = parts(plan.weights)[view]
     return "high" if part >= MINOR or not answering else "medium" if part >= MINOR / 2 else "low"

@@ -1,7 +1,8 @@
-"""What everyone says in a repository: its own name, as its folder, its top folders and its manifests have it.
+"""Finds words that carry no information in a repository: its own name, taken from its folder, its top folders and its
+manifests.
 
-"How does terraform decide that a resource must be replaced" asks nothing about `terraform.go`. Such a word counts as a
-stop word does, if most files have it and the query says more.
+In "how does terraform decide that a resource must be replaced", `terraform` does not ask for `terraform.go`. Such a
+word counts as a stop word if most files have it and the query has other words.
 """
 
 from __future__ import annotations
@@ -29,8 +30,7 @@ _LETTERS = 3
 
 
 def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
-    """A query to rank by, without the words that are names of the whole repository; the same query in a fleet, where
-    each part has names of its own.
+    """The query for ranking, without the repository's own name; unchanged in a fleet, whose parts have different names.
 
     Raises:
         IndexError_: The lexical shard cannot be used.
@@ -65,14 +65,14 @@ def _without(snapshot: Snapshot, query: TextQuery) -> TextQuery:
 
 
 def _names(snapshot: Snapshot) -> frozenset[str]:
-    """The parts of the name of the root folder, and of what the manifests in it name."""
+    """The parts of the names of the root folder and of the packages that its manifests declare."""
     packages = packages_of(snapshot.symbols, ("go.mod", "package.json", "Cargo.toml"))
     texts = [snapshot.root.name, *(package.rpartition("/")[2] for package in packages)]
     return frozenset(word.lower() for text in texts for word in WORD.findall(text))
 
 
 def _holds_most(paths: Sequence[str], word: str) -> bool:
-    """Whether most files are in a folder of this name at the top, or where packages are."""
+    """Whether most files lie in a folder of this name at the top, or at the top of the folder of packages."""
     found = 0
     for holder in _HOLDERS:
         first = bisect_left(paths, f"{holder}{word}/")

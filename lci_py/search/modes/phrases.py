@@ -1,4 +1,4 @@
-"""Quoted phrases: found through the postings of their words, then checked against the text itself."""
+"""Quoted phrases: looked up by the postings of their words, then checked in the text itself."""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ if TYPE_CHECKING:
 def units_with(
     snapshot: Snapshot, phrases: Sequence[str], allowed: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.bool_], dict[int, int]]:
-    """The units whose own lines hold every phrase, letter for letter.
-
-    Returns:
-        A mask [units], and the first line of a match in each unit.
-    """
+    """The units whose own lines hold every phrase literally: a mask [units], and the first line of a match in each."""
     lines: dict[int, int] = {}
     mask = np.ones(snapshot.n_units, np.bool_) if allowed is None else allowed.copy()
     for phrase in phrases:
@@ -44,9 +40,8 @@ def symbols_with(
     """The symbols whose own lines hold every phrase; one without chunks of its own has all lines it spans.
 
     Args:
-        snapshot: Whose files.
         phrases: One or more.
-        select: Gives the rows of symbols in files that pass a test on the path.
+        select: Returns the rows of symbols in files whose path passes a test.
     """
     found = [_lines_with(snapshot, phrase) for phrase in phrases]
     paths = snapshot.symbols.paths()
@@ -68,7 +63,7 @@ def _holds(row: Row, lines: Mapping[int, Sequence[int]], units: Mapping[int, int
 
 
 def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
-    """Files that have all whole words inside the phrase. Its first and last word may be cut from longer ones."""
+    """Files that have all whole words inside the phrase. Its first and last word may be parts of longer ones."""
     lexical = snapshot.lexical
     have = np.ones(lexical.n_files, np.bool_)
     matches = list(WORD.finditer(phrase))
@@ -85,7 +80,7 @@ def _files_with_words(snapshot: Snapshot, phrase: str) -> list[int]:
 
 
 def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
-    """File to the lines of it that hold the phrase."""
+    """File to the lines in it that hold the phrase."""
     found: dict[int, list[int]] = {}
     needle = phrase.encode("utf-8", "surrogatepass")
     paths = snapshot.symbols.paths()
@@ -100,7 +95,7 @@ def _lines_with(snapshot: Snapshot, phrase: str) -> dict[int, list[int]]:
 
 
 def _units_at(snapshot: Snapshot, lines: Mapping[int, Sequence[int]]) -> dict[int, int]:
-    """Unit to the first of these lines that is its own."""
+    """Unit to the first of these lines that belongs to it."""
     found: dict[int, int] = {}
     for file, numbers in lines.items():
         chunks = snapshot.symbols.chunks_of_file(file)

@@ -1,6 +1,6 @@
-"""Questions about a definition that are not answered by what it says: who calls it, which tests reach it.
+"""Questions about the callers or the tests of a definition, which its own text does not answer.
 
-Only multiview asks this: the other modes rank by one kind of evidence, and by nothing else.
+Only multiview answers them: the other modes rank by one kind of evidence alone.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _LESS = 0.98
 
 
 class Asked(NamedTuple):
-    """What a question asks about.
+    """A question about a definition.
 
     Attributes:
-        name: The definition that it names.
-        tests: Whether it asks for tests, and not for callers.
+        name: The definition.
+        tests: Whether it asks for tests; otherwise for callers.
         rows: Of the definitions of that name.
-        command: What lists all of it, for a shell.
+        command: The shell command that lists the complete answer.
         tool: The same in words for a client of `lci mcp`.
     """
 
@@ -53,11 +53,11 @@ class Asked(NamedTuple):
 
 
 class Related(NamedTuple):
-    """What a question asks of a definition.
+    """The answer to a question about a definition.
 
     Attributes:
-        command: The command that lists all of it.
-        rows: Definitions, with how much of an answer each is, best first.
+        command: The command that lists the complete answer.
+        rows: Definitions with their weights, best first.
     """
 
     command: str
@@ -65,7 +65,9 @@ class Related(NamedTuple):
 
 
 def asked(snapshot: Snapshot, text: str) -> Asked | None:
-    """Whose callers or tests a query asks for; None if it asks for none, or of nothing that has the name."""
+    """The definition whose callers or tests a query asks for; None if it is no such question or no definition has the
+    name.
+    """
     if not any(word in text.lower() for word in _SAID):
         return None
     calls = _CALLERS.match(text)
@@ -87,7 +89,7 @@ def asked(snapshot: Snapshot, text: str) -> Asked | None:
 
 
 def related(snapshot: Snapshot, text: str) -> Related | None:
-    """The callers or the tests that a query asks for; None if there are none."""
+    """The callers or tests that a query asks for; None if there are none."""
     if (about := asked(snapshot, text)) is None:
         return None
     name, rows = about.name, about.rows

@@ -1,4 +1,4 @@
-"""The dense and the bm25 mode: one view, ranked by itself."""
+"""The dense and the bm25 mode, each of which ranks by one view."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
     Raises:
         UsageError: A filter of the query cannot be used.
-        IndexError_, BudgetExceededError: What `find` raises.
+        IndexError_, BudgetExceededError: As in `find`.
     """
     text, filters = read_fields(request.query, request.filters)
     if filters is not request.filters:
@@ -68,9 +68,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     """The first `limit` results of a query in the mode dense or bm25.
 
     Args:
-        snapshot: What is searched.
-        request: Its query has no `field:value` terms: they are among the filters.
-        limit: How many.
+        request: Its `field:value` terms have been moved to the filters.
     Raises:
         IndexError_: The shard cannot be used.
         BudgetExceededError: There was no time to search it.
@@ -94,7 +92,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     degraded: list[Degradation] = []
 
     def known_by_words(work: Callable[[], _T], otherwise: _T) -> _T:
-        """What the lexical shard says, without which dense can do."""
+        """Run a look-up in the lexical shard; dense can do without, and takes `otherwise` if that fails."""
         try:
             return work()
         except IndexError_ as error:
@@ -141,14 +139,12 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
-    """Places that hold the phrase, but for which the view has no word or token of it ("=>"), come last, by path and
-    line.
+    """Append the places that hold the phrase but have no word or token the view knows ("=>"), by path and line.
 
     Args:
         hits: The first `limit`.
-        places: The first units that hold it, ascending: `limit` of those that are no hits, or all.
-        total: How many there are.
-        limit: How many to return.
+        places: Units that hold the phrase, ascending: the first `limit` that are no hits, or all.
+        total: Number of such units.
     """
     if total <= hits.total:
         return hits

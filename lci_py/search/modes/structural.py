@@ -1,4 +1,4 @@
-"""Structural search: the mode symbolic, and a query of filters alone in any mode. Every match is as good as any."""
+"""Structural search: the mode symbolic, and queries of filters alone in any mode. All matches are equally good."""
 
 from __future__ import annotations
 
@@ -71,8 +71,9 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
 
 def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
-    """The symbols that pass the filters and hold the phrases, in files that pass `there`: (at most `limit` rows, how
-    many in all)."""
+    """The symbols that pass the filters, hold the phrases and lie in files that pass `there`: (at most `limit` rows,
+    their total number).
+    """
     if not asked.phrases:
         return snapshot.symbols.select(asked.filters, limit, there)
     from lci_py.search.modes.phrases import symbols_with
@@ -87,12 +88,12 @@ def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest 
 
 
 def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
-    """What to look for in the lines of a symbol besides the phrases: the words of its name's globs."""
+    """The terms that pick a symbol's best lines besides the phrases: the words of the name globs."""
     return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 
 def answered(snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int) -> Answer:
-    """The envelope of a query by structure alone; every row is as good as any."""
+    """The envelope of a purely structural query; all rows are equally good."""
     wanted = Wanted(terms_of(asked.filters), asked.phrases)
     with snapshot.trace.stage("present", len(rows)) as stage:
         results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]

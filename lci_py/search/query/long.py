@@ -1,8 +1,8 @@
-"""Read a long question for what its parts are: the text of an issue, a stack trace, a pasted log.
+"""Analyses a long question: the text of an issue, a stack trace, a pasted log.
 
-The first line is the title, and says what the rest is about. Paths, dotted modules and frames of a stack trace name
-files. Backticks and the form of a word mark names. Code that somebody pasted shows the public façade rather than the
-cause, and templates, links and lists of versions say nothing (docs/ranking.md#long-questions).
+The first line is the title, which says what the rest is about. Paths, dotted modules and frames of a stack trace name
+files. Backticks and the form of a word mark names. Pasted code shows the public façade rather than the cause, and
+templates, links and lists of versions say nothing (docs/ranking.md#long-questions).
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ _TEMPLATE = frozenset(
 
 
 class Long(NamedTuple):
-    """What a long question says.
+    """The parts of a long question.
 
     Attributes:
         text: What is embedded.
         words: The words of the title, then names, in the order of the text.
         terms: Lexical terms and their weights.
         names: Words that are names by their form or by backticks.
-        files: What may be a path, a file's name or a dotted module, with how much it says.
+        files: Candidates for a path, a file name or a dotted module, each with a weight.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""The plan of a multiview query: a value that is part of the answer, the same for the same query, flags and index."""
+"""The plan of a multiview query. It is part of the answer, and the same for the same query, flags and index."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ class Plan:
 
     Attributes:
         intent: One of INTENTS.
-        ranking: Name of the ranking that the weights are of.
+        ranking: Name of the ranking whose weights are used.
         weights: Signal to weight.
         factors: Name to multiplier.
-        saturation: Multiplier of a file's every further result.
-        budgets: View to milliseconds, from the start of the query on; empty without --budget-ms.
-        rewrites: Other wordings that are looked up besides.
-        filters: The constraints that narrow the candidates first: field to values.
+        saturation: Multiplier of each further result of the same file.
+        budgets: View to milliseconds since the start of the query; empty without --budget-ms.
+        rewrites: Additional wordings that are searched for.
+        filters: Field to values; they narrow the candidates before anything is ranked.
         expand: Hops around the results.
-        near: The place that results are preferred around, None for none.
-        ladder: The steps of the retrieval, in the order they are tried.
-        files: How many the index has, which the weights depend on.
-        rung: The step that answered; None if none did, or as long as that is not known.
-        relaxed: What was given up for an answer, in words.
-        command: What lists all that the query asks for, as the callers of a definition; empty if nothing does.
+        near: The place near which results are preferred, or None.
+        ladder: The retrieval steps, in the order they are tried.
+        files: Number of files in the index, on which the weights depend.
+        rung: The step that answered; None if none did, or not yet.
+        relaxed: Messages: which requirements of the query were dropped to get an answer.
+        command: A command that lists the complete answer, such as all callers of a definition; empty if there is none.
     """
 
     intent: str
@@ -90,14 +90,12 @@ def plan(
 
     Args:
         query: The text, without `field:value` terms.
-        filters: Of the flags and the query together.
-        expand: Hops around the results.
-        near: A place that results are preferred around.
-        ranking: Whose weights count.
-        budget_ms: Milliseconds for the whole retrieval, None for as long as it takes.
-        strict: Whether the text must be taken as it is.
-        wording: What the index's vocabulary says of the query.
-        files: How many the index has.
+        filters: Those of the flags and of the query.
+        expand, near: As in `Plan`.
+        budget_ms: Milliseconds for the whole retrieval; None for no limit.
+        strict: Whether the text must be taken literally.
+        wording: Rewrites from the index's vocabulary.
+        files: Number of files in the index.
     """
     chosen = intent(query, len(filters_in_use(filters)), wording.lacking)
     weights = ranking.weights_of(chosen, files, long=query.long)
@@ -118,19 +116,19 @@ def plan(
 
 
 def filters_in_use(filters: Filters) -> dict[str, tuple[str, ...]]:
-    """The filters that are set and have values: field to values."""
+    """The filters that have values: field to values."""
     fields = ((name, getattr(filters, name)) for name in filters.__slots__ if name != "no_tests")
     return {field: values for field, values in fields if values}
 
 
 def ladder(*, filtered: bool, strict: bool) -> tuple[str, ...]:
-    """The steps of a query. Filters are never dropped, so that one with filters has no other hybrid step."""
+    """The retrieval steps of a query. Filters are never dropped: a query with filters has no unfiltered hybrid step."""
     left_out = {"hybrid" if filtered else "strict_filter", "relaxed_lexical" if strict else ""}
     return tuple(step for step in LADDER if step not in left_out)
 
 
 def parts(weights: Mapping[str, float]) -> dict[View, float]:
-    """How much of the weights is each view's: they add up to 1, or are 0 if no view has a weight."""
+    """Each view's share of the weights: they add up to 1, or are all 0 if no view has a weight."""
     sums = {
         view: math.fsum(
             weight for name, weight in weights.items() if SIGNAL_VIEW.get(name) == view and name not in SPELLED
@@ -142,9 +140,9 @@ def parts(weights: Mapping[str, float]) -> dict[View, float]:
 
 
 def budgets(budget_ms: int | None, weights: Mapping[str, float]) -> dict[View, float]:
-    """How many milliseconds after the start of the query each view must have answered; empty without a budget.
+    """Each view's deadline in milliseconds after the start of the query; empty without a budget.
 
-    The views run side by side, so that each may use the whole time; only one that adds little is given up earlier.
+    The views run side by side, so each may use the whole time; only a view with little weight is given up earlier.
     """
     if budget_ms is None:
         return {}
@@ -153,11 +151,11 @@ def budgets(budget_ms: int | None, weights: Mapping[str, float]) -> dict[View, f
 
 
 def intent(query: TextQuery, fields: int = 0, lacking: Sequence[str] = ()) -> str:
-    """One of INTENTS: mostly filters, a lone name, a few words that could mean much, or a question in words.
+    """One of INTENTS: mostly filters, a lone name, a few ambiguous words, or a question in words.
 
     Args:
         query: The text, without `field:value` terms.
-        fields: Filter fields that are given, by flags or in the query.
+        fields: Number of filter fields given by flags or in the query.
         lacking: Words of the query that the index does not have.
     """
     names = bool(query.identifiers)

@@ -1,6 +1,6 @@
-"""Other wordings of a query: at most three, each of one of its words, in forms that the index has.
+"""Rewrites of a query: at most three, each replacing one of its words by forms that the index has.
 
-A rewrite adds terms of less weight to those of the query, and takes none away. docs/ranking.md says what that gains.
+A rewrite adds terms of lower weight to those of the query and removes none. docs/ranking.md says what that gains.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _LEAST_PREFIX, _MOST_NEAR = 3, 500
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """Another wording of a word of a query.
+    """Another wording of one word of a query.
 
     Attributes:
-        text: What a person is shown, such as `resolution ~ resolver (morphology)`.
-        terms: Terms of the index, and what each counts.
+        text: For display, such as `resolution ~ resolver (morphology)`.
+        terms: Terms of the index, with their weights.
     """
 
     text: str
@@ -56,7 +56,7 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What the vocabulary of an index says of a query.
+    """What the vocabulary of an index adds to a query.
 
     Attributes:
         rewrites: Other wordings, at most `MOST`.
@@ -77,13 +77,12 @@ def look_up(
     abbreviations: Callable[[], AbbreviationIndex | None],
     extras: Extras,
 ) -> Wording:
-    """A query's wording in an open index; without a lexical shard that can be used, nothing is known of it.
+    """A query's wording in an open index; empty if the lexical shard cannot be used.
 
     Args:
-        query: The query.
         lexical: Opens the vocabulary.
-        abbreviations: Opens what the repository shortens.
-        extras: Notes if the abbreviations cannot be read.
+        abbreviations: Opens the repository's abbreviations.
+        extras: Records a warning if the abbreviations cannot be read.
     """
     try:
         index = lexical()
@@ -95,12 +94,8 @@ def look_up(
 
 
 def wording(query: TextQuery, index: LexicalIndex, related: AbbreviationIndex | None) -> Wording:
-    """Look a query's words up. What is written as a name or in quotes is meant as it stands, and has no rewrite.
+    """Look a query's words up. Words written as a name or in quotes are taken literally and have no rewrite.
 
-    Args:
-        query: The query.
-        index: The vocabulary. What it does not have is no rewrite.
-        related: Abbreviations that the repository uses, if that is known.
     Raises:
         DamagedIndexError: A shard is not what was written.
     """
@@ -135,7 +130,7 @@ def rewritten(query: TextQuery, rewrites: Sequence[Rewrite]) -> TextQuery:
 
 
 class _Vocabulary:
-    """Which terms there are, and how many chunks and definitions hold one; what is dead does not count."""
+    """The terms of an index, and how many chunks and definitions hold each; dead rows do not count."""
 
     def __init__(self, index: LexicalIndex) -> None:
         self._index = index
@@ -149,7 +144,9 @@ class _Vocabulary:
         return self._forms[word]
 
     def have(self, terms: Sequence[str]) -> list[str]:
-        """Those of some terms that the index has, in the order given. They are cheap to find if they begin alike."""
+        """Those of `terms` that the index has, in the order given. Terms with a common prefix are cheap to look up
+        together.
+        """
         first, last = min(terms, default=""), max(terms, default="")
         same = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
         near = self._index.starting(first[:same], _MOST_NEAR) if same >= _LEAST_PREFIX else None
@@ -171,13 +168,13 @@ class _Vocabulary:
         return found
 
     def informs(self, term: str) -> float:
-        """The inverse document frequency that BM25 has for the term."""
+        """The term's inverse document frequency, as in BM25."""
         rows, count = self._index.size("content"), self.content(term)
         return math.log(1.0 + (rows - count + 0.5) / (count + 0.5))
 
 
 def _prose(query: TextQuery) -> list[str]:
-    """The words that say something and are not written as a name, in lower case and in the order of the text."""
+    """The words that are neither stop words nor written as a name, in lower case and in the order of the text."""
     meant = {*query.identifiers, *(word for phrase in query.phrases for word in WORD.findall(phrase))}
     return [word.lower() for word in query.words if word not in meant and word.lower() not in STOPWORDS]
 
@@ -198,14 +195,14 @@ def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: Abbre
 
 
 def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
-    """Other forms that the index has, first those that most names have."""
+    """Other forms of the term that the index has, those that occur in the most names first."""
     least = max(1.0, LEAST_FORM * seen.content(term))
     found = [form for form in seen.forms(term) if form not in own and (seen.content(form) >= least or seen.names(form))]
     return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
 
 
 def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related: AbbreviationIndex | None) -> list[str]:
-    """What the repository shortens the word to, or what it is short for."""
+    """The words that the repository shortens this one to, or that it is short for."""
     found = []
     for pair in related.of(term) if related is not None else ():
         other = pair.long if pair.short == term else pair.short
@@ -216,7 +213,7 @@ def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related:
 
 
 def _vouched(pair: Abbreviation, chunks: int) -> bool:
-    """Whether there is evidence enough that a pair means the same, where so many chunks hold the short form."""
+    """Whether there is enough evidence for an abbreviation whose short form occurs in this many chunks."""
     if pair.told and len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short):
         return True
     enough = pair.files >= LEAST_FILES or pair.declared >= LEAST_DECLARED

@@ -1,4 +1,4 @@
-"""Read a query: words, quoted phrases, `field:value` terms. No mode is chosen here, and no ranking."""
+"""Parses a query: words, quoted phrases, `field:value` terms. No mode and no ranking is chosen here."""
 
 from __future__ import annotations
 
@@ -51,23 +51,24 @@ _AMID_WORDS = "quotes amid other words count as words: put the whole query in qu
 
 
 class Conditions(NamedTuple):
-    """A query of the mode symbolic."""
+    """A parsed query of the mode symbolic."""
 
     filters: Filters
     phrases: tuple[str, ...]  # must occur verbatim
     relaxed: tuple[str, ...] = ()  # as of `TextQuery`
 
     def with_words(self) -> Conditions:
-        """The same with the words of the phrases as names, for phrases that nothing has."""
+        """The same query with the words of its phrases as names, used when no definition holds the phrases."""
         said = " and ".join(f'"{phrase}"' for phrase in self.phrases)
         said = f"no definition that passes the filters has {said}: the words are looked for as names"
         return Conditions(merge(self.filters, {"name": _words(self.phrases)}), (), (said,))
 
 
 def refuse_wordless(request: SearchRequest) -> None:
-    """
+    """Refuse a query without results that holds nothing which its mode can search for.
+
     Raises:
-        UsageError: A query that found nothing has nothing that its mode looks for.
+        UsageError: Always in that case.
     """
     text = read_fields(request.query, request.filters)[0].strip()
     if not text or WORD.search(text) or (request.mode == "symbolic" and not {*text}.isdisjoint("*?[")):
@@ -87,7 +88,7 @@ def _is_long(text: str) -> bool:
 
 
 def read_text(text: str) -> TextQuery:
-    """Split a query for ranking by text. In a long one nothing is required: its quotes are its own."""
+    """Split a query for ranking by text. In a long question quotes are part of the prose, so nothing is required."""
     if _is_long(text):
         from lci_py.search.query.long import read_long
 
@@ -156,7 +157,7 @@ def _words(phrases: Iterable[str]) -> list[str]:
 
 
 def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
-    """Take the `field:value` terms out of a query that is ranked: (text left, filters); an unknown field is text."""
+    """Separate the `field:value` terms of a ranked query: (remaining text, filters). An unknown field is text."""
     if ":" not in text or _is_long(text):
         return text, filters
     found: dict[str, list[str]] = {}
@@ -172,6 +173,6 @@ def read_fields(text: str, filters: Filters) -> tuple[str, Filters]:
 
 
 def merge(filters: Filters, found: Mapping[str, Sequence[str]]) -> Filters:
-    """Filters with more values; those of one field are alternatives, whether a flag or the query gives them."""
+    """Filters with more values. The values of one field are alternatives, whether a flag or the query gives them."""
     merged: dict[str, Any] = {field: (*getattr(filters, field), *values) for field, values in found.items()}
     return replace(filters, **merged)

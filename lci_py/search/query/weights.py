@@ -1,4 +1,4 @@
-"""The one place where the weights of the rankings live. docs/ranking.md says what each of the names means.
+"""All weights of the rankings. docs/ranking.md explains each name.
 
 A ranking is a value: `live` answers, the others can run beside it (`--shadow NAME`) to see what a change moves.
 """
@@ -33,12 +33,13 @@ class Ranking:
     Attributes:
         name: What `--shadow` calls it.
         weights: Intent to signal to weight; a signal is in [0, 1].
-        factors: What a score is multiplied by where the factor applies.
-        saturation: What a file's further results are multiplied by, to the power of `same_file.damped`.
-        growth: Signal to the part of its weight that is added in an index of `LARGE` files or more, and less in smaller
-            ones: what single chunks say gets noisier as the pool grows, what whole files say does not.
-        long: Signal to what its weight is multiplied by in a long question: the names in an issue are those that its
-            writer calls, and the function that is to be mended is seldom one of them.
+        factors: Name to multiplier of a score.
+        saturation: Multiplier of a file's further results, to the power of `same_file.damped`.
+        growth: Signal to the share of its weight that is added in an index of `LARGE` files or more, and less in
+            smaller ones: evidence from single chunks gets noisier as the index grows, evidence from whole files does
+            not.
+        long: Signal to the multiplier of its weight in a long question: the names in an issue are those that its writer
+            calls, and the function to be fixed is seldom one of them.
         long_saturation: `saturation` of a long question, whose answer is often two functions of one file.
     """
 
@@ -51,7 +52,7 @@ class Ranking:
     long_saturation: float | None = None  # None: `saturation`
 
     def weights_of(self, intent: str, files: int, *, long: bool = False) -> dict[str, float]:
-        """The weights of an intent in an index of so many files: signal to weight."""
+        """The weights of an intent in an index of this many files: signal to weight."""
         changed = self.long if long else {}
         return {
             name: round(value * self.growing(name, files) * changed.get(name, 1.0), 6)
@@ -63,7 +64,7 @@ class Ranking:
         return self.saturation if not long or self.long_saturation is None else self.long_saturation
 
     def growing(self, name: str, files: int) -> float:
-        """What the weight of a signal is multiplied by in an index of so many files."""
+        """The multiplier of a signal's weight in an index of this many files."""
         part = math.log(max(files, SMALL) / SMALL) / math.log(LARGE / SMALL)
         return 1 + min(part, 1.0) * self.growth.get(name, 0.0)
 
@@ -104,7 +105,7 @@ def ranking(name: str) -> Ranking:
     """The ranking of that name.
 
     Raises:
-        UsageError: There is none; it names those there are.
+        UsageError: There is none; the message lists the rankings.
     """
     if name not in RANKINGS:
         raise unknown_value("ranking", name, tuple(RANKINGS))

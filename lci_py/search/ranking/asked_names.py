@@ -1,7 +1,7 @@
-"""Definitions that a query names in another way than by their whole name: as the call of a pasted line, after the file
-or the module that they stand in, as the place of a stack trace, or mistyped and shortened.
+"""Finds definitions that a query names otherwise than by their whole name: as the call in a pasted line, qualified by
+their file or module, as a frame of a stack trace, or mistyped or shortened.
 
-The whole query as a name is `ranking.spelled`'s; what is here adds to it (docs/ranking.md#names-and-verbatim-text).
+`ranking.spelled` handles a query that is a name as a whole (docs/ranking.md#names-and-verbatim-text).
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ class AskedName(NamedTuple):
 
 
 class AskedNames(NamedTuple):
-    """What a query names, best first; and whether it is a line of code with a call, whose text stands where the
-    definition is used."""
+    """The definitions that a query names, best first; and whether the query is a line of code with a call, which occurs
+    where the definition is used.
+    """
 
     names: Sequence[AskedName] = ()
     called: bool = False
@@ -70,11 +71,10 @@ def asked_names(
     """The definitions that a query names.
 
     Args:
-        snapshot: What is searched.
-        query: The text; of a long one only the places.
-        filters: That they pass.
-        whole: Whether the query as a whole is the name of a definition, which then is what it means.
-        strict: Whether no name is mistyped or shortened.
+        query: Of a long one only the stack frames are used.
+        filters: Constrain the definitions.
+        whole: Whether the whole query is the name of a definition; it then means that one.
+        strict: Whether mistyped and shortened names are ruled out.
     """
     text = query.raw[:_MOST_TEXT]
     found = [AskedName(*place) for place in places(snapshot, text, filters, certain=query.long)]
@@ -100,7 +100,7 @@ def asked_names(
 
 
 def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
-    """`client.py close`, `config.c:createIntConfig`: the rest of the text is a name, and this file has it."""
+    """`client.py close`, `config.c:createIntConfig`: a file, and the name of a definition in it."""
     for match in _FILE.finditer(text):
         rest = text[: match.start()] + " " + text[match.end() :]
         words = WORD.findall(rest)
@@ -117,7 +117,9 @@ def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedN
 
 
 def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
-    """`pool.release(conn, timeout=1)`: the first call whose name a definition has, by its receiver if that tells."""
+    """`pool.release(conn, timeout=1)`: the first call whose name is that of a definition; the receiver selects among
+    several.
+    """
     for match in list(_CALL.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(match[1])
         rows, somewhere = _rows(snapshot, segments, filters)
@@ -138,14 +140,14 @@ def _dotted(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedNa
 
 
 def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> tuple[list[Row], bool]:
-    """The definitions of a name, and whether there are any anywhere; none if they are too many."""
+    """The definitions of a name (none if they are too many), and whether there are any."""
     rows = [row for row in snapshot.symbols.called(segments[-1], filters) if row["kind"] not in _SCOPE_KINDS]
     count = snapshot.whole.total(("rows", segments[-1]), len(rows))
     return (rows, count > 0) if count <= _MOST_ROWS else ([], False)
 
 
 def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> tuple[int, list[Row]]:
-    """How many of the segments stand beside each other in the best of some definitions, and those."""
+    """The definitions whose qualified name has the most consecutive segments in common, and that number."""
     lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
     best = snapshot.whole.largest(("qualified", tuple(segments)), max(lengths, default=0))
     return best, [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
@@ -155,7 +157,7 @@ def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> t
 
 
 def _mistyped(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
-    """The definitions that a lone word nearly names, if nothing is named so and no text has it."""
+    """The definitions whose name a lone word nearly is, if the word itself occurs nowhere."""
     if len(query.words) != 1:
         return []
     typed = joined(query.words[0])
@@ -171,7 +173,7 @@ def _mistyped(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[As
 
 
 def _shortened(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
-    """The definitions whose parts several words are, begin or shorten."""
+    """The definitions whose name parts equal, begin with or abbreviate to the words."""
     words = [part for word in query.words for part in parts(word)]
     if len(query.words) < 2 or len(words) > _MOST_PARTS or all(word in STOPWORDS for word in words):
         return []
@@ -183,7 +185,7 @@ def _shortened(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[A
 
 
 def _is_word(snapshot: Snapshot, typed: str) -> bool:
-    """Whether the repository has a word as it was typed, whatever the filters say: then it is no typing error."""
+    """Whether the repository has this very word, regardless of filters: then it is no typing error."""
     lock = snapshot.view_locks["bm25"]
     if not lock.acquire(blocking=False):
         return False

@@ -1,10 +1,10 @@
-"""Whether an index seems to have what a query asks about.
+"""Estimates whether an index has what a query asks about.
 
-Every query has a closest place, also one about something that is not there. What tells the two apart is how close it
-is: the score of the dense view, which counts the cosine and the tokens of the query that the place has. Measured on 560
-questions about 28 repositories and on 40 questions of the other 27 asked of each: the closest score alone has an AUC of
-.96. The agreement of the views, the words of the query that the index lacks, and the margin add .006 at most, and would
-need a weight each (`tests/quality/confidence.py`).
+Every query has a closest place, even one about something that does not exist. Its dense score (cosine, and the share of
+the query's tokens in the place) tells the two apart. Measured on 560 questions about 28 repositories and on 40
+questions of the other 27 asked of each, the closest score alone has an AUC of .96. The agreement of the views, the
+words that the index lacks, and the margin add .006 at most, and would need a weight each
+(`tests/quality/confidence.py`).
 """
 
 from __future__ import annotations
@@ -27,13 +27,10 @@ def confidence(snapshot: Snapshot, query: str, closest: float, *, spelled_out: b
     """The confidence in a ranked answer that has results.
 
     Args:
-        snapshot: What was searched.
-        query: What was asked.
         closest: The best score of the view dense; -1 without one.
-        spelled_out: Whether the query has the name or the text of a place word for word.
+        spelled_out: Whether the query has the name or the text of a place literally.
     Returns:
-        None if there is no score of the kind that was measured, as with a model of the user's that does not look at
-        tokens.
+        None if the scores are not of the measured kind, as with a user's model that does not use tokens.
     """
     whole = snapshot.whole
     closest = whole.largest("closest", closest)

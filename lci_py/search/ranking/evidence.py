@@ -1,7 +1,7 @@
-"""What the modes dense and bm25 rank by besides their view: the file, its name, what kind of place it is, and what the
-query spells out.
+"""Evidence that the modes dense and bm25 rank by besides their view: the file, its name, the kind of place, and names
+or text that the query spells out.
 
-It looks at the head of the view's ranking only. docs/ranking.md has the rules, docs/adr/0014-bm25-mode.md and
+Only the head of the view's ranking is reordered. docs/ranking.md has the rules, docs/adr/0014-bm25-mode.md and
 docs/adr/0019-spelled-out.md the figures.
 """
 
@@ -45,15 +45,15 @@ SAME_FILE = {"dense": 0.7, "bm25": 0.5}
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the head of a ranking is ranked by: arrays of [n], in the order of `hits`.
+    """The evidence for the head of a ranking: arrays of [n], in the order of `hits`.
 
     Attributes:
-        hits: The view's, of which the first n are the head.
+        hits: The view's hits, of which the first n are the head.
         files: The file of each.
         added: Name to weight and values, added to the view's score.
-        scale: What the sum is multiplied by.
-        factors: Name to what the outcome is multiplied by; 1 where that does not apply.
-        spelled: Name to weight and values, added in the end.
+        scale: Multiplier of the sum.
+        factors: Name to multipliers of the result; 1 where a factor does not apply.
+        spelled: Name to weight and values, added last.
     """
 
     hits: HitList
@@ -76,25 +76,25 @@ class Evidence:
         return found
 
     def ranked(self) -> tuple[HitList, NDArray[Any]]:
-        """The hits by the new scores, best first, ties by unit; and the files of the head in that order."""
+        """The hits by their new scores, best first, ties by unit; and the files of the head in that order."""
         changed, order = reordered(self.hits, self.scores())
         return changed, self.files[order]
 
 
 class Found(NamedTuple):
-    """What the mode dense or bm25 found, and how it came about.
+    """The result of the mode dense or bm25, and how it came about.
 
     Attributes:
-        query: What was asked.
-        allowed: [units] mask of the filters and the quoted phrases, None if there are none.
+        query: The text.
+        allowed: [units] mask of the filters and the quoted phrases; None if there are none.
         places: The first line of a phrase in each unit that holds it.
         raw: The view's own ranking.
-        ranked: The mode's ranking: by more evidence than the view's, and a file's further results count for less.
-        evidence: By what.
+        ranked: The mode's ranking, with the evidence, and a file's further results damped.
+        evidence: The evidence used.
         symbols: Unit to the symbol in it that is shown instead.
-        relaxed: What of the query was not taken as written, in words.
-        confidence: That this is what was asked for; None if nothing tells.
-        degraded: What could not be read besides the view.
+        relaxed: Messages: which requirements of the query were dropped.
+        confidence: That the results are what was asked for; None if unknown.
+        degraded: Shards besides the view's that could not be read.
     """
 
     query: TextQuery
@@ -110,7 +110,7 @@ class Found(NamedTuple):
 
 
 def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled) -> Evidence:
-    """Measure the head of a ranking of the view dense or bm25: the first `POOL`, and what the query spells out.
+    """The evidence for the head of a dense or bm25 ranking: the first `POOL` hits, and what the query spells out.
 
     Raises:
         DamagedIndexError: A shard is not what was written.
@@ -146,7 +146,7 @@ def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled)
 
 
 def _with(snapshot: Snapshot, query: TextQuery, raw: HitList, units: list[int]) -> tuple[HitList, int]:
-    """The hits with some units in their head that are too far down for it; and the length of the head."""
+    """Move units into the head that rank below it: the new hits, and the length of the head."""
     head = min(POOL, len(raw))
     inside = set(raw.units[:head].tolist())
     more = np.array([unit for unit in units if unit not in inside], np.int64)

@@ -1,6 +1,6 @@
-"""The places that a text names: frames of a stack trace, `FILE:LINE` of compilers and editors, symbols with offsets.
+"""Finds locations in a query: frames of a stack trace, `FILE:LINE` of compilers and editors, symbols with offsets.
 
-A frame says a line and mostly a function. The line may be that of another version of the file, so the function counts
+A frame has a line and mostly a function. The line may be that of another version of the file, so the function decides
 where both are known (docs/ranking.md#names-and-verbatim-text).
 """
 
@@ -52,7 +52,7 @@ _CAUSE = "Caused by:"
 
 
 class Frame(NamedTuple):
-    """A place of a text; `path` may come from anywhere, `name` is its function's, or empty."""
+    """A location in a text. `path` may be from any machine; `name` is the function's, or empty."""
 
     path: str
     line: int
@@ -60,14 +60,16 @@ class Frame(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A definition that a text has a place of; `worth` is in (0, 1]."""
+    """A definition that a frame refers to; `worth` is in (0, 1]."""
 
     row: Row
     worth: float
 
 
 def frames_of(text: str) -> list[Frame]:
-    """The frames of a text, the deepest first: Python prints it last, others first, Java's causes behind each other."""
+    """The frames of a text, the deepest first: Python prints it last, other languages first, Java one cause
+    at a time.
+    """
     frames: list[Frame] = []
     for part in reversed(text.split(_CAUSE)):
         own = list(_PLACE.finditer(part))
@@ -100,13 +102,11 @@ def _frames(text: str, matches: Sequence[re.Match[str]]) -> Iterator[Frame]:
 
 
 def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) -> Iterator[Place]:
-    """What is at the frames of a text, the deepest first.
+    """The definitions at the frames of a text, the deepest first.
 
     Args:
-        snapshot: What is searched.
-        text: A query.
-        filters: That the definitions pass.
-        certain: Whether a file counts only if more than its name is known, as in a text that is not about one place.
+        filters: Constrain the definitions.
+        certain: Whether a frame must match a file by more than its name, as in a text that is not about one place.
     """
     worth, whole = 1.0, snapshot.whole
     frames = frames_of(text)
@@ -128,8 +128,9 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
 
 
 def _at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[Row | None, bool]:
-    """The innermost definition, or block, of a file at the line of a frame; or the one of its name that is nearest to
-    the line, if that one has another name. And whether it has the name of the frame."""
+    """The definition for a frame in a file: the innermost definition or block at its line or, if that has another name,
+    the nearest definition of the frame's name. And whether it has the frame's name.
+    """
     from lci_py.index.shards.symbol_queries import definitions_around, passing
     from lci_py.index.shards.symbols import narrowest
 
@@ -147,8 +148,7 @@ def _at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[
 
 
 def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
-    """For each path, which may come from anywhere, the files that share the longest end with it; none if they are
-    many."""
+    """For each path (from any machine) the files that share the longest end with it; none if they are many."""
     if not paths:
         return {}
     wanted: dict[str, list[tuple[str, list[str]]]] = {}

@@ -1,4 +1,4 @@
-"""Merge the views of a multiview query into one ranking. docs/ranking.md states the rule; nothing else ranks.
+"""Merges the views of a multiview query into one ranking. docs/ranking.md states the rule; nothing else ranks.
 
 Every signal is in [0, 1] over the candidates of the query. It is weighted by the plan, added up, multiplied by the
 factors that apply, and damped for each further result of the same file.
@@ -37,7 +37,7 @@ class Candidates(NamedTuple):
         files: [n] the file of each.
         signals: Name to [n] values in [0, 1].
         factors: Name to [n], where it applies.
-        found: [n] whether a view has it among its hits; None for all. The others are candidates only for being lifted.
+        found: [n] whether a view has it among its hits; None for all. The others only count if the graph lifts them.
     """
 
     units: NDArray[np.int64]
@@ -48,7 +48,7 @@ class Candidates(NamedTuple):
 
 
 def joined(found: Candidates, others: Candidates) -> Candidates:
-    """Join the candidates of the views and those that only the graph reached: no unit is in both."""
+    """Join the candidates of the views with those that only the graph reached: no unit is in both."""
     units = np.concatenate((found.units, others.units))
     order = np.argsort(units, kind="stable")
     return Candidates(
@@ -71,14 +71,12 @@ class Fused(NamedTuple):
 
 class Ranked:
     """A ranking of candidates, best first; ties by unit number, which follows path, then line. Candidates without a
-    score above 0 are left out. The steps of a score are computed only for the results that are asked for."""
+    score above 0 are left out. The parts of a score are computed only for results that are shown.
+    """
 
     def __init__(self, candidates: Candidates, plan: Plan, highest: float | None = None) -> None:
-        """
-        Args:
-            candidates: What is ranked.
-            plan: How.
-            highest: The largest score without a lift; that of these candidates if None.
+        """Args:
+        highest: The largest score without a lift; that of these candidates if None.
         """
         self._candidates, self._plan = candidates, plan
         self._names = [name for name in sorted(candidates.signals) if plan.weights.get(name) and name != GRAPH]
@@ -117,7 +115,7 @@ class Ranked:
         return float((total if found is None else np.where(found, total, 0.0)).max(initial=0.0))
 
     def _lifted(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The sums plus the graph's lift: [n], 0 for units that neither a view nor the graph has found."""
+        """The sums plus the graph's lift: [n], 0 for units found neither by a view nor by the graph."""
         candidates, plan = self._candidates, self._plan
         own = total if candidates.found is None else np.where(candidates.found, total, 0.0)
         near, weight = candidates.signals.get(GRAPH), plan.weights.get(GRAPH, 0.0)
@@ -142,7 +140,7 @@ class Ranked:
         return self._items(0, max(0, limit))
 
     def find(self, unit: int) -> tuple[int, Fused] | None:
-        """The rank (from 0) and the result of a unit, None if it is not ranked."""
+        """The rank (from 0) and the result of a unit; None if it is not ranked."""
         found = np.flatnonzero(self.units == unit)
         return (int(found[0]), self._items(int(found[0]), int(found[0]) + 1)[0]) if len(found) else None
 
@@ -164,7 +162,7 @@ class Ranked:
         ]
 
     def _item(self, row: tuple[Any, ...], near: float, factors: list[str]) -> Fused:
-        """A result, from its unit, score, sum, depth and signals, what the graph says of it, and the factors."""
+        """A result, from its unit, score, sum, depth and signals, its closeness in the graph, and the factors."""
         plan = self._plan
         unit, score, lifted, depth, *values = row
         steps = []

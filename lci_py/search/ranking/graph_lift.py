@@ -1,8 +1,8 @@
-"""The call graph as a prior: callees, callers and relatives of the best results count more.
+"""The call graph as a prior: callees, callers and relatives of the best results score higher.
 
-A question often describes one place and wants another, to which the first leads (docs/ranking.md#graph). Bounded: only
-the best places count as seeds, a place with many neighbours says little of each, and no neighbour is lifted above the
-best result that was found without the graph (`fusion.Ranked`).
+A question often describes one place and asks for another, to which the first leads (docs/ranking.md#graph). The effect
+is bounded: only the best results count as seeds, a place with many neighbours lifts each of them little, and no
+neighbour is lifted above the best result that was found without the graph (`fusion.Ranked`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST = 40
 
 
 class Reached(NamedTuple):
-    """Units one edge away from the seeds, by the seed and the relation: [n] each, by group, the surest first."""
+    """Units one edge away from the seeds: [n] each, with seed and relation; by group, the surest first."""
 
     group: NDArray[np.int64]  # relation * number of seeds + place of the seed
     unit: NDArray[np.int64]
@@ -50,8 +50,7 @@ def reached(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> 
     """Units one call or one step of inheritance away from the seeds.
 
     Args:
-        graph: The graph.
-        table: Facts about the units, of the same numbering.
+        table: The units, in the graph's numbering.
         seeds: [n] units, the best first.
     Raises:
         DamagedIndexError: The graph's arrays do not fit together.
@@ -72,14 +71,13 @@ def edges_of(
 
 
 def weighed(found: Reached, scores: NDArray[np.float64]) -> Neighbours:
-    """What the units around the seeds are lifted by.
+    """The lift of the units around the seeds.
 
-    A unit's value is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times the
-    edge's confidence times the relation's worth, over the cube root of how many neighbours the seed has in that
+    It is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times the edge's
+    confidence times the relation's weight, over the cube root of the number of neighbours that the seed has in that
     relation; at most 1.
 
     Args:
-        found: The units around the seeds.
         scores: [seeds] > 0, descending.
     """
     n_seeds = len(scores)
@@ -98,8 +96,9 @@ def weighed(found: Reached, scores: NDArray[np.float64]) -> Neighbours:
 
 
 def _nodes(table: UnitColumns, seeds: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The nodes that stand for the seeds, as (place among the seeds, node): their definitions, and what is in a type.
-    A block has none: the graph attributes its calls to the file, and those may be any."""
+    """The graph nodes of the seeds, as (index of the seed, node): their definitions, and for a type its members. A
+    block has none: the graph attributes its calls to the file, where they may be any.
+    """
     owners, inside = [], []
     for place, (unit, kind) in enumerate(zip(seeds.tolist(), table.kind[seeds].tolist(), strict=True)):
         stop = end_of_type(table, unit) if kind in _TYPES else unit + 1
@@ -114,7 +113,7 @@ _TYPES = frozenset(code for code, kind in enumerate(UNIT_KINDS) if kind in TYPE_
 
 
 def end_of_type(table: UnitColumns, unit: int) -> int:
-    """Where the units in a type end. They are in the order of their lines: what is in a type follows it."""
+    """One past the last unit of a type. Units follow in the order of their lines: the members come after the type."""
     start, most = unit + 1, 64
     while True:
         stop = min(start + most, len(table))
@@ -148,8 +147,9 @@ def _edges(
 
 
 def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The unit of each node, -1 for a file or a definition that is a part of another's text; an anonymous function is
-    that of the definition around it."""
+    """The unit of each node, that of the enclosing definition for an anonymous function; -1 for a file or a definition
+    that is part of another one's text.
+    """
     symbols = nodes.astype(np.int64)
     anonymous = symbols >= graph.n_symbols + graph.n_files
     symbols[anonymous] = graph.lambda_symbol[symbols[anonymous] - graph.n_symbols - graph.n_files]
@@ -160,7 +160,7 @@ def units_of(graph: GraphIndex, unit_of: NDArray[np.int64], nodes: NDArray[np.in
 def _distinct(
     group: NDArray[np.int64], unit: NDArray[np.int64], sure: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Each pair once, with the surest of its edges; by group, the surest first, then by unit."""
+    """Each (group, unit) pair once, with the surest of its edges; by group, the surest first, then by unit."""
     order = np.lexsort((-sure, unit, group))
     group, unit, sure = group[order], unit[order], sure[order]
     first = np.ones(len(group), np.bool_)
@@ -172,5 +172,5 @@ def _distinct(
 
 @lru_cache(maxsize=1)
 def _confidences() -> NDArray[np.float64]:
-    """By step: [256]."""
+    """The confidence of an edge by its step: [256]."""
     return np.array([confidence(step) for step in range(256)])

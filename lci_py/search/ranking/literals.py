@@ -1,9 +1,9 @@
-"""Words with punctuation in them, which mean what they are as a whole: `maxmemory-policy`, `--max-columns-preview`,
+"""Words with punctuation in them that are meant as a whole: `maxmemory-policy`, `--max-columns-preview`,
 `/api/v3/checks/`, `X-Forwarded-For`.
 
-BM25 knows their parts and forgets the punctuation. So the places that have all parts are read, and those that hold the
-word letter for letter count: first where it stands in quotes of its own, as a key or an option is defined, then the
-others; tests and documents after the code.
+BM25 knows their parts and not the punctuation. So the places that have all parts are read, and those that hold the word
+literally count: first where it is quoted, as a key or an option is defined, then the others; tests and documents come
+after code.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Stated = tuple[int, int, int, int]
 
 
 def literals_of(query: TextQuery) -> list[str]:
-    """The words of a short query that have punctuation in them, in lower case."""
+    """The words of a short query that contain punctuation, in lower case."""
     words = query.text.split()
     if query.long or len(words) > _MOST_WORDS:
         return []
@@ -52,12 +52,11 @@ def literals_of(query: TextQuery) -> list[str]:
 
 
 def holding(snapshot: Snapshot, literal: str, units: Sequence[int]) -> dict[Stated, float]:
-    """How much each of some units says of a literal, by its place.
+    """How much each of the units says about a literal, by location.
 
     Args:
-        snapshot: Whose files are read.
         literal: In lower case.
-        units: That may hold it.
+        units: Those that may hold it.
     """
     table = snapshot.unit_table
     paths = snapshot.files.living_paths()
@@ -94,12 +93,11 @@ def is_parameters(query: TextQuery) -> bool:
 
 
 def having_parameters(snapshot: Snapshot, query: TextQuery, units: Sequence[int]) -> dict[Stated, float]:
-    """The units whose definition has the parameters of a query, by their place.
+    """The units whose definition has the parameters of a query, by location.
 
     Args:
-        snapshot: Whose signatures are read.
         query: A list of parameters.
-        units: That may have it.
+        units: Those that may have it.
     """
     wanted = _squeezed(_list_in(query.raw))
     found: dict[Stated, float] = {}
@@ -113,7 +111,7 @@ def having_parameters(snapshot: Snapshot, query: TextQuery, units: Sequence[int]
 
 
 def _list_in(text: str) -> str:
-    """The first parenthesis of a text, up to the one that closes it; the rest of the text if none does."""
+    """The first pair of parentheses with its contents; the rest of the text if it is not closed."""
     first = max(text.find("("), 0)
     depth = 0
     for at, letter in enumerate(text[first:], first):

@@ -1,4 +1,4 @@
-"""`--near FILE[:LINE]`: how close every candidate is to a place, in the graph first, then in the folder tree.
+"""`--near FILE[:LINE]`: the closeness of each candidate to a place, first in the graph, then in the folder tree.
 
 docs/ranking.md states the rule. A place with very many neighbours of one kind passes closeness to none of them.
 """
@@ -56,12 +56,8 @@ class Near:
     """Measures how close units are to a place."""
 
     def __init__(self, snapshot: Snapshot, place: Place) -> None:
-        """
-        Args:
-            snapshot: Whose graph is walked.
-            place: From `place_of`.
-        Raises:
-            IndexError_: The graph cannot be used.
+        """Raises:
+        IndexError_: The graph cannot be used.
         """
         self.place = place
         graph = snapshot.graph
@@ -81,13 +77,10 @@ class Near:
             self._by_unit[unit] = max(self._by_unit[unit], BY_HOP[calls[symbol]])
 
     def closeness(self, units: NDArray[np.int64], files: NDArray[np.int32]) -> NDArray[np.float32]:
-        """How close some units are.
+        """The closeness of units: [n] in [0, 1].
 
         Args:
-            units: [n].
             files: [n], the file of each.
-        Returns:
-            [n] in [0, 1].
         """
         own = np.unique(files)
         in_tree = np.zeros(len(self._paths), np.float32)
@@ -106,7 +99,6 @@ def place_of(snapshot: Snapshot, text: str) -> Place:
     """The place that a text names.
 
     Args:
-        snapshot: Whose files are meant.
         text: FILE or FILE:LINE; FILE is absolute, or relative to the root.
     Raises:
         BadPathError: The index has no such file.
@@ -130,7 +122,7 @@ def place_of(snapshot: Snapshot, text: str) -> Place:
 
 
 def _from_root(root: Path, path: str) -> str:
-    """The name that a file has in the index, if it is one of those."""
+    """The path relative to the root, if the file lies below it."""
     if os.path.abspath(os.path.join(root, path)) == str(root):
         return "."
     try:
@@ -150,7 +142,7 @@ def _hint(paths: Sequence[str], path: str) -> str:
 
 
 def tree_closeness(here: str, there: str) -> float:
-    """How close two folders are in the tree: FOLDER if they are one, then by the steps from one to the other."""
+    """The closeness of two folders in the tree: FOLDER if they are the same, less with each step between them."""
     one, other = (folder.split("/") if folder else [] for folder in (here, there))
     common = 0
     while common < min(len(one), len(other)) and one[common] == other[common]:
@@ -162,8 +154,9 @@ def tree_closeness(here: str, there: str) -> float:
 
 
 def _start(snapshot: Snapshot, place: Place) -> NDArray[np.int64]:
-    """The nodes that are at the place: of a file all of it, of a line the innermost definition and what is in it, or,
-    outside of definitions, what the file runs there."""
+    """The nodes at the place: for a file all its definitions; for a line the innermost definition and its members or,
+    outside of definitions, the code that the file runs there.
+    """
     graph = snapshot.graph
     file_node = graph.n_symbols + place.file
     if place.line is None:
@@ -179,9 +172,9 @@ def _start(snapshot: Snapshot, place: Place) -> NDArray[np.int64]:
 
 
 def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int]) -> NDArray[np.int8]:
-    """How many edges away every node is, in either direction: [nodes], HOPS + 1 for what is not reached.
+    """The distance of every node in edges, in either direction: [nodes], HOPS + 1 if it is not reached.
 
-    An anonymous function is where the definition around it is.
+    An anonymous function has the distance of the enclosing definition.
     """
     found = np.full(len(graph.out_ptr) - 1, HOPS + 1, np.int8)
     found[start] = 0
@@ -200,7 +193,7 @@ def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int])
 
 
 def _around(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incoming: bool) -> NDArray[np.int64]:
-    """The other ends of the edges of nodes that have at most FAN of them."""
+    """The neighbours of those nodes that have at most FAN edges of the kind."""
     edges = graph.edges(nodes, kind, incoming=incoming)
     total = len(graph.out_ptr) - 1
     pairs = np.unique(edges.origin * total + edges.node)
@@ -211,7 +204,7 @@ def _around(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incoming:
 
 
 def _with_lambdas(graph: GraphIndex, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The nodes, the anonymous functions right in them, and what is right around those among them: ascending."""
+    """The nodes, the anonymous functions directly inside them, and the definitions enclosing those: ascending."""
     if not graph.n_lambdas:
         return nodes
     first = graph.n_symbols + graph.n_files
@@ -227,7 +220,7 @@ def _with_lambdas(graph: GraphIndex, nodes: NDArray[np.int64]) -> NDArray[np.int
 
 
 def _file_hops(graph: GraphIndex, hops: NDArray[np.int8]) -> NDArray[np.int8]:
-    """The nearest node of every file: [files]."""
+    """The distance of every file's nearest node: [files]."""
     reached = np.flatnonzero(hops <= HOPS)
     symbols = reached[reached < graph.n_symbols]
     others = reached[reached >= graph.n_symbols] - graph.n_symbols

@@ -1,7 +1,7 @@
-"""What the results of one file do for and to each other (docs/adr/0008-same-file.md).
+"""How the results of one file affect each other's scores (docs/adr/0008-same-file.md).
 
-A file that answers in several places answers better: its results support each other. So that a list shows several
-files at its head, a file's further results count for less.
+A file that matches in several places is a better match: its results support each other. So that a list shows several
+files at its head, a file's further results count less.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ POOL = 400
 
 
 def depths(files: NDArray[Any]) -> NDArray[np.int64]:
-    """How many of the same file come before each: [n] for the files of a list's results, in its order, [n]."""
+    """The number of earlier results of the same file: [n], for the files of a ranking's results in order."""
     order = np.argsort(files, kind="stable")
     grouped = files[order]
     first = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1]))) if len(files) else order
@@ -34,17 +34,19 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def damped(files: NDArray[Any]) -> NDArray[np.int64]:
-    """How often each result counts less for those of its file before it: [n], 0 for a file's first result, 1 for its
-    second and its third, 2 for its fourth, and so on. In the right file, the answer is often the third best place."""
+    """How many times each result is damped for its file's earlier results: [n], 0 for a file's first result, 1 for its
+    second and third, 2 for its fourth, and so on. In the right file, the answer is often the third best place.
+    """
     found = depths(files)
     return found - (found > 1)
 
 
 def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
-    """The hits by new scores of the first of them, best first, ties by unit; and where each of those stood before.
+    """Sort the head of a list by new scores, best first, ties by unit; also returns the former index of each in the
+    head.
 
     Args:
-        hits: In the order they have; those behind the ones with new scores stay behind them.
+        hits: In their former order; those after the head stay after it.
         scores: [n] of the first n.
     """
     n = len(scores)
@@ -61,19 +63,19 @@ def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDAr
 
 
 def spread(hits: HitList, files: NDArray[Any], same_file: float) -> HitList:
-    """The hits in their new order, with their new scores; best first, ties by unit.
+    """Damp the further results of each file and sort again; best first, ties by unit.
 
     Args:
-        hits: A longer list only adds hits behind the first `POOL`.
-        files: File of each of the first `POOL` hits' units.
-        same_file: What a result counts to the power of `damped`.
+        hits: Only the first `POOL` are changed.
+        files: The file of each of the first `POOL` hits.
+        same_file: The multiplier, raised to the power of `damped`.
     """
     return reordered(hits, hits.scores[:POOL] * np.power(same_file, damped(files)))[0]
 
 
 def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:
-    """The score of each hit's file: the mean of those of its hits, of which the k-th (from 0) weighs `_NEXT` to the
-    power k; what a file has fewer of counts 0. [n]
+    """The score of each hit's file: [n], a weighted mean of its hits' scores, in which the k-th (from 0) has the weight
+    `_NEXT` to the power k; missing hits count 0.
 
     Args:
         own: [n] scores of the hits, best first.

@@ -1,4 +1,4 @@
-"""The signals of a multiview ranking: what is measured of every candidate, whichever view found it."""
+"""The signals of a multiview ranking, measured for every candidate, whichever view found it."""
 
 from __future__ import annotations
 
@@ -47,18 +47,16 @@ _WHOLE = 4
 
 
 class Measure:
-    """Measures the signals of a query's candidates. What is scaled, is scaled by the largest value of the first ones:
-    those that come later, from the graph, do not change what the others are worth."""
+    """Measures the signals of a query's candidates. Signals are scaled by the largest value among the candidates of the
+    views, so that candidates which the graph adds later do not change the others.
+    """
 
     def __init__(
         self, snapshot: Snapshot, query: TextQuery, hits: Mapping[View, HitList], graph: GraphIndex | None
     ) -> None:
-        """
-        Args:
-            snapshot: What is searched.
-            query: The text.
-            hits: Of the views that answered; the others are not asked.
-            graph: None if it cannot be used.
+        """Args:
+        hits: Of the views that answered; the others are not used.
+        graph: None if it cannot be used.
         """
         self._snapshot, self._query, self._hits, self._graph = snapshot, query, hits, graph
         self._peaks: dict[str, float] | None = None
@@ -67,7 +65,7 @@ class Measure:
         self._mentioned: NDArray[np.float32] | None = None
 
     def signals(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
-        """Every signal of every candidate, in [0, 1]: name -> [n], for units [n], ascending."""
+        """Every signal of every candidate, in [0, 1]: name to [n], for units [n], ascending."""
         query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
         measured = self._measured(units)
@@ -93,7 +91,7 @@ class Measure:
         return signals
 
     def _measured(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
-        """What is scaled by its largest value to be a signal: name -> [n]."""
+        """The signals that still have to be scaled by their largest value: name to [n]."""
         query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
         found: dict[str, NDArray[np.float32]] = {}
@@ -114,7 +112,7 @@ class Measure:
 
 
 def scaled(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
-    """Some values as parts of the largest one, in [0, 1]: [n]."""
+    """Values as shares of the largest one, in [0, 1]: [n]."""
     if peak <= 0:
         return np.zeros_like(values)
     found = values / np.float32(peak)
@@ -125,7 +123,7 @@ def scaled(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
 def means_of_best(
     values: NDArray[np.float32], files: NDArray[np.int32], n_files: int, best: int = 3
 ) -> NDArray[np.float32]:
-    """Of each file, the mean of its best values: a file that answers in several places answers better. [n_files]"""
+    """For each file, the mean of its best values: a file that matches in several places is a better match. [n_files]"""
     order = np.lexsort((-values, files))
     order = order[depths(files[order]) < best]
     return np.asarray(np.bincount(files[order], values[order], minlength=n_files) / best, np.float32)
@@ -134,13 +132,12 @@ def means_of_best(
 def stem_match(
     query: TextQuery, paths: list[str], files: NDArray[np.int32], known: dict[int, Pieces] | None = None
 ) -> NDArray[np.float32]:
-    """How much of the file's own name (or its folder's, for index files) the query's words spell: [candidates].
+    """The share of the file's own name (or its folder's, for index files) that the query's words spell: [candidates].
 
     Args:
-        query: The text.
         paths: Of every file.
         files: [candidates] the file of each.
-        known: What earlier queries have split; what this one splits is added.
+        known: Path pieces split by earlier queries; extended by this one.
     """
     words = {stem(part) for word in query.words if word.lower() not in STOPWORDS for part in parts(word)}
     beginnings = {word[:_BEGINNING] for word in words if len(word) >= _BEGINNING}
@@ -180,12 +177,11 @@ Mention = tuple[tuple[str, ...], float]
 
 
 def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> NDArray[np.float32]:
-    """How much a long question says that each file is meant, by its path, its name or its module: [files], in [0, 1].
+    """How strongly a long question refers to each file, by its path, its name or its module: [files], in [0, 1].
 
     Args:
-        query: With what may name files.
         paths: Of every file.
-        whole: Of what the files are a part.
+        whole: The collection that the files are part of.
     """
     found = np.zeros(len(paths), np.float32)
     own = _closest(query, paths)
@@ -198,7 +194,7 @@ def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> ND
 
 
 def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
-    """For each mention of files how many segments the closest files share with it, and which files these are."""
+    """For each mention, the files that share the longest path end with it, and how many segments that has."""
     if not query.files:
         return {}
     wanted: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
@@ -226,7 +222,7 @@ def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int,
 
 
 def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
-    """What a text may be: a path, or a module and what is in it; its segments, and whether its end has no extension."""
+    """Readings of a text as a path, or as a module and its member: the segments, and whether the last has no suffix."""
     yield tuple(part for part in text.split("/") if part not in ("", ".")) or (text,), False
     if "/" not in text and "." in text:
         segments = text.split(".")

@@ -1,8 +1,8 @@
-"""What a query spells out: the name of a definition, or text that stands in the source word for word.
+"""Finds what a query spells out: the name of a definition, or text that occurs in the source word for word.
 
-Vectors blur single words and BM25 forgets their order: neither tells the definition of a name from its uses, or a
-message from a place that discusses it. So both are asked of the source itself: of the names in the index, and of the
-text of the few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/adr/0019-spelled-out.md).
+Vectors blur single words and BM25 ignores their order: neither tells the definition of a name from its uses, or a
+message from a place that discusses it. So the source itself is searched: the names in the index, and the text of the
+few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/adr/0019-spelled-out.md).
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class Spelled(NamedTuple):
     """What a query spells out.
 
     Attributes:
-        names: Unit to how much of a match its name is, in (0, 1].
-        texts: Unit to how much of the query stands in it word for word, in (0, 1].
+        names: Unit to the match quality of its name, in (0, 1].
+        texts: Unit to the share of the query that occurs in it word for word, in (0, 1].
         symbols: Unit to the number of the symbol in it that has the name, where that has no unit of its own.
     """
 
@@ -111,15 +111,12 @@ def spelled(
     wait: bool = True,
     strict: bool = False,
 ) -> Spelled:
-    """What the query spells out among what can be a result.
+    """What the query spells out among the candidates.
 
     Args:
-        snapshot: What is searched.
-        query: The text.
-        filters: That `allowed` has been made with, if it has.
-        allowed: [units] mask of what can be a result; None for all.
-        wait: Whether to wait for the lexical shard, which says what to read, if an earlier query still reads it.
-        strict: Take the query as it is written: no name is mistyped or shortened.
+        allowed: [units] mask of the candidates, which includes `filters`; None for all.
+        wait: Whether to wait for the lexical shard if an earlier query still reads it.
+        strict: Take the query literally: no name is mistyped or shortened.
     Raises:
         IndexError_: A shard cannot be used.
     """
@@ -143,7 +140,7 @@ def _texts(
     wait: bool,
     named: bool,
 ) -> dict[int, float]:
-    """Unit to how much of the query stands in it word for word."""
+    """Unit to the share of the query that occurs in it word for word."""
     texts: dict[int, float] = {}
 
     whole = snapshot.whole
@@ -190,13 +187,10 @@ def named(
     filters: Filters,
     allowed: NDArray[np.bool_] | None,
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """The definitions whose whole name the query is; and those of them that have no unit of their own.
+    """The definitions whose whole name the query is, and those of them that have no unit of their own.
 
     Args:
-        snapshot: What is searched.
-        query: The text.
-        filters: That `allowed` has been made with.
-        allowed: [units] mask of what can be a result.
+        allowed: [units] mask of the candidates, which includes `filters`.
     """
     if not may_be_a_name(query):
         return {}, {}
@@ -221,13 +215,11 @@ def placed(
     allowed: NDArray[np.bool_] | None,
     small: int | None = None,
 ) -> tuple[dict[int, float], dict[int, int]]:
-    """Unit to what its name is worth, and to the symbol in it that has the name without a unit of its own.
+    """Unit to the value of its name, and unit to the symbol in it that has the name without a unit of its own.
 
     Args:
-        snapshot: What is searched.
-        query: The text.
-        rows: Definitions, with how much of a match the name of each is.
-        allowed: [units] mask of what can be a result.
+        rows: Definitions, each with the match quality of its name.
+        allowed: [units] mask of the candidates.
         small: How many of them have no unit of their own, in the whole collection.
     """
     if small is None:
@@ -252,14 +244,16 @@ def placed(
 
 
 def _written(row: Row, whole: str) -> bool:
-    """Whether a name, or a qualified name at its end, is written like the words of a query put together."""
+    """Whether a name, or the end of a qualified name, is the words of a query joined."""
     name: str = row["symbol"]
     qualified: str = row["qualified_name"] or name
     return name.rpartition(".")[2] == whole or qualified.replace(".", "").endswith(whole)
 
 
 def _worth(kind: str) -> float:
-    """A type is what its name is about; a module may only be where a definition of the same name lies."""
+    """The value of a match by kind: a type is what its name is about, a module may just contain a definition of that
+    name.
+    """
     if kind in TYPE_KINDS or kind == "type":
         return 1.0
     if kind in ("module", "namespace", "section"):
@@ -274,7 +268,7 @@ _WORTH = {kind: _worth(kind) for kind in UNIT_KINDS}
 
 
 class Text(NamedTuple):
-    """Words that may stand in the source one after the other."""
+    """Words that may occur in the source in a row."""
 
     words: Sequence[str]
     gaps: frozenset[int] = frozenset()  # places of words with a value before them, where the source has a placeholder
@@ -287,8 +281,9 @@ def _worths(words: Iterable[str]) -> list[float]:
 
 
 def texts_of(query: TextQuery) -> Iterator[Text]:
-    """What may stand in the source word for word: the query; if it is a message with values in it, the words between
-    them, with or without what is added before and behind: `KeyError: cannot open 'a.db': permission denied`."""
+    """The texts that may occur in the source word for word: the query and, if it is a message with values in it, the
+    words between them, with or without prefix and suffix: `KeyError: cannot open 'a.db': permission denied`.
+    """
     if query.long or len(query.words) not in _WORDS:
         return
     yield Text(query.words)
@@ -312,14 +307,14 @@ def texts_of(query: TextQuery) -> Iterator[Text]:
 
 
 def words_of(wanted: Text) -> tuple[str, ...]:
-    """The stems that a place is likely by."""
+    """The stems by which candidate places are looked up."""
     part = wanted.share < 1  # of a few words, those that say nothing else must help
     kept = [word for word in wanted.words if part or word.lower() not in STOPWORDS]
     return tuple(dict.fromkeys(stem(part) for word in kept for part in parts(word) if len(part) > 1))
 
 
 def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None) -> Likely:
-    """The chunks that have the most of the words in their text, by rarity, best first; at most `wanted.head`."""
+    """The chunks that have the most of the words, weighted by rarity, best first; at most `wanted.head`."""
     part = wanted.share < 1
     terms = tuple(term for text in words_of(wanted) if (term := index.term(text)) is not None)
     if not terms:
@@ -343,7 +338,7 @@ def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None)
 
 
 def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stated, float]:
-    """How much of a text stands in some units word for word, by their places."""
+    """The share of a text that occurs in each unit word for word, by location."""
     words = [word.lower() for word in wanted.words]
     worth = _worths(words)
     places: dict[str, list[int]] = {}
@@ -365,12 +360,8 @@ def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stat
 
 
 def add_narrowest(values: dict[int, float], found: Mapping[Stated, float]) -> None:
-    """Add how much each unit states of a text. Of a type and the method in it that has the words, only the method
-    counts.
-
-    Args:
-        values: By unit, of the texts before; the largest counts.
-        found: By place.
+    """Merge the shares of a text into `values`, per unit the largest. Of a type and its method that both have the
+    words, only the method counts.
     """
     kept: dict[Stated, float] = {}
     for place in sorted(found):  # the narrowest first
@@ -385,14 +376,14 @@ def add_narrowest(values: dict[int, float], found: Mapping[Stated, float]) -> No
 def _in_a_row(
     text: Sequence[str], places: Mapping[str, Sequence[int]], worth: Sequence[float], gaps: Set[int]
 ) -> tuple[float, float]:
-    """What those words of a query count that stand in a text with their neighbours, `_RUN` of them or more: all, and
-    those of the longest run.
+    """The total weight of the query's words that occur in a text in runs of `_RUN` or more, and that of the longest
+    run.
 
     Args:
         text: The words of the text.
-        places: Each word of the query to where it stands there.
-        worth: What each word of the query counts.
-        gaps: Places of the query before which the text may have up to `_PLACEHOLDER` other words.
+        places: Each word of the query to its positions there.
+        worth: The weight of each word of the query.
+        gaps: Positions in the query before which the text may have up to `_PLACEHOLDER` other words.
     """
     covered: set[int] = set()
     longest = 0.0

@@ -1,4 +1,4 @@
-"""One retriever per view: a query in, hits on units out, as arrays, best first. Each reads only its own shard."""
+"""One retriever per view: takes a query, returns hits on units as arrays, best first. Each reads only its own shard."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ class HitList:
     """A view's hits, best first.
 
     Attributes:
-        view: The view that found them.
         units: [n] unit numbers, each once.
         scores: [n] in the view's own unit, descending.
         total: How many units the view would have returned without a limit; >= n.
@@ -62,7 +61,7 @@ class HitList:
             yield Hit(unit, place + 1, score, self.view)
 
     def get(self, unit: int) -> Hit | None:
-        """The hit of a unit, None if the view did not find it."""
+        """The hit of a unit; None if the view did not find it."""
         place = self._place.get(unit)
         return None if place is None else Hit(unit, place + 1, float(self.scores[place]), self.view)
 
@@ -77,12 +76,12 @@ class HitList:
         return float(self.scores[0]) if len(self.scores) else -1.0
 
     def head(self, limit: int) -> HitList:
-        """The first `limit` hits, of the same total."""
+        """The first `limit` hits, with the same total."""
         return HitList(self.view, self.units[:limit], self.scores[:limit], self.total)
 
 
 class Retriever(Protocol):
-    """A view: the best `limit` units among the allowed ones, best first."""
+    """A view: returns the best `limit` units among the allowed ones, best first."""
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList: ...
 
@@ -119,8 +118,9 @@ class _Scores:
 
 
 class DenseRetriever:
-    """How close the query is to a unit's closest chunk: the cosine of their vectors and, with a model that has a table
-    of tokens, the closeness of the query's tokens to the chunk's own (`index.shards.tokens`)."""
+    """Scores a unit by its closest chunk: the cosine of the vectors and, with a model that has a table of tokens, the
+    share of the query's tokens that the chunk has (`index.shards.tokens`).
+    """
 
     def __init__(
         self, index: DenseIndex, encoder: TextEncoder, tokens: TokenTable | None, bags: TokenBags | None, n_units: int
@@ -137,23 +137,22 @@ class DenseRetriever:
         return np.maximum(found.values[units], 0)
 
     def like(self, code: str) -> NDArray[np.float32]:
-        """How close each unit's closest chunk is to code, which is embedded as chunks are: [units], in [0, 1]."""
+        """Similarity of each unit's closest chunk to some code, embedded as chunks are: [units], in [0, 1]."""
         cosines = self.index.cosines(self.encoder.encode_code(code, self._find))
         return self.index.best(np.clip(cosines, 0, 1))
 
     def of_files(self, query: TextQuery, unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
-        """How close the whole of each file is: the sum of its chunks' cosines over the root of their number, [files].
+        """Similarity of each whole file: the sum of its chunks' cosines over the square root of their number, [files].
 
         Args:
-            query: The text.
             unit_file: [units] the file of each.
-            n_files: Number of files.
         """
         return self.index.of_files(self._asked(query).cosines, unit_file, n_files)
 
     def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
         """The parts of a unit's score: cosine and token coverage of its best chunk, and the weight of the coverage
-        beside the cosine (0 if the tokens are not looked at)."""
+        relative to the cosine (0 if tokens are not used).
+        """
         found, late = self._asked(query), self.late
         own = self.index.slots(unit)
         cosines, covered = found.cosines[own], self._coverage(found.question, own)
@@ -162,7 +161,7 @@ class DenseRetriever:
 
     @property
     def late(self) -> float:
-        """Weight of the token coverage beside the cosine; 0 if the tokens are not looked at."""
+        """Weight of the token coverage relative to the cosine; 0 if tokens are not used."""
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
@@ -195,7 +194,7 @@ class DenseRetriever:
         return values if allowed is None else only(values, allowed)
 
     def _asked(self, query: TextQuery) -> _Scores:
-        """What is known of a query's scores; of few units, all of it."""
+        """The scores of a query that are computed already; all of them in a small index."""
         if self._last is None or self._last.text != query.text:
             question = self._question(query.text)
             cosines = np.clip(self.index.cosines(question.vector), 0, 1)
@@ -223,19 +222,19 @@ class DenseRetriever:
         found.measured |= wanted
 
     def _with_tokens(self, cosines: NDArray[np.float32], covered: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The scores of some chunks by their cosines and the coverage of their tokens: [n]."""
+        """The scores of chunks from their cosines and token coverage: [n]."""
         values = cosines + np.float32(self.late) * covered
         values /= np.float32(1) + np.float32(self.late)
         return np.asarray(values, np.float32)
 
     def _coverage(self, question: Question, slots: NDArray[np.int64]) -> NDArray[np.float32]:
-        """How well the tokens of some chunks match those of a question: [n]; 0 if they are not looked at."""
+        """How well the tokens of chunks match those of a question: [n]; 0 if tokens are not used."""
         if self.bags is None or not self.late:
             return np.zeros(len(slots), np.float32)
         return self.bags.coverage_of(question.ids, question.weights, slots)
 
     def _question(self, text: str) -> Question:
-        """The vector of a question, and its tokens if they are looked at."""
+        """The vector of a question, and its tokens if they are used."""
         encoder = self.encoder
         if self.bags is None or not isinstance(encoder, Encoder):
             vector = encoder.encode_text(text, self._find)
@@ -254,7 +253,7 @@ def _largest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
 
 
 def view_scores(fields: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    """The score of the view bm25 of some units, from those of the fields."""
+    """Combine the scores of the fields into the bm25 view's score, unit by unit."""
     total = np.zeros(len(fields["content"]), np.float32)
     for name, weight in BM25_FIELDS.items():
         total += np.float32(weight) * fields[name]
@@ -278,7 +277,7 @@ class LexicalRetriever:
         return [(term, weight) for term, (_, weight) in zip(found, query.terms, strict=True) if term is not None]
 
     def field_scores(self, query: TextQuery) -> dict[str, NDArray[np.float32]]:
-        """Each field's BM25 score of every unit (of its best chunk, of its file): field -> [units], read-only."""
+        """Each field's BM25 score of every unit (of its best chunk, of its file): field to [units], read-only."""
         last = self._last
         if last is not None and last[0] == query.terms:
             return last[1]
@@ -300,8 +299,8 @@ class LexicalRetriever:
         return found
 
     def coverage(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How many of the query's terms each of some units holds in its text or name, by weight and in [0, 1]:
-        [len(units)]. Terms that no unit holds do not count.
+        """The weighted share of the query's terms that each unit holds in its text or name, in [0, 1]: [len(units)].
+        Terms that no unit holds do not count.
         """
         index, known = self.index, self.known(query)
         terms, weights = tuple(term for term, _ in known), np.array([weight for _, weight in known])
@@ -318,7 +317,7 @@ class LexicalRetriever:
         return np.asarray(np.round(weights @ holds / max(weights.sum(), 1e-9), 9))
 
     def parts(self, query: TextQuery, units: Sequence[int]) -> dict[str, list[dict[str, float]]]:
-        """What each query term adds to the field scores of some units: field -> one {term: score} per unit."""
+        """What each query term adds to the field scores of some units: field to one {term: score} per unit."""
         index = self.index
         terms = [(text, term, weight) for text, weight in query.terms if (term := index.term(text)) is not None]
         content = index.scores("content", [(term, weight) for _, term, weight in terms])
@@ -352,13 +351,13 @@ class LexicalRetriever:
 
 
 class SymbolicRetriever:
-    """Units whose symbol has a name that the query spells out, in one word or several."""
+    """Finds units whose symbol has a name that the query spells out, in one word or several."""
 
     def __init__(self, index: SymbolicIndex) -> None:
         self.index = index
 
     def names(self, query: TextQuery) -> dict[str, float]:
-        """Spellings to look up, joined, with how much of a match each is: 1 for a word, less for joined words."""
+        """Spellings to look up, each with its match quality: 1 for a single word, less for joined words."""
         words = [word for word in query.words if len(word) > 1]
         identifiers = set(query.identifiers)
         found = {joined(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}

@@ -1,7 +1,7 @@
-"""Views side by side, each waited for no longer than its share of a time budget.
+"""Runs views side by side, and waits for each no longer than its share of a time budget.
 
-A thread cannot be stopped. A late one goes on by itself, and what it finds is dropped. Since it may be in the
-middle of reading its shard, nobody else uses that shard until it is through: every use of a view holds its lock.
+A thread cannot be stopped: a late one runs on, and its result is dropped. It may still be reading its shard, so nobody
+else may use that shard until it ends: every use of a view holds the view's lock.
 """
 
 from __future__ import annotations
@@ -29,18 +29,16 @@ def side_by_side(
     *,
     threads: bool = True,
 ) -> dict[View, _T | BaseException]:
-    """Run a function for every view.
-
-    Plain threads: importing an executor takes longer than a query.
+    """Run a function for every view, in plain threads: importing an executor takes longer than a query.
 
     Args:
-        run: Called with each view, in a thread of its own; without a budget the first one's is the caller's.
-        views: Which; at least one.
+        run: Called with each view, in a thread of its own; without a budget the first view runs in the caller's thread.
+        views: At least one.
         locks: The lock of each view, held while it runs.
-        until: The moment of `time.perf_counter` up to which each is waited for; empty: as long as it takes.
-        threads: False if all of them are to run in the caller's, one after the other; only without a budget.
+        until: Each view's deadline, by `time.perf_counter`; empty for none.
+        threads: False to run all views one after the other in the caller's thread; only without a budget.
     Returns:
-        What each returned or raised. A view that is late is not in it.
+        What each returned or raised. A late view is missing.
     """
     found: dict[View, _T | BaseException] = {}
     done = {view: threading.Event() for view in views}
@@ -70,16 +68,14 @@ def side_by_side(
 
 
 def within(work: Callable[[], _T], view: View, lock: LockType, budget_ms: int | None, began: float) -> _T:
-    """Run the one view of a single mode within the budget.
+    """Run the view of a single mode within the budget.
 
     Args:
         work: Uses the view.
-        view: Its name.
-        lock: The view's lock.
-        budget_ms: The milliseconds that it has; None for as long as it takes.
-        began: The moment of `time.perf_counter` from which the budget counts.
+        budget_ms: None for no limit.
+        began: The start of the budget, by `time.perf_counter`.
     Raises:
-        BudgetExceededError: It has not answered by then.
+        BudgetExceededError: It has not answered in time.
     """
     if budget_ms is None:
         with lock:
@@ -94,5 +90,5 @@ def within(work: Callable[[], _T], view: View, lock: LockType, budget_ms: int | 
 
 
 def wait(done: threading.Event, seconds: float | None) -> bool:
-    """Wait for an event, at most so many seconds (None: as long as it takes), and return whether it is set."""
+    """Wait for an event, at most so many seconds (None: without limit), and return whether it is set."""
     return done.wait(None if seconds is None else max(0.0, seconds))
