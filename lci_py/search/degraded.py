@@ -1,4 +1,4 @@
-"""Parts of the index that a multiview query uses besides the views and can do without; the answer names what failed."""
+"""Optional parts of the index that a query can do without; the answer names those that failed."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ Extra = Literal["graph", "related"]
 
 
 class Extras:
-    """The failures of one query. After its first failure a part is not asked again."""
+    """The failures of one query. A part that has failed is not used again."""
 
     def __init__(self, *, or_nothing: bool = False) -> None:
-        """
-        Args:
-            or_nothing: Whether what fails is raised, but for a graph that is still to be made.
+        """Args:
+        or_nothing: Whether failures are raised, except for a graph that is still to be built.
         """
         self._or_nothing = or_nothing
         self.errors: dict[Extra, IndexError_] = {}
 
     def ask(self, part: Extra, work: Callable[[], _T]) -> _T | None:
-        """Run `work`, which reads from a part: its result, or None if it fails or the part has failed before."""
+        """Run `work`, which reads a part: its result, or None if it fails or the part has failed before."""
         if part in self.errors:
             return None
         try:
@@ -44,7 +43,7 @@ class Extras:
         """An entry for each part that failed.
 
         Args:
-            answering: The views that did answer.
+            answering: The views that answered.
             wanted: Whether the query asks for the graph itself (--near, --expand), and not only for a better ranking.
         """
         impacts = {"graph": "high" if wanted else "medium", "related": "low"}
@@ -56,11 +55,11 @@ class Extras:
 
 
 def failure(error: IndexError_) -> str:
-    """How `degraded` calls it; a shard that is still to be made is missing as well."""
+    """The reason code in `degraded`; a shard that is still to be built counts as missing."""
     missing = isinstance(error, ShardMissingError)
     return "shard_missing" if missing else error.code if error.code == "model_mismatch" else "error"
 
 
 def detail(error: IndexError_) -> str:
-    """What is wrong and what to do, as `degraded` says it."""
+    """The message in `degraded`: what is wrong and what to do."""
     return f"{error.message}: {error.hint}" if error.hint else error.message

@@ -1,6 +1,6 @@
-"""The questions that an index answers: a search, the definitions of a name, the call graph, the conflicts.
+"""Answers the questions about an index: a search, the definitions of a name, the call graph, the conflicts.
 
-A mode ranks. What flags add to an answer in any mode is one list, `Engine._STEPS`.
+A mode ranks. What flags add to an answer, in any mode, is listed in `Engine._STEPS`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SEEDS = 20
 
 
 def preload() -> None:
-    """Import and load what nearly every search needs, while another process works that does not need this core."""
+    """Import and load what nearly every search needs, while another process does work that does not use this core."""
     from lci_py.embed import open as opening  # noqa: F401
     from lci_py.embed.encoder import load_builtin
     from lci_py.index.shards import abbreviations, bm25, dense, files, tokens  # noqa: F401
@@ -60,17 +60,15 @@ class Engine:
     """Answers from one snapshot, which it closes. Use it as a context manager."""
 
     def __init__(self, snapshot: Snapshot, opening: float | None = None) -> None:
-        """
-        Args:
-            snapshot: The opened index.
-            opening: Milliseconds that opening it took: the first search with `trace` reports them.
+        """Args:
+        opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them.
         """
         self.snapshot = snapshot
         self._opening = opening
 
     @property
     def root(self) -> Path:
-        """The folder that the paths of answers start at."""
+        """The folder that the paths of answers are relative to."""
         return self.snapshot.root
 
     def __enter__(self) -> Engine:
@@ -122,7 +120,7 @@ class Engine:
         return replace(answer, trace={**before, **self.snapshot.trace.as_json(), "total": total})
 
     def _folding(self) -> Folding | None:
-        """What is shown of the copies in a workspace; None for any other root."""
+        """The display rules for copies in a workspace; None for any other root."""
         if self.snapshot.root.parent.name != FOLDER:
             return None
         from lci_py.search.answer.copies import folding
@@ -130,7 +128,7 @@ class Engine:
         return folding(self.snapshot)
 
     def ranked(self, request: SearchRequest) -> Answer:
-        """What the mode finds, of a request without flags that add to it. Raises what `search` raises."""
+        """The results of the mode for a request, without what flags add. Errors as in `search`."""
         check(self.snapshot, request.filters)
         answered = self._mode(request)(self.snapshot, request)
         return self._degraded(request, answered, answered.answer)
@@ -150,7 +148,7 @@ class Engine:
     # --- what flags add -----------------------------------------------------------------------------------------
 
     def _shadow(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
-        """`--shadow`: what another ranking would move."""
+        """`--shadow`: which results another ranking would move."""
         if request.shadow is None:
             return answer
         from lci_py.search.explain.shadow import of_unranked, shadow
@@ -161,7 +159,7 @@ class Engine:
         return replace(answer, shadow=shadow(self.snapshot, request, plan, outcome))
 
     def _expand(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
-        """`--expand`: what is around the best results in the graph."""
+        """`--expand`: the graph neighbours of the best results."""
         if not request.expand or answered.merged is None:
             return answer
         from lci_py.search.modes.expand import NOTHING_AROUND, expanded
@@ -175,7 +173,7 @@ class Engine:
         return answer
 
     def _degraded(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
-        """What could not be read besides the views, by the ranking or by `--expand`."""
+        """Adds the parts other than views that the ranking or `--expand` could not read."""
         if answered.merged is None:
             return answer
         failed = {item.view for item in answered.merged.outcome.degraded}
@@ -185,7 +183,7 @@ class Engine:
         return replace(answer, degraded=(*answer.degraded, *more))
 
     def _explain_file(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
-        """`--explain-file`: what became of a file."""
+        """`--explain-file`: the ranks of a file."""
         if request.explain_file is None:
             return answer
         from lci_py.search.explain.file import explained
@@ -193,7 +191,7 @@ class Engine:
         return explained(self.snapshot, request, answer, answered.explainable)
 
     def _conflicts(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
-        """`--conflicts`: which results have several definitions, and what disagrees."""
+        """`--conflicts`: results with several definitions, and disagreements."""
         if not request.conflicts:
             return answer
         from lci_py.search.conflicts.sites import with_conflicts
@@ -202,7 +200,7 @@ class Engine:
             return with_conflicts(self.snapshot, answer)
 
     def _hints(self, request: SearchRequest, _answered: Answered, answer: Answer) -> Answer:
-        """What to run instead of a weak answer."""
+        """Adds commands to run instead of a weak answer."""
         if request.mode == "symbolic" or not request.query.strip() or request.budget_ms is not None:
             return answer
         from lci_py.search.modes.hints import with_hints
@@ -217,28 +215,28 @@ class Engine:
     # --- the other questions ------------------------------------------------------------------------------------
 
     def _asked(self, filters: Filters, kinds: tuple[str, ...] = ANY_KIND) -> Snapshot:
-        """The snapshot, for a new question. Raises what `check` raises."""
+        """The snapshot, prepared for a new question. Errors as in `check`."""
         self.snapshot.forget()
         check(self.snapshot, filters, kinds)
         return self.snapshot
 
     def explore(self, request: ExploreRequest) -> ExploreAnswer:
-        """What belongs to the answer of a question, as far as a budget of tokens has room for it.
+        """The definitions that answer a question, within a token budget.
 
         Raises:
             UsageError: There is nothing to look for, or a filter cannot be used.
-            IndexError_: A shard that it needs cannot be used.
+            IndexError_: A required shard cannot be used.
         """
         from lci_py.search.explore.explore import explore
 
         return explore(self._asked(request.filters), request)
 
     def similar(self, request: SimilarRequest) -> SimilarAnswer:
-        """The definitions that are most like some code.
+        """The definitions that are most similar to some code.
 
         Raises:
-            UnknownTargetError: Nothing has the name, or is at the place.
-            IndexError_: A shard that it needs cannot be used.
+            UnknownTargetError: The name or the location does not exist.
+            IndexError_: A required shard cannot be used.
         """
         from lci_py.search.explore.similar import similar
 
@@ -311,7 +309,7 @@ class Engine:
         return outline(self._asked(request.filters), request, found)
 
     def path(self, request: PathRequest) -> PathAnswer:
-        """How one definition reaches another in the call graph.
+        """The call chains from one definition to another.
 
         Raises:
             UnknownTargetError: Nothing has one of the names.
@@ -322,7 +320,7 @@ class Engine:
         return path(self._asked(request.filters, _GRAPH_KINDS), request)
 
     def affected(self, request: AffectedRequest) -> AffectedAnswer:
-        """What differs from a commit, who calls that, and which tests.
+        """The differences from a commit, their callers, and the tests of both.
 
         Raises:
             UsageError: There is no such commit, or a filter cannot be used.
@@ -376,7 +374,7 @@ class Engine:
 
 
 def _present_definitions(snapshot: Snapshot, name: str, filters: Filters) -> list[Row]:
-    """Rows of the definitions of a name, those in changed files as they are now."""
+    """Rows of the definitions of a name; changed files are read as they are now."""
     rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
     if not snapshot.freshness.sweep().stale:
         return rows
@@ -388,7 +386,7 @@ def _present_definitions(snapshot: Snapshot, name: str, filters: Filters) -> lis
 
 
 def _first_sentence(doc: str | None) -> str:
-    """The first line of a doc comment, or its first paragraph as one line if that is a broken sentence."""
+    """The first line of a doc comment, or its first paragraph on one line if the first line is no complete sentence."""
     paragraph = (doc or "").split("\n\n", 1)[0].strip()
     first, _, rest = paragraph.partition("\n")
     return first if not rest or first.endswith((".", ":", "!", "?")) else " ".join(paragraph.split())

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class LoggedEngine(Engine):
-    """Answers as an `Engine` does."""
+    """An engine that also writes its searches to the search log."""
 
     def __init__(self, snapshot: Snapshot, opening: float | None, log: SearchLog) -> None:
         super().__init__(snapshot, opening)
@@ -22,7 +22,7 @@ class LoggedEngine(Engine):
 
     @property
     def log_problem(self) -> str:
-        """Why the last search could not be logged, "" if it was."""
+        """Why the last search could not be logged; "" if it was."""
         return self._log.problem
 
     def search(self, request: SearchRequest) -> Answer:

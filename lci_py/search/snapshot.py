@@ -1,4 +1,4 @@
-"""One generation of an index, opened: each shard is loaded on first use and kept. It answers no questions."""
+"""One generation of an index, opened: each shard is loaded on first use and kept. It answers no questions itself."""
 
 from __future__ import annotations
 
@@ -52,16 +52,13 @@ class Snapshot:
         walk: Callable[[], WalkResult],
         shards: OpenIndex | None = None,
     ) -> None:
-        """
-        Args:
-            root: Of the files.
-            index_dir: Of the index.
-            snippet: Lines of a result where a request does not say.
-            limit: Results where a request does not say.
-            model: The folder of the model; None for the one in the package.
-            trust: Whether an index is opened that was not sealed on this machine.
-            walk: What an index run would list.
-            shards: Where they are, if not in `index_dir`.
+        """Args:
+            snippet: Default number of lines shown per result.
+            limit: Default number of results.
+            model: The folder of the model; None for the built-in one.
+            trust: Whether to open an index that was not sealed on this machine.
+            walk: Lists the files as an index run would.
+            shards: The index, if not the one in `index_dir`.
         Raises:
             NoIndexError, IndexError_: There is no index, or it cannot be used.
         """
@@ -90,7 +87,7 @@ class Snapshot:
         self.trace = Trace()
 
     def close(self) -> None:
-        """Let go of the generation, so that a writer may remove it."""
+        """Release the generation, so that a writer may remove it."""
         if "symbols" in self.__dict__:
             self.symbols.close()
         if (branches := self.__dict__.get("branches")) is not None:
@@ -98,7 +95,7 @@ class Snapshot:
         self._index.close()
 
     def is_newest(self) -> bool:
-        """Whether no other process has published an index since this one was opened, or removed it."""
+        """Whether no other process has published or removed an index since this one was opened."""
         return self._published is not None and self._published == self._publication()
 
     def _publication(self) -> tuple[int, int, int] | None:
@@ -111,20 +108,19 @@ class Snapshot:
     # --- shards -------------------------------------------------------------------------------------------------
 
     def shard(self, role: str) -> Path:
-        """Path of a shard of all segments together.
+        """Path of a global shard.
 
         Raises:
             ShardMissingError: The index has none for the role.
-            DamagedIndexError: It is not what was written.
         """
         return self._index.verified(role)
 
     def shards(self, role: str) -> list[Path]:
-        """Paths of the shards of all segments. Raises what `shard` raises."""
+        """Paths of the shards of all segments. Errors as in `shard`."""
         return [self._index.verified(role, segment) for segment in range(len(self.manifest.segments))]
 
     def problems(self, *, thoroughly: bool) -> list[str]:
-        """What is wrong with the shards; nothing, usually. If `thoroughly`, reads all of them."""
+        """Messages about damaged shards. If `thoroughly`, reads all of them."""
         return self._index.problems(thoroughly=thoroughly)
 
     @cached_property
@@ -150,7 +146,7 @@ class Snapshot:
 
     @cached_property
     def branches(self) -> BranchIndex | None:
-        """What other branches have otherwise; None if none is indexed."""
+        """The indexed differences on other branches; None if no branch is indexed."""
         if "branches" not in self.manifest.shards:
             return None
         from lci_py.index.shards.branches import BranchIndex
@@ -165,14 +161,14 @@ class Snapshot:
 
     @cached_property
     def word_files(self) -> WordFiles:
-        """Which files hold a text: the same shards, without numpy."""
+        """The files that hold a word, from the bm25 shards, without numpy."""
         from lci_py.index.shards.word_files import WordFiles
 
         return WordFiles(self.shards("bm25"), self.numbering)
 
     @cached_property
     def abbreviations(self) -> AbbreviationIndex | None:
-        """Which words the repository shortens; None if the index does not say."""
+        """The abbreviations that the repository uses; None if the index has none."""
         if any("related" not in segment.shards for segment in self.manifest.segments):
             return None
         from lci_py.index.shards.abbreviations import AbbreviationIndex
@@ -251,7 +247,7 @@ class Snapshot:
         return UnitColumns(self.shards("facts"), self.numbering, self.files.living_paths)
 
     def shown(self, request: SearchRequest) -> int:
-        """How many results a request asks for."""
+        """The number of results that a request asks for."""
         return self.limit if request.limit is None else request.limit
 
     def forget(self) -> None:
@@ -262,12 +258,12 @@ class Snapshot:
 
 
 def _mismatch(folder: ModelFolder, built: Mapping[str, Any], dimension: int | None = None) -> ModelMismatchError:
-    """The error of a search whose model did not make the index: which one did, and what to run.
+    """The error for a model that did not make the index; it names the right one and what to run.
 
     Args:
-        folder: The model that was asked for.
-        built: What the manifest says of the index's model.
-        dimension: Of the model that was asked for, if that is what differs.
+        folder: The requested model.
+        built: The manifest's entry about the index's model.
+        dimension: Of the requested model, if that is what differs.
     """
     import shlex
 
@@ -289,7 +285,7 @@ def _mismatch(folder: ModelFolder, built: Mapping[str, Any], dimension: int | No
 
 
 class Stage:
-    """One stage. Around its work it is a context manager; what is set in between is reported."""
+    """One timed stage of a search, a context manager around its work."""
 
     def __init__(self, came: int | None) -> None:
         self.came = came
@@ -320,13 +316,13 @@ class Trace:
         self._stages: dict[str, Stage] = {}
 
     def stage(self, name: str, came: int | None = None) -> Stage:
-        """A stage to enter; `came` candidates come in, None if that says nothing. Entered again, its times add up."""
+        """A stage to enter; `came` is the number of incoming candidates, if any. Entered again, its times add up."""
         found = self._stages.setdefault(name, Stage(came))
         found.came = came
         return found
 
     def add(self, name: str, ms: float, came: int | None = None, left: int | None = None) -> None:
-        """A stage that was measured elsewhere, in milliseconds."""
+        """Add a stage that was measured elsewhere, in milliseconds."""
         stage = self.stage(name, came)
         stage.ms += ms
         stage.left = left

@@ -1,4 +1,4 @@
-"""What to suggest where nothing has a name or a path: the ones most like it."""
+"""Suggestions for a name or path that does not exist: the most similar ones."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ _MOST_ALIKE = 1_000
 
 
 def similar_paths(name: str, known: Sequence[str]) -> list[str]:
-    """Paths like a wrong one, the most similar first: of the same file name, else of a similar one.
-
-    Args:
-        name: A path, from wherever.
-        known: The paths that there are.
-    """
+    """Paths similar to a wrong one, the most similar first: those with the same file name, else with a similar one."""
     from difflib import SequenceMatcher, get_close_matches
 
     names: dict[str, list[str]] = {}
@@ -44,7 +39,7 @@ def similar_paths(name: str, known: Sequence[str]) -> list[str]:
 
 
 def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
-    """Names that may be meant where nothing has this one."""
+    """Names that may be meant by one that does not exist."""
     rest = name.rpartition("::")[2] if "::" in name else name
     last = dotted(rest).rpartition(".")[2]
     if last != name:

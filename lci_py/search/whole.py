@@ -1,9 +1,9 @@
-"""What a search asks of the whole collection of which its index may be a part (docs/adr/0035-fleet-seam.md).
+"""Quantities over a whole collection, of which an index may be a part (docs/adr/0035-fleet-seam.md).
 
-Nearly all of a ranking a part can tell alone. The rest is asked here, each by a name and with what the index has.
-An index by itself is its whole collection: that is the answer. In a part of a fleet (`cluster.leaf`) an answer that is
-not there yet is noted as lacking, and `settle` breaks the search off: it is made again with what all parts have said.
-Until then answers are provisional: settle before something else that is asked follows from them.
+A part can compute nearly all of a ranking alone. The rest is asked here, under a name and with the part's own value. A
+single index is its whole collection, so its own value is the answer. In a part of a fleet (`cluster.leaf`) a missing
+answer is recorded, and `settle` aborts the search, which is repeated with the combined values of all parts. Until then
+answers are provisional: call `settle` before anything else that is asked depends on them.
 """
 
 from __future__ import annotations
@@ -17,50 +17,49 @@ _T = TypeVar("_T")
 
 
 class Whole:
-    """Of an index that is all of its collection."""
+    """The quantities of an index that is its whole collection."""
 
     #: Whether there are no other parts. A part of several answers whole or not at all.
     alone = True
 
     def settle(self) -> None:
-        """Go on only if everything is known that has been asked so far."""
+        """Continue only if all values asked for so far are known."""
 
     def once(self, _what: Hashable, make: Callable[[], _T]) -> _T:
-        """What a search that is broken off need not make again, if everything was settled when it was made."""
+        """Compute a value that a repeated search need not compute again, if all was settled before."""
         return make()
 
     def total(self, _what: Hashable, own: _T) -> _T:
-        """The sum of a number over all parts; of a tuple, that of each item; of a boolean, in how many it holds."""
+        """The sum over all parts; of a tuple, item by item; of a boolean, the number of parts where it is true."""
         return own
 
     def largest(self, _what: Hashable, own: _T) -> _T:
-        """The largest of a number; of a mapping, that of each key."""
+        """The maximum of a number; of a mapping, key by key."""
         return own
 
     def nearest(self, _what: Hashable, own: _T) -> _T:
-        """Of a mapping to (closeness, count): for each key the largest closeness, and how many have it."""
+        """For a mapping to (closeness, count): for each key the largest closeness, and how many have it."""
         return own
 
     def joined(self, _what: Hashable, own: _T) -> _T:
-        """All items of a tuple, in the order of the parts."""
+        """The concatenation of a tuple, in the order of the parts."""
         return own
 
     def share(self, _what: Hashable, _columns: Sequence[Any], limit: int) -> int:
-        """How many of the first items of a list are among the first `limit` of all.
+        """The number of the first items of a list that are among the first `limit` of all.
 
         Args:
             columns: The keys by which the list is sorted, the largest first; ties between parts are in their order.
-            limit: How many.
         """
         return limit
 
     def neighbours(self, _what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
-        """What the graph has around the best candidates (`graph_lift`).
+        """The graph neighbours of the best candidates, weighed (`graph_lift`).
 
         Args:
             scores: Of the best candidates, best first.
-            reached: What is around them.
-            weigh: Makes of those of the best candidates of all what is around them.
+            reached: Their neighbours.
+            weigh: Computes the lift of `reached` from the scores of the best candidates of the whole collection.
         """
         return weigh(reached, scores)
 

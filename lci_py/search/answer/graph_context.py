@@ -69,8 +69,9 @@ def surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> 
 def _around(
     graph: GraphIndex, groups: Sequence[Sequence[int]], files: Sequence[int], *, incoming: bool
 ) -> list[tuple[list[int], int]]:
-    """The distinct other ends of each group's calls, then of each file's imports: the first `SHOWN`, ascending, and how
-    many there are."""
+    """The first `SHOWN` distinct neighbours of each group's calls, then of each file's imports, ascending; and their
+    number.
+    """
     import numpy as np
 
     from lci_py.index.shards.graph import CALLS, IMPORTS

@@ -1,7 +1,7 @@
-"""The definitions of other branches beside those of this tree: which of them differ, and the conflicts that they make.
+"""Compares the definitions of this tree with those of other indexed branches, and lists the conflicts between them.
 
-Only files that differ are compared, and of these, the own texts of the definitions: a function that has moved within
-its file, or to another one that differs, is the same function.
+Only files that differ are compared, and in them each definition's own text: a function that has moved within its file,
+or to another file that differs, is the same function.
 """
 
 from __future__ import annotations
@@ -35,13 +35,12 @@ _LOCAL, _DECLARATION = "local", "declaration"
 def with_branches(
     snapshot: Snapshot, asked: Row, rows: Sequence[Row], found: tuple[DefinitionSite, ...]
 ) -> tuple[DefinitionSite, ...]:
-    """The definitions of one symbol with those of other branches that differ from them; () if there is only one.
+    """The definitions of one symbol here, with those on other branches that differ; () if there is only one.
 
     Args:
-        snapshot: The index, which may have no other branches.
         asked: The symbol's row.
-        rows: All of its qualified name and language in this tree.
-        found: What contradicts it in this tree.
+        rows: All rows of its qualified name and language in this tree.
+        found: The definitions in this tree that contradict it.
     """
     if snapshot.branches is None:
         return found
@@ -62,12 +61,11 @@ def with_branches(
 def of_branches(
     snapshot: Snapshot, request: ConflictsRequest, chosen: Collection[str] | None, found: Sequence[Conflict]
 ) -> list[Conflict]:
-    """All conflicts: those of this tree with what other branches have, and those that only branches make.
+    """All conflicts: those of this tree extended by other branches, and those that exist only between branches.
 
     Args:
-        snapshot: The index.
-        request: Its filters and its name decide about definitions that only other branches have.
-        chosen: Ids of the definitions in this tree that pass them; None if all do.
+        request: Its filters and its name select definitions that only other branches have.
+        chosen: Ids of the definitions in this tree that pass them; None for all.
         found: The conflicts in this tree.
     """
     if snapshot.branches is None:
@@ -99,7 +97,7 @@ def of_branches(
 
 
 def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
-    """What branches have of one definition of this tree, or of a name that this tree does not have."""
+    """The variants on branches of one definition of this tree, or of a name that this tree does not have."""
     here, row = group[0].here, group[0].row
     own = snapshot.manifest.branch
     sites = [_own(here, own)] if here is not None else []
@@ -112,7 +110,7 @@ def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
 
 
 def _own(row: Row, branch: str | None) -> DefinitionSite:
-    """The definition of this tree: the active one, if its condition holds here."""
+    """The definition of this tree; it is active if its condition holds on this machine."""
     active = logic.holds(row["build_tag"], row["language"], this_machine()) is True
     return replace(_site(row, branch), active=active)
 
@@ -125,7 +123,7 @@ def _site(row: Row, branch: str | None) -> DefinitionSite:
 
 
 class BranchDifference(NamedTuple):
-    """One definition that a branch has otherwise, or that one side lacks. Rows as `SymbolicIndex`, `BranchIndex`."""
+    """A definition that differs on a branch, or that one side lacks. Rows as in `SymbolicIndex` and `BranchIndex`."""
 
     branch: str
     here: Row | None
@@ -133,7 +131,7 @@ class BranchDifference(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """The definition here, or there if this tree lacks it."""
+        """The definition here, or on the branch if this tree lacks it."""
         row = self.here if self.here is not None else self.there
         assert row is not None
         return row
@@ -142,14 +140,7 @@ class BranchDifference(NamedTuple):
 def differing_name(
     index: BranchIndex, qualified_name: str, language: str, here: Sequence[Row]
 ) -> list[BranchDifference]:
-    """How the definitions of one qualified name differ, branch by branch.
-
-    Args:
-        index: The branches.
-        qualified_name: The name.
-        language: Of the definitions.
-        here: All definitions of the name in the language that the tree has.
-    """
+    """How the definitions of one qualified name differ, branch by branch; `here` are all of this tree."""
     there: dict[str, list[Row]] = defaultdict(list)
     for row in index.same_name(qualified_name, language):
         there[row["branch"]].append(row)
@@ -163,7 +154,7 @@ def differing_name(
 
 
 def differing(index: BranchIndex, symbols: SymbolicIndex) -> Iterator[BranchDifference]:
-    """All definitions of a listed kind that differ, by branch, file and line; those only there after the others."""
+    """All definitions of a listed kind that differ, by branch, file and line; those only on the branch come last."""
     for branch in index.names:
         names: dict[tuple[str, str], tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
         for side, rows in enumerate((symbols.in_files(list(index.statuses(branch))), index.rows(branch))):
@@ -179,13 +170,13 @@ Pair = tuple["Row | None", "Row | None"]
 
 
 def unlike(here: Sequence[Row], there: Sequence[Row]) -> list[Pair]:
-    """The definitions of one qualified name and language that are not the same on both sides, by file and line.
+    """The definitions of one qualified name and language that differ between two sides, by file and line.
 
     Args:
         here: Those in files that differ from the branch's.
         there: The branch's, in files that differ from those here.
     Returns:
-        (here, there) of a definition that differs; None where one side lacks it.
+        (here, there) for each; None where one side lacks it.
     """
     groups: dict[Hashable, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
     for side, rows in enumerate((here, there)):
@@ -230,7 +221,7 @@ def _unlike(here: list[Row], there: list[Row]) -> Iterator[Pair]:
 def _paired(
     here: Iterable[Row], there: Iterable[Row], key: Callable[[Row], Hashable]
 ) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Pairs of equal keys in the order of the rows, and what is left over on either side."""
+    """Pairs of rows with equal keys, in order, and the unpaired rows of either side."""
     waiting: dict[Hashable, deque[Row]] = defaultdict(deque)
     for row in there:
         waiting[key(row)].append(row)

@@ -1,6 +1,6 @@
-"""Which definitions of one symbol contradict each other: the rule of docs/conflicts.md, as functions over rows.
+"""Decides which definitions of one symbol contradict each other: the rule of docs/conflicts.md, over rows.
 
-Precision comes first. A definition that the rule cannot place is no conflict.
+Precision comes first: a definition that the rule cannot place is no conflict.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ class Site(NamedTuple):
 
     @property
     def group(self) -> str:
-        """The group of its kind: callable, type, value or module; "" for a kind that defines nothing twice."""
+        """The group of its kind: callable, type, value or module; "" for a kind that may be repeated."""
         return GROUPS.get(self.kind, "")
 
     @property
     def condition(self) -> str | None:
-        """The condition to compare and to judge."""
+        """The condition to compare and evaluate."""
         return self.build_tag if self.meant is None else self.meant
 
     @property
     def placed(self) -> str | None:
-        """The same together with what the path suggests."""
+        """The condition, joined with what the path suggests."""
         if self.inferred is None:
             return self.condition
         return join([self.condition or "", _WORD.sub(r"path(\g<0>)", self.inferred)])
@@ -151,10 +151,10 @@ def definitions(
     """The defining sites of the first site's symbol if they are a conflict, ordered by file and line; else ().
 
     Args:
-        sites: The one that is asked about, then any others of its qualified name; those of another symbol, scope or
-            overload are passed over.
+        sites: The site asked about, then all others of its qualified name; those of another symbol, scope or overload
+            are ignored.
         branch: The branch that the index was built on.
-        machine: Gives what decides which one is marked as active.
+        machine: Returns the machine that decides which site is active.
     """
     if not sites:
         return ()
@@ -184,7 +184,7 @@ def definitions(
 
 
 def undecided(group: Sequence[Site]) -> bool:
-    """Whether some sites with one group key may contradict each other, but their conditions cannot be compared."""
+    """Whether sites with one group key might contradict each other, but their conditions cannot be compared."""
     return any(site.build_tag for site in group) and any(
         UNDECIDED in relate(found) for site in group[:1] for found in candidates(group, site)
     )
@@ -194,8 +194,8 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     """The sets of sites to relate, the widest first; each ordered by file and line.
 
     Args:
-        group: Sites with one group key, none of them passed over.
-        asked: The one of them that has to be among them.
+        group: Sites with one group key, without those that `passed_over` excludes.
+        asked: The site that must be in each set.
     """
     # One line may hold two definitions of one name: `typedef struct list {…} list;`.
     by_place = {_definition(site): site for site in sorted(group, key=lambda site: (site.file, -site.line))}
@@ -221,7 +221,7 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
 
 
 def _definition(site: Site) -> tuple[object, ...]:
-    """What sites of one symbol have in common if they are one definition."""
+    """A key that two sites share if they are the same definition."""
     if "external" in site.traits:
         # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
@@ -231,7 +231,7 @@ def _definition(site: Site) -> tuple[object, ...]:
 
 
 def passed_over(site: Site) -> bool:
-    """Whether a site is left out: it can be no second definition of anything."""
+    """Whether a site cannot be a second definition of anything, and is ignored."""
     if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
     if site.build_tag is not None and not _counts(site.condition or "", site.language):
@@ -240,7 +240,7 @@ def passed_over(site: Site) -> bool:
 
 
 def relate(sites: Sequence[Site]) -> list[str]:
-    """How each site relates to the others: one of RELATIONS, "" for a site that contradicts none, or UNDECIDED.
+    """Each site's relation to the others: one of RELATIONS, "" if it contradicts none, or UNDECIDED.
 
     Args:
         sites: Of one symbol, by file and line.
@@ -263,8 +263,7 @@ def relate(sites: Sequence[Site]) -> list[str]:
 
 
 def _pair(one: Site, other: Site) -> str | None:
-    """How two sites of one symbol relate, the earlier first; None if they cannot be definitions of the same thing, or
-    if that cannot be told."""
+    """The relation of two sites, the earlier first; None if they define different things, or that cannot be decided."""
     language, rules = one.language, one.rules
     macro_kinds = (one.kind == "macro") + (other.kind == "macro")
     both = logic.together(one.condition, other.condition, language)
@@ -308,7 +307,7 @@ def _grave_unless(saved: bool | None) -> str:
 
 
 def _one_program(one: Site, other: Site) -> bool:
-    """Whether a compiler that has both definitions rejects them, rather than takes two things that only look alike."""
+    """Whether a compiler that sees both definitions rejects them, so that they are not merely homonyms."""
     if one.name in _ENTRY_POINTS or _deliberate(one) or _deliberate(other) or _doubtful(one, other):
         return False
     rules = one.rules
@@ -324,7 +323,7 @@ def _one_program(one: Site, other: Site) -> bool:
 
 
 def _sequence(one: Site, other: Site) -> str | None:
-    """How two sites relate in a language where a later definition replaces an earlier one."""
+    """The relation of two sites in a language where a later definition replaces an earlier one."""
     language, rules = one.language, one.rules
     if one.group in rules.reopened or rules.clauses:
         return None  # added to, or further clauses of one function
@@ -340,7 +339,7 @@ def _sequence(one: Site, other: Site) -> str | None:
 
 
 def _twice(one: Site, other: Site) -> bool:
-    """Whether two definitions under one condition are one too many: a compiler rejects them, or the first is lost."""
+    """Whether two definitions under one condition are an error: a compiler rejects them, or the first is lost."""
     rules, group = one.rules, one.group
     traits = one.traits | other.traits
     if _doubtful(one, other) or _deliberate(one) or _deliberate(other) or one.name in _ENTRY_POINTS:
@@ -380,13 +379,13 @@ def _twice(one: Site, other: Site) -> bool:
 
 
 def _doubtful(one: Site, other: Site) -> bool:
-    """Whether conditions, scopes or names may have been missed, because a file does not parse."""
+    """Whether conditions, scopes or names may be missing because a file does not parse."""
     sure = one.rules.sure
     return (one.broken or other.broken) and (sure is None or not sure.match(f"{one.kind} {one.file}"))
 
 
 def _matches(pattern: re.Pattern[str] | None, site: Site) -> bool:
-    """Whether a pattern of a table, over kind, name and signature, matches a site."""
+    """Whether a pattern of the rules, over kind, name and signature, matches a site."""
     return pattern is not None and bool(pattern.search(f"{site.kind} {site.name}\n{site.signature}"))
 
 
@@ -395,9 +394,9 @@ def _is_assigned(site: Site) -> bool:
 
 
 def _once(site: Site) -> bool:
-    """Whether a constant or a variable is declared, which no language allows twice, rather than assigned. An indexer, a
-    member of another interface or of a type without a name, and a property of another type only share a name with their
-    likes."""
+    """Whether a constant or variable is declared (which may happen once) rather than assigned. Indexers, members of
+    another interface or of an unnamed type, and properties of another type merely share a name.
+    """
     rules = site.rules
     if not rules.declared_once or ((rules.declared_inside or site.kind == "field") and site.parent < 0):
         return False
@@ -408,13 +407,13 @@ def _once(site: Site) -> bool:
 
 
 def _clause_word(site: Site) -> str:
-    """`def`, `defp` or the like, which all clauses of one function of Elixir share; "" if there is no such word."""
+    """The keyword, as `def` or `defp`, that all clauses of an Elixir function share; "" for other languages."""
     word = site.signature.partition(" ")[0]
     return word if word in site.rules.clause_words else ""
 
 
 def _overload(site: Site) -> str:
-    """What tells a definition from overloads with the same parameters; its place, if its text was cut."""
+    """A key that tells overloads with the same parameters apart; the location, if the signature was cut."""
     if site.signature.endswith("…"):
         return f"{site.file}:{site.line}"
     head = site.signature.partition(site.name)[0]
@@ -429,7 +428,7 @@ def _overload(site: Site) -> str:
 
 
 def _in_macro(site: Site) -> bool:
-    """Whether a name looks like that of a macro whose use was taken for a definition, or a macro's use makes it."""
+    """Whether the name looks like a macro use that was parsed as a definition, or a macro generates the definition."""
     if not site.rules.c_macros:
         return False
     head, _, rest = site.signature.partition(site.name)
@@ -439,7 +438,7 @@ def _in_macro(site: Site) -> bool:
 
 
 def _one_folder(one: Site, other: Site) -> bool:
-    """Whether two files of a folder can only be parts of one program that define a name twice."""
+    """Whether two files of a folder must be parts of the same program, which then defines a name twice."""
     rules = one.rules
     if rules.project is not None:
         return one.kind == "module"
@@ -456,10 +455,10 @@ def _one_folder(one: Site, other: Site) -> bool:
 
 
 def _deliberate(site: Site) -> bool:
-    """Whether a second definition is likely to be meant: it is material for tests, a test's own stand-in, or an import
-    that only asks whether there is something.
+    """Whether a second definition is probably intended: test material, a test double, or an import that only checks
+    whether a module exists.
 
-    A second test of one name is none of these: the first one never runs.
+    A second test of the same name is not: the first one never runs.
     """
     if _MATERIAL.search(site.file) or site.signature == "import":
         return True
@@ -474,7 +473,7 @@ def _run_time(tag: str | None) -> tuple[str, ...]:
 
 
 def _chosen(site: Site) -> bool:
-    """Whether the platform decides a variable's value, and not what the program finds out while it runs."""
+    """Whether the platform, and not a computation at run time, decides a variable's value."""
     if site.rules.run_time or site.build_tag is None:
         return False
     return site.kind == "constant" or bool(_ENVIRONMENT.search(site.condition or "")) or bool(_run_time(site.build_tag))
@@ -482,7 +481,7 @@ def _chosen(site: Site) -> bool:
 
 @lru_cache(maxsize=4096)
 def _counts(tag: str, language: str) -> bool:
-    """Whether a definition under a condition can stand beside other definitions."""
+    """Whether a conditional definition can coexist with other definitions."""
     if logic.never(tag, language) or (rules_of(language).modules and "macro(" in tag):
         return False  # never built; or a macro decides that nobody knows
     # What only a type checker sees declares the definition beside it.
@@ -490,7 +489,7 @@ def _counts(tag: str, language: str) -> bool:
 
 
 def _guards(site: Site) -> bool:
-    """Whether a definition is made only if there is no other: `#ifndef f`, `if (!function_exists('f'))`."""
+    """Whether a definition is only made if there is no other: `#ifndef f`, `if (!function_exists('f'))`."""
     if site.build_tag is None or site.name not in site.build_tag:
         return False
     own = re.compile(rf"(?<![\w$]){re.escape(site.name)}(?![\w$])")
@@ -498,13 +497,13 @@ def _guards(site: Site) -> bool:
 
 
 def _apart(one: Site, other: Site) -> bool:
-    """Whether two sites of two files can be parts of one program: it can not have both, or one gives way."""
+    """Whether sites in two files can coexist: no program has both, or one is weak and gives way."""
     weak = ("weak" in one.traits) != ("weak" in other.traits)
     return weak or logic.together(one.condition, other.condition, one.language) is False or _placed_apart(one, other)
 
 
 def _placed_apart(one: Site, other: Site) -> bool:
-    """Whether the paths of two files suggest that no build has both: that is never more than a `variant`."""
+    """Whether the paths of two files suggest that no build has both; the relation is then `variant` at most."""
     if one.inferred == other.inferred:
         return False
     if one.kind == "module" or one.group in one.rules.reopened:
@@ -515,7 +514,7 @@ def _placed_apart(one: Site, other: Site) -> bool:
 
 
 def _told_by_path(sites: Sequence[Site]) -> bool:
-    """Whether what the paths suggest is needed to tell some of these definitions apart."""
+    """Whether some of these definitions can only be told apart by what their paths suggest."""
     return any(
         _placed_apart(one, other) and logic.together(one.condition, other.condition, one.language) is not False
         for one, other in combinations(sites, 2)
@@ -523,7 +522,7 @@ def _told_by_path(sites: Sequence[Site]) -> bool:
 
 
 def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
-    """The one site that counts on this machine; None if that cannot be told."""
+    """The site that is used on this machine; None if that cannot be decided."""
     if any(_RESCUED.match(part) for site in sites for part in _run_time(site.build_tag)):
         return None  # what a `try` comes to is not known before it runs
     judged = [(site, logic.holds(site.placed, site.language, machine)) for site in sites]
@@ -567,7 +566,7 @@ def _parameters_of(site: Site) -> str:
 
 @lru_cache(maxsize=4096)
 def _parameters(name: str, signature: str, group: str, language: str) -> str:
-    """What tells overloads apart: type parameters, the parameters' types, and what follows them."""
+    """A key that tells overloads apart: type parameters, parameter types, and what follows them."""
     # What a `//` ends with, a signature on one line does not tell.
     head, _, rest = _COMMENT.sub(" ", signature).partition(name)
     rules = rules_of(language)

@@ -1,6 +1,6 @@
-"""Keys that a file gives twice, of which programs keep one without a word: JSON, YAML, properties, Make, protobuf.
+"""Duplicate keys in one file, of which programs silently keep one: JSON, YAML, properties, Make, protobuf.
 
-Definitions of programming languages are `definitions`' part; these files are read when somebody asks, as versions are.
+These files are read on demand, as those with versions are.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PROTO_COMMENT = lazily(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
 
 
 class Twice(NamedTuple):
-    """A key, and the lines that give it."""
+    """A duplicate key, and its lines."""
 
     name: str
     first: int
@@ -38,7 +38,7 @@ class Twice(NamedTuple):
 
 
 def reads(path: str) -> bool:
-    """Whether a file has keys that are looked at."""
+    """Whether keys of a file are checked."""
     base = path.rpartition("/")[2].lower()
     is_material = "testdata/" in path or is_elsewhere(path)
     return _reader(base) is not None and not _LOCKED.search(base) and not is_material
@@ -52,7 +52,7 @@ def _reader(base: str) -> Callable[[str], Iterator[Twice]] | None:
 
 
 def twice(path: str, text: str) -> list[Twice]:
-    """The keys that a file gives twice."""
+    """The duplicate keys of a file."""
     reader = _reader(path.rpartition("/")[2].lower())
     return (
         list(reader(text)) if reader is not None and "{{" not in text and "{%" not in text and "<%" not in text else []
@@ -166,12 +166,11 @@ def _proto(text: str) -> Iterator[Twice]:
 def all_of(
     snapshot: Snapshot, passes: Callable[[str], bool], is_new: Callable[[str, str, str], bool] | None
 ) -> tuple[dict[str, Any], ...]:
-    """All keys that are given twice, as entries of the envelope's `conflicts`.
+    """All duplicate keys, as entries of the envelope's `conflicts`.
 
     Args:
-        snapshot: The open index.
-        passes: What the path has to be.
-        is_new: Whether a file did not have it before, by path, `key` and name; None if it does not matter.
+        passes: Whether a file is looked at, by its path.
+        is_new: Whether a file did not have the duplicate before, by path, `key` and name; None for all.
     """
     found = []
     for path in [path for path in snapshot.symbols.paths() if reads(path) and passes(path)][:_MAX_FILES]:

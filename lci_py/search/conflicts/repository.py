@@ -1,4 +1,4 @@
-"""All conflicts of a repository: the rule of `definitions`, over every name that is defined more than once."""
+"""All conflicts of a repository: applies the rule of `definitions` to every name that is defined more than once."""
 
 from __future__ import annotations
 
@@ -77,8 +77,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
 def _listed(
     snapshot: Snapshot, request: ConflictsRequest, found: list[Conflict]
 ) -> tuple[list[Conflict], dict[str, int]]:
-    """The conflicts to list, in their order, and how many of which sort are left out: what is no mistake, unless it is
-    asked for, and what somebody else's program or a generator wrote."""
+    """The conflicts to list, in order, and the numbers left out: as no mistakes, as vendored or as generated."""
     if request.relations:
         found = [one for one in found if any(site.relation in request.relations for site in one.definitions)]
     if request.all or request.name:
@@ -98,7 +97,7 @@ def _listed(
 
 
 def _is_foreign(snapshot: Snapshot, file: str) -> bool:
-    """Whether a file is vendored, or says that a program wrote it."""
+    """Whether a file is vendored or generated."""
     return (
         bool(_VENDORED.search(file))
         or is_generated_name(file)
@@ -112,8 +111,7 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
 
 
 def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]) -> Iterator[Conflict]:
-    """The conflicts of this tree in which one of the `chosen` definitions is. Names that may be some, though nobody can
-    tell, are added to `left`."""
+    """The conflicts of this tree that involve a `chosen` definition. Undecidable names are added to `left`."""
     branch = snapshot.manifest.branch
     for rows in snapshot.symbols.repeated(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
@@ -141,7 +139,7 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]
 
 
 def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:
-    """Where two of some definitions that overlap are both there, in words; "" if none do."""
+    """A situation in which two overlapping definitions both exist, in words; "" if none overlap."""
     places = {(one.file, one.line) for one in found if one.relation == "overlap"}
     clashing = [site for site in sites if (site.file, site.line) in places]
     pairs = ((a, b) for a, b in combinations(clashing, 2) if a.condition != b.condition)
@@ -154,7 +152,7 @@ def _gravest(definitions: tuple[DefinitionSite, ...]) -> str:
 
 
 def _askers(sites: list[Site]) -> Iterator[Site]:
-    """One site for each set of definitions that the sites of one group may come to: they may be of several programs."""
+    """One site for each set of definitions that the sites of one group may belong to (in several programs)."""
     seen: set[tuple[str, int]] = set()
     for site in sorted(sites, key=lambda site: (site.file, site.line)):
         if (site.file, site.line) not in seen:

@@ -1,4 +1,4 @@
-"""What a second definition of a name does: `[conflicts]` of a language.toml, as docs/languages.md describes it."""
+"""The effect of a second definition of a name, by language: `[conflicts]` of language.toml (see docs/languages.md)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Rules(NamedTuple):
-    """The rules of one language; a language without a table has these."""
+    """The rules of one language. The defaults apply to languages without a table."""
 
     dialect: str = ""  # module and name of its conditions as logic, below `logic`
     second: str = (

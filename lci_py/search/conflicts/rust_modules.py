@@ -1,10 +1,10 @@
-"""What other files say about a definition in Rust: conditions of module declarations and of macros, aliases of
+"""What other files determine about a Rust definition: conditions on module declarations and macros, aliases of
 conditions in a build script, and its scope.
 
-A file is a module because another file declares it, maybe under a condition: `#[cfg(unix)] mod unix;`. A macro such as
-tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both
-are noted at the definitions of the modules and macros (`source/conditions/rust.py`), so that a file costs a few
-look-ups by name here, however large the repository is.
+A file is a module because another file declares it, perhaps under a condition: `#[cfg(unix)] mod unix;`. A macro such
+as tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both are
+stored with the definitions of the modules and macros (`source/conditions/rust.py`), so that a file costs a few look-ups
+by name here, however large the repository is.
 """
 
 from __future__ import annotations
@@ -68,11 +68,7 @@ class _Lead(NamedTuple):
 
 
 class Modules:
-    """What one index says about Rust's modules; each answer is kept.
-
-    Args:
-        symbols: The symbolic shards.
-    """
+    """The Rust modules of one index; each answer is cached."""
 
     def __init__(self, symbols: SymbolicIndex) -> None:
         self._symbols = symbols
@@ -88,11 +84,11 @@ class Modules:
         self._imports: dict[tuple[int, int], dict[str, dict[str, str]]] = {}
 
     def tag(self, path: str, build_tag: str | None) -> str | None:
-        """A definition's condition together with what other files say: None if it is always built, "0" if never.
+        """A definition's condition joined with those from other files: None if it is always built, "0" if never.
 
         Args:
             path: Of the file, relative to the root.
-            build_tag: As the index has it. The condition of a macro that is not known stays `macro(name)`.
+            build_tag: As the index has it. The condition of an unknown macro stays `macro(name)`.
         """
         key = (path, build_tag)
         if key not in self._tags:
@@ -100,18 +96,18 @@ class Modules:
         return self._tags[key]
 
     def condition(self, path: str) -> str | None:
-        """What must hold for a file to be part of a build, as far as other files say; None if they say nothing."""
+        """The condition under which a file is part of a build, as far as other files say; None if there is none."""
         return self._condition(path, 0)
 
     def scope(self, path: str, qualified_name: str = "") -> str:
-        """What variants of one definition share: two of them with different scopes are two things.
+        """A key that the variants of one definition share: definitions with different scopes are different things.
 
-        That is the path of the item in its crate, from where it is handed on with `pub use`, with the declared name
-        of a module in place of its file's: `#[path]` may give one module several files.
+        It is the item's path in its crate, as re-exported by `pub use`, with the declared name of a module instead of
+        its file's: `#[path]` may give one module several files.
 
         Args:
             path: Of the file, relative to the root.
-            qualified_name: Of the definition, in its file; without it, the answer is the scope of the file.
+            qualified_name: Of the definition in its file; "" for the scope of the file.
         """
         # Each part of the path with the file that declares it, and the name that it is declared by there.
         parts = qualified_name.split(".") if qualified_name else []
@@ -129,7 +125,7 @@ class Modules:
         return f"{at}::{'.'.join(name for name, _, _ in found)}"
 
     def _handed_on(self, found: list[_Part], module: _Module, *, is_root: bool) -> list[_Part]:
-        """The path of an item in the module that declares `module`, by the shortest way that its `use` items give."""
+        """The path of an item in the module that declares `module`, by the shortest path that `use` items give it."""
         uses = self._uses(module, is_root)
         for _ in range(_MAX_STEPS):
             names = [name for name, _, _ in found]
@@ -147,7 +143,7 @@ class Modules:
         return found
 
     def _is_public(self, path: str, name: str) -> bool:
-        """Whether `use module::*` takes an item of a file along. It is not known of items in a macro's call."""
+        """Whether `use module::*` includes an item of a file. This is not known for items in a macro call."""
         if (path, name) not in self._public:
             seen = "s.exported OR s.signature LIKE 'pub%' OR instr(s.build_tag, 'macro(')"
             self._public[path, name] = bool(
@@ -174,8 +170,7 @@ class Modules:
         return self._conditions[path]
 
     def _resolved(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
-        """A condition with each `macro(name)` replaced by what it stands for, save for those in `inside`: it is part of
-        these."""
+        """A condition with each `macro(name)` expanded, except for those in `inside`, which are being expanded."""
         if tag is None or "macro(" not in tag:
             return tag
         parts = []
@@ -186,7 +181,7 @@ class Modules:
         return all_of(parts)
 
     def _macro(self, name: str, path: str, inside: tuple[str, ...]) -> str:
-        """The condition that a macro puts before the items it is given in a file; `macro(name)` if it is not known."""
+        """The condition that a macro puts before its items in a file; `macro(name)` if it is unknown."""
         rows = self._macros.get(name)
         if rows is None:
             rows = self._macros[name] = [
@@ -227,7 +222,7 @@ class Modules:
         return self._leading[path]
 
     def _read(self, name: str) -> None:
-        """Look up the declarations of modules of one name, and first of all, those with an attribute `path`."""
+        """Look up the declarations of modules of one name; the first call also those with an attribute `path`."""
         if not self._names_read:
             # The name of such a module need not be that of its file.
             self._take_down(self._rows(f"{_IS_MODULE} AND instr(s.traits, 'path=')", []))
@@ -251,7 +246,7 @@ class Modules:
         ]
 
     def _uses(self, module: _Module, is_root: bool) -> dict[str, dict[str, str]]:
-        """What the file of a module takes from other modules: by module, the name here of each of its items, or `*`."""
+        """The items that the file of a module imports: by module, the local name of each item, or `*`."""
         key = (module.segment, module.number)
         if key not in self._imports:
             found: dict[str, dict[str, str]] = {}
@@ -273,8 +268,9 @@ _MAX_PARTS = 60  # of a condition that is shortened
 
 
 def all_of(conditions: Iterable[str | None]) -> str | None:
-    """The conjunction of conditions, without what its other parts say already: None if there are none, "0" if they
-    contradict each other. What is known of targets counts: `!windows && target_os = "fuchsia"` is the latter alone."""
+    """The conjunction of conditions, without redundant parts: None if there are none, "0" if they contradict each
+    other. Facts about targets count: `!windows && target_os = "fuchsia"` is the latter alone.
+    """
     given = [condition for condition in conditions if condition]
     if not given or (len(given) == 1 and "&&" not in given[0] and "||" not in given[0]):
         return given[0] if given else None
@@ -325,7 +321,7 @@ def _one_of(options: Sequence[str]) -> str:
 
 @lru_cache(maxsize=4096)
 def _parts(condition: str) -> tuple[str, ...]:
-    """The conjuncts, with brackets around those that are a disjunction."""
+    """The conjuncts, with brackets around disjunctions."""
     parts = conjuncts(bare(condition))
     return tuple(f"({part})" if len(alternatives(part)) > 1 and not enclosed(part) else part for part in parts)
 
@@ -344,7 +340,7 @@ def _modules(rows: Iterable[tuple[int, sqlite3.Row]]) -> list[_Module]:
 
 
 def _own_folder(file: str) -> str:
-    """Where the modules of a file are, as far as its name says."""
+    """The folder of a file's submodules, judging by its name."""
     folder, base = posixpath.split(file)
     return folder if base in _ROOTS else posixpath.join(folder, base.removesuffix(".rs"))
 
@@ -365,7 +361,7 @@ def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
 
 
 def _shared(one: str, other: str) -> int:
-    """How many folders two paths begin with in common; a file is nearer to itself than to all others."""
+    """The number of leading folders that two paths share; a file is nearer to itself than to all others."""
     mine, theirs = one.split("/"), other.split("/")
     return next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), len(mine))
 
@@ -374,7 +370,7 @@ def _shared(one: str, other: str) -> int:
 
 
 def aliased(snapshot: Snapshot, file: str, tag: str) -> str:
-    """A condition of Rust in which each alias of the file's package is replaced by what it stands for."""
+    """A Rust condition in which each alias of the file's package is expanded."""
     if not _BUILT_IN.sub("", tag):
         return tag
     scripts, folder = _build_scripts(snapshot), file

@@ -1,5 +1,6 @@
-"""`lci conflicts --diff`: what a change adds. A conflict is added if one of its definitions is new since the commit, or
-has other conditions than there; a disagreement, if one of its places stated something else."""
+"""`lci conflicts --diff`: what a change adds. A conflict is new if one of its definitions is new since the commit, or
+has another condition; a disagreement is new if one of its places stated another value.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ class Since(NamedTuple):
     uncompared: tuple[str, ...] | None = None  # repositories of a workspace without git, or without the revision
 
     def adds(self, conflict: Conflict) -> bool:
-        """Whether a conflict was not there before."""
+        """Whether a conflict is new."""
         # What another branch lacks is new to every branch that adds anything.
         here = [site for site in conflict.definitions if site.branch == self.branch]
         return len(conflict.definitions) > 1 and any((site.file, site.line) in self.definitions for site in here)
@@ -56,12 +57,12 @@ class Since(NamedTuple):
         return row.file in self.files and (row.name, row.value, row.how) not in self.before
 
     def has_version(self, file: str, subject: str, value: str) -> bool:
-        """Whether a file did not state a version, or give a key twice, before."""
+        """Whether a file did not state this version, or have this duplicate key, before."""
         return file in self.files and (subject, value, file) not in self.before
 
 
 def since(snapshot: Snapshot, revision: str) -> Since:
-    """What the work tree adds to a commit, files that git does not track included.
+    """What the work tree adds to a commit, including untracked files.
 
     In a workspace, each repository is compared with its own commit of that name; what has moved from one to another is
     not new.
@@ -86,7 +87,7 @@ def since(snapshot: Snapshot, revision: str) -> Since:
 
 
 class _Before:
-    """What the files that differ were like before."""
+    """The former definitions and values of the files that differ."""
 
     def __init__(self) -> None:
         self.files: set[str] = set()
@@ -99,7 +100,7 @@ class _Before:
 
 
 def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: _Before) -> str:
-    """Note what a folder, whose paths from the snapshot's root begin with `prefix`, was like; the commit."""
+    """Collect the former content of a folder, whose paths from the root begin with `prefix`; returns the commit."""
     if git_root(root) is None:
         raise UsageError(f"{root} is not in a git work tree", hint="leave out --diff")
     parted = revision.endswith(_PARTED)
@@ -130,13 +131,13 @@ def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: 
 
 
 def _tells(path: str) -> bool:
-    """Whether a file can define something or state a value; of the others, git need not give the contents."""
+    """Whether a file can define something or state a value; git is not asked for the contents of others."""
     language = detect(path)
     return language != TEXT or bool(place_kind(path, language)) or versions.reads(path) or keys.reads(path)
 
 
 def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition], before: set[_Value]) -> None:
-    """Note what a file defined and stated."""
+    """Collect the definitions and stated values of a file."""
     language = detect(path, data[:HEAD_BYTES])
     flags = tuple(snapshot.manifest.settings.get("feature_flags", ()))
     symbols = define_data(path, data, language, flags=flags).symbols if language != TEXT else ()
@@ -153,7 +154,7 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
 
 
 def _new(snapshot: Snapshot, files: Iterable[str], old: Counter[_Definition]) -> Iterable[tuple[str, int]]:
-    """The definitions that the files have now and did not have; one that has moved to another file is not new."""
+    """The definitions that the files did not have before; one that has moved to another file is not new."""
     rows = snapshot.symbols.in_files(list(files))
     for row in rows:
         key = (row["qualified_name"], row["kind"], row["build_tag"])

@@ -1,4 +1,4 @@
-"""Fetch the definitions that may contradict a result, and mark the result if they do. `definitions` has the rule."""
+"""Fetches the definitions that may contradict a result, and marks the result if they do. `definitions` has the rule."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _MAX_NAMED = 3
 
 def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
     """The answer with `conflict` and `definitions` on every result that has several defining sites, and with the
-    disagreements between sources on what it is about."""
+    disagreements between sources about its subject.
+    """
     return replace(
         answer,
         results=tuple(_marked(snapshot, result) for result in answer.results),
@@ -36,8 +37,9 @@ def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
 
 
 def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], ...]:
-    """Disagreements between sources on a value that the answer is about. Most answers are about none, so finding that
-    out must not cost an import."""
+    """Disagreements between sources on a value that the answer is about. Most answers have none, so checking that must
+    not cost an import.
+    """
     words = [word for word in answer.query.split() if ":" not in word]
     named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
     stated = snapshot.symbols.files_with_stated_values()
@@ -49,7 +51,7 @@ def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], 
 
 
 def _is_specific(word: str) -> bool:
-    """Whether a word may be the name of a setting: parts of its own, or capitals alone."""
+    """Whether a word may be the name of a setting: it has several parts, or only capitals."""
     return not word.isalpha() or word.isupper() or not (word[1:].islower() or word[1:] == "")
 
 
@@ -112,7 +114,7 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
 
 
 def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
-    """What a condition says without the aliases that a build script of Rust defines."""
+    """A condition with the aliases of Rust build scripts expanded."""
     if tag is None or not rules_of(row["language"]).modules:
         return tag
     from lci_py.search.conflicts.rust_modules import aliased
@@ -121,7 +123,7 @@ def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
 
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:
-    """A definition, from its row and from what other files say about its own."""
+    """A definition, from its row and from conditions in other files."""
     language, file, tag = row["language"], row["file"], row["build_tag"]
     if rules_of(language).modules:
         tag = _rust_modules(snapshot.symbols).tag(file, tag)
@@ -135,7 +137,7 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
 
 
 def _unconditional(snapshot: Snapshot, row: Row) -> Site:
-    """A definition without the conditions that it is under."""
+    """A definition without its conditions."""
     language, file = row["language"], row["file"]
     return Site(
         symbol_id=row["id"],
@@ -159,7 +161,7 @@ def _unconditional(snapshot: Snapshot, row: Row) -> Site:
 
 
 def _program(symbols: SymbolicIndex, row: Row) -> str:
-    """The file, for a definition of Go in a folder with several programs, which are packages of their own."""
+    """The file, for a Go definition in a folder with several programs, which are separate packages; else ""."""
     if rules_of(row["language"]).scope != "folder" or not row["qualified_name"].startswith("main."):
         return ""
     return row["file"] if row["file"].rpartition("/")[0] in _folders_of_programs(symbols, row["language"]) else ""
@@ -173,7 +175,7 @@ def _folders_of_programs(symbols: SymbolicIndex, language: str) -> frozenset[str
 
 @lru_cache(maxsize=1)
 def _rust_modules(symbols: SymbolicIndex) -> Modules:
-    """What the modules around a Rust definition say of it, read once per index."""
+    """The Rust modules, read once per index."""
     from lci_py.search.conflicts.rust_modules import Modules
 
     return Modules(symbols)

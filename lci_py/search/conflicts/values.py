@@ -1,7 +1,7 @@
-"""Which places contradict each other on the value of a setting or constant: the rule of docs/conflicts.md.
+"""Decides which places contradict each other on the value of a setting or constant: the rule of docs/conflicts.md.
 
-Precision comes first: what is not clearly about one thing is passed over. A configuration file that sets another value
-than the default contradicts nothing; a document that says another default than the code does.
+Precision comes first: what is not clearly about one thing is ignored. A configuration file that sets another value than
+the default is no contradiction; a document that states another default than the code does is one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NAMED_KINDS = frozenset(("constant", "variable", "field", "property", "enum_mem
 
 
 def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
-    """Where the claims on one name contradict each other, as entries of the envelope's `conflicts`.
+    """The contradictions between claims on one name, as entries of the envelope's `conflicts`.
 
     Args:
         claims: All claims with one key (`source.stated_values.claimed`); several names may share it.
@@ -51,7 +51,7 @@ def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
 
 
 def _beside(rows: Sequence[StatedValue]) -> Iterator[dict[str, Any]]:
-    """What comments say of the code that they belong to. The index holds only what differs."""
+    """Comments that contradict the code that they belong to. The index holds only those that differ."""
     shown: set[tuple[str, int, str]] = set()  # a class and its constructor may have one docstring
     for said in rows:
         if said.how == "comment" and (said.file, said.line, said.value) not in shown:
@@ -72,7 +72,7 @@ def _passed_over(row: StatedValue) -> bool:
 
 
 def _alike(rows: Iterable[StatedValue]) -> list[list[StatedValue]]:
-    """The rows by name, kind of place, what they are about, and value, in the order of the first of each."""
+    """The rows grouped by name, kind of place, subject and value, in the order of each group's first row."""
     groups: dict[tuple[str, str, str], list[list[StatedValue]]] = {}
     for row in rows:
         by_value = groups.setdefault((row.name, row.how, documented_folder(row.file)), [])
@@ -88,7 +88,7 @@ def _alike(rows: Iterable[StatedValue]) -> list[list[StatedValue]]:
 
 
 def _against_code(said: Sequence[StatedValue], code: Sequence[StatedValue]) -> list[dict[str, Any]]:
-    """What documents, or templates of a configuration, say of a name that the code gives another value."""
+    """Documents and configuration templates that state another value of a name than the code."""
     name, value = said[0].name, said[0].value
     # What a build sets, a `#define` does not tell; and packages/a/README.md says nothing of packages/b.
     folder = documented_folder(said[0].file)
@@ -113,7 +113,7 @@ def _against_code(said: Sequence[StatedValue], code: Sequence[StatedValue]) -> l
 
 
 def _meant(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
-    """The places in code that a name in a document means."""
+    """The places in code that a name in a document refers to."""
     if is_flag(name):
         return [row for row in code if is_flag(row.name) and row.name.lstrip("-") == name.lstrip("-")]
     if name != last_part(name):
@@ -131,8 +131,9 @@ def _is_member(name: str, row: StatedValue) -> bool:
 
 
 def _is_evidence(name: str, row: StatedValue) -> bool:
-    """Whether a place in code can contradict a document alone. A member that only has the name of a
-    setting may be another thing: it can but confirm what the document says."""
+    """Whether a place in code can contradict a document on its own. A member that merely has the name of a setting may
+    be another thing: it can only confirm the document.
+    """
     if row.how in ("default", "option") or is_capital(row.name):
         return True
     # A property of an object may be anybody's: `output.format` is one of the program and one of its bundler.
@@ -155,7 +156,7 @@ def _is_number(form: str) -> bool:
 
 
 def _is_nothing(form: str) -> bool:
-    """Whether a default only says that a variable is not set."""
+    """Whether a default only means that a variable is not set."""
     value = read(form)
     return value is None or (value.kind != "string" and value.number in (0.0, -1.0))
 
@@ -165,7 +166,7 @@ def _mismatch(one: str, other: str) -> str:
 
 
 def _entry(name: str, code: Sequence[StatedValue], said: Sequence[StatedValue]) -> dict[str, Any]:
-    """An entry of the envelope: the code decides, and what is said of it is to be mended."""
+    """An entry of the envelope: the code is right, and the other statements are to be corrected."""
     places = [*code[:_MAX_PLACES], *said[:_MAX_PLACES]]
     first, second = code[0], said[0]
     verb = "has" if second.how in ("config", "commented") else "says"
@@ -188,8 +189,9 @@ def _cited(row: StatedValue) -> str:
 
 
 def for_results(snapshot: Snapshot, query: str, results: Sequence[Result]) -> tuple[dict[str, Any], ...]:
-    """The disagreements that concern a search: on constants and settings among its results, in their lines, and on the
-    name that the query is."""
+    """The disagreements that concern a search: about constants and settings among its results, in their lines, and
+    about the name that the query is.
+    """
     keys = {claimed(result.symbol) for result in results if result.symbol and result.kind in _NAMED_KINDS}
     words = query.split()
     if len(words) <= 3:
@@ -206,14 +208,12 @@ def all_of(
     is_new: Callable[[StatedValue], bool] | None = None,
     has_version: Callable[[str, str, str], bool] | None = None,
 ) -> tuple[dict[str, Any], ...]:
-    """All disagreements of a repository of which one place passes the filters, by the name they are about.
+    """All disagreements of a repository with a place that passes the filters, by name.
 
     Args:
-        snapshot: The open index.
-        filters: What one of the places has to be.
-        name: A name, qualified name or glob, `FILE::` before it; "" for any.
-        is_new: What one of the places has to be as well; None if it does not matter.
-        has_version: The same of a file that states a version or gives a key twice, by path, subject and value.
+        name: A name, qualified name or glob, perhaps after `FILE::`; "" for any.
+        is_new: A further condition on one of the places; None for none.
+        has_version: The same for a file with a version or a duplicate key, by path, subject and value.
     """
     passes = row_test(filters, name)
     found = []

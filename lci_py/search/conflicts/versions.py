@@ -1,6 +1,6 @@
-"""Versions on which the files of one project disagree: its own, and the oldest language that it runs on.
+"""Version statements that differ between the files of one project: its own version, and the oldest supported language.
 
-Manifests, modules, changelogs, documents and CI are read when somebody asks: they are few, and small.
+Manifests, modules, changelogs, documents and CI files are read on demand: they are few and small.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNRELEASED = lazily(r"(?i)unreleased|in development|not released|tbd|xx|upcomin
 
 
 class Statement(NamedTuple):
-    """A file gives a version of something."""
+    """A version of something, as stated by a file."""
 
     subject: str  # `version`, or a language
     how: str  # own, release, oldest, said, listed
@@ -52,7 +52,7 @@ class Statement(NamedTuple):
 
     @property
     def number(self) -> Version:
-        """Without zeros at the end: 1.2 is 1.2.0."""
+        """The version without trailing zeros: 1.2 is 1.2.0."""
         parts = [int(part) for part in self.value.split(".")]
         while len(parts) > 1 and not parts[-1]:
             parts.pop()
@@ -81,7 +81,7 @@ def _rules() -> tuple[_Rule, ...]:
 
 @cache
 def _languages() -> dict[str, tuple[str, ...]]:
-    """By language, how sentences state its oldest version."""
+    """By language, patterns of sentences that state its oldest version."""
     table = shared_table("versions")
     said = table["said"].strip().replace("{N}", _N)
     return {
@@ -139,8 +139,7 @@ def _releases(path: str, text: str) -> Iterator[Statement]:
 
 
 def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
-    """Where the versions that the files of a project state contradict each other: the statements, and the entry of the
-    envelope's `conflicts`."""
+    """The contradicting versions in a project: the statements, and the entry of the envelope's `conflicts`."""
     texts: dict[str, str] = {}
     paths = [*snapshot.symbols.paths(), *_workflows(snapshot.root)]
     for path in [path for path in dict.fromkeys(paths) if reads(path)][:_MAX_FILES]:
@@ -150,7 +149,7 @@ def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[
 
 
 def _workflows(root: Path) -> list[str]:
-    """GitHub's workflows, which lie in a hidden folder and so in no index."""
+    """GitHub's workflows. They lie in a hidden folder and so are not in the index."""
     folder = root / ".github" / "workflows"
     if folder.is_symlink() or folder.parent.is_symlink() or not folder.is_dir():
         return []
@@ -160,7 +159,7 @@ def _workflows(root: Path) -> list[str]:
 
 
 def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
-    """As `disagreements`, of files by their paths."""
+    """As `disagreements`, for file contents by path."""
     written = {path: name for path, text in texts.items() if _MANIFEST.search(path) and (name := _name(text))}
     names = {path: _plain(name) for path, name in written.items()}
     shown = {_plain(name): name for name in written.values()}
@@ -200,7 +199,7 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
 
 
 def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
-    """What all manifests of a repository ask of a language alike, where the root has none."""
+    """The language requirements that all manifests of a repository share, if the root has no manifest."""
     for language in _languages():
         asked = [row for rows in folders.values() for row in rows if (row.subject, row.how) == (language, "oldest")]
         if len({row.number for row in asked}) == 1 and all("/" in row.file for row in asked):
@@ -208,7 +207,7 @@ def _of_all_parts(folders: dict[str, list[Statement]]) -> Iterator[Statement]:
 
 
 def _projects_of(path: str, name: str, members: dict[str, set[str]]) -> Iterator[tuple[str, str]]:
-    """The projects, each a folder and a name, that a file with a version is about."""
+    """The projects, as (folder, name), that a file with a version is about."""
     folder, _, base = path.rpartition("/")
     if name:
         yield folder, name
@@ -285,9 +284,8 @@ def all_of(
     """All disagreements of a repository on versions.
 
     Args:
-        snapshot: The open index.
-        passes: What the path of one of the places has to be.
-        is_new: Whether a file, a subject and a value were not there before; None if it does not matter.
+        passes: A condition on the path of one of the places.
+        is_new: Whether a file did not state a value of a subject before; None for all.
     """
     return tuple(
         entry

@@ -1,1 +1,1 @@
-"""What a score is made of, and what became of a file."""
+"""Explains the parts of a score, and why a file is or is not among the results."""

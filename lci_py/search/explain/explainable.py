@@ -1,4 +1,4 @@
-"""What `--explain-file` asks of a mode: what could be a result, what passed, what was found, and how it ranked."""
+"""What `--explain-file` needs from a mode: its candidates, which of them passed and were found, and their ranks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Standing = dict[str, Any]
 
 
 class Placed(NamedTuple):
-    """The best place of a file, as far as anything says which that is."""
+    """The best place of a file, as far as it can be determined."""
 
     key: Any  # of the place: a unit, or a symbol's id
     rank: int | None  # from 1; None if it is no result
@@ -35,21 +35,21 @@ class Placed(NamedTuple):
 
 
 class Explainable(Protocol):
-    """What `explain_file` asks of a mode. A key is what can be a result: a unit, or the id of a symbol."""
+    """The interface of a mode for `explain_file`. A key names a candidate: a unit, or the id of a symbol."""
 
     filters: Filters  # those of the query included
 
     def keys(self, path: str) -> set[Any]:
-        """Everything in a file that could be a result."""
+        """The keys of all candidates in a file."""
 
     def passing(self, filters: Filters) -> set[Any]:
-        """Everything that passes some filters."""
+        """The keys of all candidates that pass the filters."""
 
     def holding(self, keys: set[Any]) -> set[Any]:
-        """Those that hold the quoted phrases."""
+        """The keys whose text holds the quoted phrases."""
 
     def best(self, keys: set[Any]) -> Placed:
-        """The best of some places that pass."""
+        """The best of several keys that pass."""
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
         """The waterfall of a result, by its rank (from 1)."""
@@ -58,18 +58,16 @@ class Explainable(Protocol):
         """The result row of a place."""
 
     def reasons(self, placed: Placed) -> list[str]:
-        """Why a place that passes is no result."""
+        """Why a key that passes is no result."""
 
 
 class Structure:
     """The mode symbolic: every symbol that passes the filters and holds the quoted phrases, by path and line."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: Sequence[Row]) -> None:
-        """
-        Args:
-            snapshot: That was searched.
-            filters: Those of the query included.
-            found: All that the mode finds.
+        """Args:
+        filters: Those of the flags and of the query.
+        found: All results of the mode.
         """
         self._snapshot, self.filters = snapshot, filters
         self._ranks = {row["id"]: rank for rank, row in enumerate(found, 1)}
@@ -101,7 +99,7 @@ class Structure:
 
 
 class _Units:
-    """What the modes that rank units share: dense, bm25 and multiview."""
+    """The common part of the modes that rank units: dense, bm25 and multiview."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters) -> None:
         self._snapshot, self.filters = snapshot, filters
@@ -122,14 +120,12 @@ class _Units:
 
 
 class Single(_Units):
-    """The modes dense and bm25: ranked again, to the last unit."""
+    """The modes dense and bm25, with the complete ranking."""
 
     def __init__(self, snapshot: Snapshot, filters: Filters, found: Found) -> None:
-        """
-        Args:
-            snapshot: That was searched.
-            filters: Those of the query included.
-            found: All that the mode finds, to the last unit.
+        """Args:
+        filters: Those of the flags and of the query.
+        found: All results of the mode, to the last unit.
         """
         super().__init__(snapshot, filters)
         self._found = found
@@ -156,7 +152,7 @@ class Single(_Units):
 
 
 class Fusion(_Units):
-    """The mode multiview. A view is asked again, to the last unit, where its candidates do not tell."""
+    """The mode multiview. A view is asked again, for its complete ranking, where its candidates are not enough."""
 
     def __init__(
         self,
@@ -166,13 +162,11 @@ class Fusion(_Units):
         allowed: NDArray[Any] | None,
         outcome: Outcome,
     ) -> None:
-        """
-        Args:
-            snapshot: That was searched.
-            filters: Those of the query included.
-            query: As the views were asked.
-            allowed: [units] mask of what could be a result, None for all.
-            outcome: What the views and the ranking made of it.
+        """Args:
+        filters: Those of the flags and of the query.
+        query: The text the views were asked.
+        allowed: [units] mask of the candidates; None for all.
+        outcome: The results of the views and their ranking.
         """
         super().__init__(snapshot, filters)
         self._query, self._outcome = query, outcome
@@ -193,7 +187,7 @@ class Fusion(_Units):
         return Placed(unit, None, 0.0, (), self._standings(unit))
 
     def _nearest(self, unit: int) -> int:
-        """The best rank that a view gives a unit."""
+        """The best rank of a unit in any view."""
         ranks = [hit.rank for view in VIEWS if (hit := self._all(view).get(unit)) is not None]
         return min(ranks, default=self._snapshot.n_units + 1)
 
@@ -208,7 +202,7 @@ class Fusion(_Units):
         return None if hit is None else {"rank": hit.rank, "score": hit.score, "beyond": True}
 
     def _all(self, view: View) -> Any:
-        """A view's whole ranking; without more than there is where the view has failed."""
+        """A view's complete ranking; only its candidates if the view has failed."""
         if view not in self._whole:
             self._whole[view] = self._outcome.hits[view]
             if view not in self._failed():
@@ -249,7 +243,7 @@ _NAMED = 5
 
 
 def no_word(query: TextQuery) -> str:
-    """That no term of the query occurs in a place."""
+    """The sentence that no term of the query occurs in a place."""
     terms = [term for term, _ in query.terms]
     more = ", …" if len(terms) > _NAMED else ""
     return f"none of the words occur in it ({', '.join(terms[:_NAMED])}{more})"

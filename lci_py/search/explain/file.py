@@ -1,4 +1,4 @@
-"""`--explain-file PATH`: what became of a file in a search, and one sentence that says why it is not shown."""
+"""`--explain-file PATH`: the ranks of a file in a search, and one sentence that says why it is not shown."""
 
 from __future__ import annotations
 
@@ -51,10 +51,7 @@ def explained(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: 
     """The answer with `explain_file`.
 
     Args:
-        snapshot: That has answered.
-        request: What was asked.
-        answer: To it.
-        mode: Makes what knows how the mode came to the answer.
+        mode: Returns the mode's intermediate results.
     Raises:
         BadPathError: There is no such file, or it is not below the root.
     """
@@ -97,14 +94,14 @@ def _fate(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Expl
 
 
 def find_file(root: Path, table: FileTable, name: str) -> str:
-    """The path from the root of a file that exists, or is known.
+    """The path, relative to the root, of a file that exists or is indexed.
 
     Args:
         root: Absolute and resolved.
-        table: The files that the index knows.
-        name: From the current folder or from the root, or absolute. The current folder comes first, as for a person.
+        table: The indexed files.
+        name: Absolute, or relative to the current folder (tried first) or to the root.
     Raises:
-        BadPathError: It is none, with similar names; or it lies outside the root.
+        BadPathError: There is none, with similar names; or it lies outside the root.
     """
     if not name or "\0" in name:
         raise BadPathError("the name of the file is empty or holds a NUL", hint="--explain-file takes a file")
@@ -124,7 +121,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
 
 
 def _spellings(root: Path, name: str) -> list[str]:
-    """A name as paths from the root: from the current folder if that is in the root, and from the root itself."""
+    """A name as paths from the root: relative to the current folder if that is in the root, and to the root itself."""
     try:
         here = os.path.abspath(name)
         real = os.path.join(os.path.realpath(os.path.dirname(here)), os.path.basename(here))
@@ -162,7 +159,7 @@ def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
 
 
 def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[str]:
-    """The filters that keep a file's places out, as they were written; [] if one passes all of them."""
+    """The filters that exclude all of a file's candidates, as they were written; [] if one passes all of them."""
     if not mode.filters or keys & mode.passing(mode.filters):
         return []
     given = {field.name: getattr(mode.filters, field.name) for field in fields(Filters)}
@@ -183,7 +180,7 @@ def _written(name: str, values: Sequence[str], request: SearchRequest) -> list[s
 
 
 def _place(answer: Answer, mode: Explainable, placed: Placed, path: str) -> dict[str, Any]:
-    """Where the file's best place stands, and why not higher."""
+    """The rank of the file's best place, and why it is not higher."""
     row = mode.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
     known = placed.rank is not None or any(placed.views.values())

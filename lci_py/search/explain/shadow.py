@@ -1,4 +1,4 @@
-"""`--shadow NAME`: a second ranking of the same candidates, beside the one that answers, and what would move."""
+"""`--shadow NAME`: a second ranking of the same candidates, and which results it would move."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def under(plan: Plan, ranking: Ranking) -> Plan:
-    """The same plan, with the numbers of another ranking."""
+    """The same plan with the weights of another ranking."""
     return replace(
         plan,
         ranking=ranking.name,
@@ -28,13 +28,11 @@ def under(plan: Plan, ranking: Ranking) -> Plan:
 
 
 def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outcome) -> dict[str, Any]:
-    """The envelope's `shadow`: the results of either head that have another rank in the other one.
+    """The envelope's `shadow`: the results at the head of either ranking that have another rank in the other one.
 
     Args:
-        snapshot: Where the candidates are.
-        request: It names the ranking, and how many results are shown.
-        plan: Of the live ranking.
-        outcome: What the live ranking is made from; nothing in it is changed.
+        request: Names the ranking, and says how many results are shown.
+        plan, outcome: Of the live ranking; they are not changed.
     Raises:
         UsageError: There is no such ranking.
     """
@@ -63,7 +61,7 @@ def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outc
 
 
 def of_unranked(request: SearchRequest, shown: int) -> dict[str, Any]:
-    """The same of an answer that nothing ranks: all filters, no text. Raises what `shadow` raises."""
+    """The `shadow` of an unranked answer (filters without text). Errors as in `shadow`."""
     return {"ranking": weights.ranking(request.shadow or "").name, "moves": [], "same": shown}
 
 

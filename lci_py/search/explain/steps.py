@@ -1,4 +1,4 @@
-"""`--explain`: the steps that a result's score is made of, in every mode. They add up to the score."""
+"""`--explain`: the summands of a result's score, in every mode. They add up to the score."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def explanation(steps: Iterable[Step], views: Mapping[View, Mapping[str, Any]]) -> dict[str, Any]:
-    """A result's `explain`: its waterfall, and the rank (from 1) and score of each view that has it."""
+    """A result's `explain`: the summands of its score, and its rank (from 1) and score in each view."""
     return {"waterfall": [_step(step) for step in steps], "views": dict(views)}
 
 
@@ -30,7 +30,7 @@ def _step(step: Step) -> dict[str, Any]:
 
 
 def of_fused(outcome: Outcome, unit: int | None, item: Fused | None) -> dict[str, Any]:
-    """Of a result of multiview; of one that only the graph has found, there are no steps."""
+    """The explanation of a multiview result; one that only the graph has found has no summands."""
     views = {
         view: {"rank": hit.rank, "score": hit.score}
         for view, hits in outcome.hits.items()
@@ -40,7 +40,7 @@ def of_fused(outcome: Outcome, unit: int | None, item: Fused | None) -> dict[str
 
 
 def of_match(rank: int) -> dict[str, Any]:
-    """Of a result of the mode symbolic, where every match is one."""
+    """The explanation of a result of the mode symbolic, in which all matches score 1."""
     return explanation(MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
 
@@ -49,7 +49,7 @@ MATCH = (Step("match", "symbolic", 1.0, 1.0, 1.0),)
 
 
 def of_single(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[dict[str, Any]]:
-    """Of results of the modes dense and bm25."""
+    """The explanations of results of the modes dense and bm25."""
     view = found.ranked.view
     shown = []
     for unit, steps in zip(units, single_steps(snapshot, found, units), strict=True):
@@ -59,7 +59,7 @@ def of_single(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[di
 
 
 def single_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
-    """The waterfall of each of some units of `found.ranked`."""
+    """The summands of each unit's score in `found.ranked`."""
     from lci_py.search.ranking.evidence import SAME_FILE
     from lci_py.search.ranking.same_file import POOL, damped
 
@@ -99,7 +99,7 @@ def _dense_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list
 
 
 def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[list[Step]]:
-    """The fields that hold a term, and what each term is worth there."""
+    """The fields that hold a term, and what each term adds there."""
     from lci_py.search.views.retrievers import BM25_FIELDS
 
     fields = snapshot.bm25.parts(found.query, units)
@@ -116,7 +116,7 @@ def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[
 
 
 def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]:
-    """The view's own steps on the scale of the mode, and what follows on them."""
+    """The view's own summands on the scale of the mode, followed by those of the evidence."""
     view, scale = known.hits.view, known.scale
     steps = [step._replace(weight=step.weight * scale, adds=step.adds * scale) for step in own]
     for name, (weight, values) in known.added.items():
@@ -136,12 +136,10 @@ def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]
 
 
 def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dict[str, Any]:
-    """What the modes dense and bm25 rank by: weights, the query's terms and phrases, the filters.
+    """The plan of the modes dense and bm25: weights, the query's terms and phrases, the filters.
 
     Args:
-        snapshot: That was searched.
-        found: What the mode found.
-        request: With the filters of the query among its own.
+        request: Its filters include those of the query.
     """
     from lci_py.search.query.plan import filters_in_use
     from lci_py.search.ranking.evidence import COVER, FACTORS, FILE, SAME_FILE, STEM
@@ -165,7 +163,7 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
 
 
 def symbolic_plan(request: SearchRequest, asked: Conditions) -> dict[str, Any]:
-    """Structure alone: the filters, those of the query included, decide."""
+    """The plan of a structural query: only filters, including those of the query."""
     from lci_py.search.query.plan import filters_in_use
 
     plan = {"mode": request.mode, "views": ["symbolic"], "phrases": list(asked.phrases)}

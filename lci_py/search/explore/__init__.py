@@ -1,1 +1,1 @@
-"""A question to one answer that suffices: what belongs to it, and what of that a budget has room for."""
+"""Answers a question with the definitions that belong to it, within a token budget."""

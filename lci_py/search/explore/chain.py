@@ -1,4 +1,4 @@
-"""The order in which control flows through the pieces of an answer, and the chains of calls between them."""
+"""Orders the pieces of an answer by control flow, and finds the chains of calls between them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,8 @@ class Calls:
     """The calls between some definitions."""
 
     def __init__(self, graph: GraphIndex, numbers: Mapping[str, int]) -> None:
-        """
-        Args:
-            graph: The graph.
-            numbers: Id to the number of the symbol.
+        """Args:
+        numbers: Id to the number of the symbol.
         """
         ids = list(numbers)
         ends = {number: id for id, number in numbers.items()}
@@ -42,8 +40,9 @@ class Calls:
 
 
 def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
-    """The pieces by file and line. A file that calls another one comes before it; of files that do not call each other,
-    or do both, the one with the worthiest piece does."""
+    """The pieces by file and line. A file that calls another comes before it; files that do not call each other, or do
+    both, are ordered by their best piece.
+    """
     worth: dict[str, float] = {}
     for piece in pieces:
         worth[piece.file] = max(worth.get(piece.file, 0.0), piece.worth)
@@ -66,7 +65,7 @@ def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
 
 
 def chains_of(pieces: Sequence[Piece], calls: Calls) -> tuple[tuple[Link, ...], ...]:
-    """The chains of calls among the pieces with code, those with the worthiest pieces first; no call is in two."""
+    """The chains of calls among the pieces with code, those with the best pieces first; no call is in two."""
     shown = {piece.id: piece for piece in pieces if piece.lines}
     used: set[tuple[str, str]] = set()
     found = []
@@ -89,7 +88,7 @@ def chains_of(pieces: Sequence[Piece], calls: Calls) -> tuple[tuple[Link, ...], 
 
 
 def _longest(start: str, shown: Mapping[str, Piece], calls: Calls, used: set[tuple[str, str]]) -> list[str]:
-    """From a piece on, always to the worthiest callee that is not in the chain yet."""
+    """The chain from a piece that always goes to the best callee not yet in it."""
     chain = [start]
     while len(chain) < _LONG:
         here = chain[-1]

@@ -1,4 +1,4 @@
-"""The lines of a definition that matter for a question: its header, and those that say most of what is asked."""
+"""Selects lines of a definition for a question: its header, and those that match the question best."""
 
 from __future__ import annotations
 
@@ -33,14 +33,13 @@ def header(found: Definition, lines: Sequence[bytes]) -> range:
 
 
 def telling(found: Definition, lines: Sequence[bytes], wanted: Wanted, look: int, taken: Sequence[range]) -> list[int]:
-    """The numbers of the lines of a look at a definition, ascending.
+    """The numbers of the lines of an excerpt, ascending.
 
     Args:
-        found: The definition.
-        lines: Of its file.
-        wanted: The words that matter.
-        look: A place in `LOOKS`.
-        taken: Lines of other pieces in it, which are shown by themselves.
+        lines: Of the definition's file.
+        wanted: The weighted words of the question.
+        look: An index into `LOOKS`.
+        taken: Lines of other pieces inside the definition, which are shown by themselves.
     """
     head = header(found, lines)
     chosen = set(head)

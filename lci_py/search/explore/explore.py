@@ -1,7 +1,7 @@
-"""`lci explore`: one answer that suffices, within a budget of tokens.
+"""`lci explore`: one sufficient answer to a question, within a token budget.
 
-What matches a question (`weigh.py`) or is named in it (`named.py`), and what that leads to over the graph, becomes
-pieces; `spend.py` says how much is shown of each, `chain.py` in which order.
+Definitions that match the question (`weigh.py`) or are named in it (`named.py`), and their neighbours in the graph,
+become pieces; `spend.py` decides how much is shown of each, `chain.py` in which order.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _NAMES = 12
 
 
 def explore(snapshot: Snapshot, request: ExploreRequest) -> ExploreAnswer:
-    """The answer, with the states of its pieces in the order in which they are bought.
+    """The answer, with the states of its pieces in the order in which they are selected.
 
     Raises:
         UsageError: There is nothing to look for, or a filter cannot be used.
-        IndexError_: A shard that it needs cannot be used.
+        IndexError_: A required shard cannot be used.
     """
     return _Work(snapshot, request).answer()
 
@@ -88,7 +88,7 @@ class _Work:
         )  # fmt: skip
 
     def _confidence(self, units: Sequence[Named]) -> Confidence | None:
-        """Of the search, unless the question names its places itself."""
+        """The confidence of the search; None if the question names its places itself."""
         if self._request.revision is not None:
             return None
         if units:
@@ -98,7 +98,7 @@ class _Work:
     # --- what is asked ------------------------------------------------------------------------------------------
 
     def _explicit_places(self) -> list[Named]:
-        """What the question names by its place."""
+        """The places that the question names by path and line."""
         request, snapshot = self._request, self._snapshot
         if request.revision is not None:
             from lci_py.search.navigate.affected import affected
@@ -144,7 +144,7 @@ class _Work:
         )
 
     def _view(self, unit: int) -> str:
-        """The view that says most for a unit."""
+        """The view that contributes most to a unit's score."""
         item = self._outcome.find(unit) if self._outcome is not None else None
         return item.source if item is not None else "dense"
 

@@ -1,4 +1,4 @@
-"""What a question names by itself: places in files, frames of stack traces and logs."""
+"""Places that a question names explicitly: lines of files, frames of stack traces and logs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LESS = 0.95
 
 
 class Named(NamedTuple):
-    """A unit that is named."""
+    """A unit that the question names."""
 
     unit: int
     role: PieceRole
@@ -29,7 +29,7 @@ class Named(NamedTuple):
 def places(
     snapshot: Snapshot, given: Sequence[tuple[str, int]], worth: float, role: PieceRole = "named"
 ) -> list[Named]:
-    """The innermost units around some places, (path, line), in their order."""
+    """The innermost units that enclose the given (path, line) pairs, in order."""
     paths = {path: number for number, path in enumerate(snapshot.symbols.paths())}
     chunks = {path: snapshot.symbols.chunks_of_file(paths[path]) for path, _ in given if path in paths}
     return _places_of((narrowest(chunks[path], line) for path, line in given if path in chunks), worth, role)

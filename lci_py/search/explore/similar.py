@@ -1,8 +1,8 @@
-"""`lci similar`: code like this. The views say which definitions may be, their text which are.
+"""`lci similar`: finds similar code. The views select candidates, whose text is then compared.
 
-Vectors and words find code that does the same with other words, and cost little. Whether somebody copied it is seen in
-the runs of its tokens: those of a copy are the same, those of a copy with other names have the same shape (clones of
-type 1, 2 and 3 in Roy, Cordy and Koschke, Science of Computer Programming 74, 2009).
+Vectors and words find code that does the same with other words, and cost little. Copies are recognised by runs of equal
+tokens, copies with other names by runs of the same shape (clones of type 1, 2 and 3 in Roy, Cordy and Koschke, Science
+of Computer Programming 74, 2009).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _KEYWORDS = frozenset(
 
 
 class Text(NamedTuple):
-    """Code as it is compared."""
+    """Code prepared for comparison."""
 
     size: int  # tokens
     words: Set[str]
@@ -91,11 +91,11 @@ def _dice(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> flo
 
 
 def similar(snapshot: Snapshot, request: SimilarRequest) -> SimilarAnswer:
-    """The definitions that are most like some code, without that code itself.
+    """The definitions that are most similar to some code, without that code itself.
 
     Raises:
-        UnknownTargetError: Nothing has the name, or is at the place.
-        IndexError_: A shard that it needs cannot be used.
+        UnknownTargetError: The name or the location does not exist.
+        IndexError_: A required shard cannot be used.
     """
     present = PresentFiles(snapshot)
     own = None if request.code else _target(snapshot, present, request)
@@ -150,7 +150,7 @@ def _code(present: PresentFiles, found: Definition) -> str:
 def _candidates(
     snapshot: Snapshot, present: PresentFiles, request: SimilarRequest, code: str, meaning: NDArray[np.float32]
 ) -> Iterator[tuple[int, Definition]]:
-    """The definitions that the views find, by unit."""
+    """The definitions that the views find, with their units."""
     mask = allowed(snapshot, request.filters)
     close = meaning if mask is None else np.where(mask, meaning, -np.inf)
     units = np.argsort(-close, kind="stable")[:_COMPARED]

@@ -1,9 +1,9 @@
-"""What of the pieces a budget of tokens has room for: the place of many, the telling lines of some, few whole.
+"""Fills a token budget with pieces: the location of many, the best lines of some, few as a whole.
 
-The worth of an answer is submodular: what a piece adds never grows with what is shown already. So the step that adds
+The value of an answer is submodular: what a piece adds never grows with what is shown already. So the step that adds
 most per token is taken again and again, which is within (1 - 1/e)/2 of the best answer if the best single piece is
 compared (Leskovec et al., Cost-effective outbreak detection in networks, 2007; Lin and Bilmes, A class of submodular
-functions for document summarization, 2011). What a step would add is computed again only when its turn comes.
+functions for document summarization, 2011). The gain of a step is recomputed only when its turn comes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FEW_MORE = 6
 
 
 class Open(NamedTuple):
-    """A piece, with what it can be made of."""
+    """A candidate piece, with the steps in which it can be shown."""
 
     piece: Piece
     found: Definition
@@ -56,12 +56,12 @@ class _Step(NamedTuple):
 
 
 def spend(pieces: Sequence[Open], wanted: Wanted, max_tokens: int) -> list[Piece]:
-    """The states of the pieces in the order in which they are bought: each replaces the one of the same id before it.
+    """The states of the pieces in the order of selection: each replaces the earlier one of the same id.
 
     Args:
-        pieces: The worthiest first.
-        wanted: The words that matter.
-        max_tokens: Of the answer.
+        pieces: The best first.
+        wanted: The weighted words of the question.
+        max_tokens: The budget of the whole answer.
     """
     return _Purse(pieces, wanted, max_tokens - min(_AROUND, max_tokens // _SHARE)).bought()
 
@@ -98,8 +98,9 @@ class _Purse:
         return found
 
     def _beginnings(self) -> list[Piece]:
-        """Buy the first lines of what the question names, whatever else would add more: of a switch of 800 lines, whose
-        lines say little each, the short functions that it calls would take all."""
+        """Select the first lines of what the question names, whatever their gain: in a switch of 800 lines each line
+        says little, and the short functions that it calls would take the whole budget.
+        """
         named = [i for i, one in enumerate(self._pieces) if one.piece.role == "named"]
         found = []
         for i in named:
@@ -116,7 +117,7 @@ class _Purse:
         return found
 
     def _best(self) -> list[Piece]:
-        """The worthiest piece comes first, as much of it as a part of the budget has room for."""
+        """Select the best piece first, as much of it as a part of the budget has room for."""
         if not self._pieces or (cost := self._cost(0, 0)) > self._room:
             return []
         room = self._room * _FIRST
@@ -125,7 +126,7 @@ class _Purse:
         return [*found, self._buy(0, steps[-1], self._cost(0, steps[-1]))] if steps else found
 
     def _ladder(self, i: int) -> list[_Step]:
-        """The steps of a piece; the lines are looked at once its place is bought."""
+        """The steps of a piece; its lines are rated once its location is selected."""
         known = self._steps[i]
         if known is not None:
             return known
@@ -150,7 +151,7 @@ class _Purse:
         return ladder
 
     def _density(self, i: int, place: int) -> float:
-        """What a step adds per token."""
+        """The gain of a step per token."""
         one = self._pieces[i]
         step = self._ladder(i)[place]
         gain = one.piece.worth * (step.value - self._value[i])

@@ -1,4 +1,4 @@
-"""How likely each definition belongs to the answer of a question: what the views say of it, and what the graph adds."""
+"""Estimates the probability that a definition belongs to the answer, from the views and the graph."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MOST, _LEAST = 200, 0.02
 
 
 class Way(NamedTuple):
-    """How a definition was come by over the graph."""
+    """How a definition was reached in the graph."""
 
     role: PieceRole
     unit: int  # the other end of the edge
@@ -54,7 +54,7 @@ class Way(NamedTuple):
 
 
 class Weighed(NamedTuple):
-    """Units with what they are worth, the worthiest first: [n]."""
+    """Units with their probabilities, the most likely first: [n]."""
 
     units: list[int]
     worth: list[float]
@@ -62,12 +62,7 @@ class Weighed(NamedTuple):
 
 
 def of_outcome(outcome: Outcome, table: UnitColumns) -> dict[int, float]:
-    """Unit to how likely it belongs to the answer, of the candidates of a search that define something.
-
-    Args:
-        outcome: Of the search.
-        table: Facts about the units.
-    """
+    """Unit to the probability that it belongs to the answer, for the candidates of a search that are definitions."""
     candidates, ranked = outcome.candidates, outcome.ranked
     if candidates is None or ranked is None or not len(ranked):
         return {}
@@ -94,7 +89,7 @@ def of_outcome(outcome: Outcome, table: UnitColumns) -> dict[int, float]:
 
 
 def lifted(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[int, float]) -> dict[int, float]:
-    """The same with what is called by those with the best scores counting more."""
+    """The probabilities, raised for the callees of the best-scored units."""
     ranked = outcome.ranked
     if ranked is None or outcome.candidates is None or not worth:
         return worth
@@ -113,8 +108,9 @@ def lifted(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[
 
 
 def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, float]) -> Weighed:
-    """With what the likeliest lead to over the graph: a neighbour belongs to the answer as likely as the piece does,
-    times how often a neighbour of that kind does, times how sure the edge is, and less so if there are many."""
+    """Adds the graph neighbours of the likeliest units: the probability of a neighbour is that of the piece, times the
+    rate at which neighbours of that kind belong, times the edge's confidence, and lower if there are many.
+    """
     found = dict(worth)
     seeds = np.array(sorted(found, key=lambda unit: (-found[unit], unit))[:_ASKED], np.int64)
     ways: dict[int, Way] = {}
@@ -140,7 +136,7 @@ def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, f
 def _neighbours(
     graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
 ) -> dict[tuple[int, int], dict[int, tuple[float, int]]]:
-    """By relation and place of the seed: the units there, each with the surest edge, as (confidence, step)."""
+    """By relation and index of the seed: the units there, each with its surest edge, as (confidence, step)."""
     if not len(seeds):
         return {}
     group, node, step = edges_of(graph, table, seeds)
@@ -155,7 +151,7 @@ def _neighbours(
 
 
 def _raised(probability: float, logit: float) -> float:
-    """A probability after more evidence."""
+    """A probability after adding evidence to its log-odds."""
     odds = probability / (1 - probability) * math.exp(logit)
     return odds / (1 + odds)
 

@@ -1,1 +1,1 @@
-"""Lines that match a pattern, in the files that the index knows."""
+"""Finds lines that match a pattern, in the indexed files."""

@@ -1,7 +1,7 @@
-"""Lines that match a pattern, each with the definition around it, in the order of `rg --sort path`.
+"""Lines that match a pattern, each with its enclosing definition, in the order of `rg --sort path`.
 
-The index says which files to read: those that hold the words which the pattern requires, those that have changed since,
-and those of which it does not know all words. What is printed comes from the files as they are now.
+The index selects the files to read: those that hold the words which the pattern requires, those that have changed
+since, and those whose words it does not know completely. What is printed comes from the files as they are now.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class _Search:
         self.tally = Tally(index_info(snapshot))
 
     def run(self, files: Sequence[_File]) -> Iterator[FileLines]:
-        """What each file has."""
+        """The matches of each file."""
         request, tally = self._request, self.tally
         for file in files:
             room = None if request.limit is None else max(0, request.limit - tally.shown)
@@ -99,7 +99,7 @@ class _Search:
         return found
 
     def _worth_reading(self, path: str) -> bool:
-        """Whether an index run would take in a new file."""
+        """Whether an index run would add a new file."""
         from lci_py.source.repository.content import content_reason
 
         data = self._snapshot.reader.read(path)
@@ -119,7 +119,7 @@ class _Search:
     # --- one file -----------------------------------------------------------------------------------------------
 
     def _in_file(self, file: _File, room: int | None) -> FileLines | None:
-        """What a file has; at most `room` of its lines with their texts."""
+        """The matches in a file, with the text of at most `room` lines."""
         data = self._snapshot.reader.read(file.path)
         if data is None:
             return None
@@ -189,7 +189,7 @@ class _Search:
         return definitions_around(self._snapshot.symbols, file.number, numbers)
 
     def _inside(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The lines whose definition passes the filters."""
+        """The lines whose enclosing definition passes the filters."""
         from lci_py.index.shards.symbol_queries import passing
 
         if not hits:
@@ -209,7 +209,7 @@ class _Search:
 
 
 def _numbers(data: bytes, hits: Sequence[tuple[int, int]]) -> list[int]:
-    """The numbers of some lines, ascending."""
+    """The numbers of the lines at these byte ranges, ascending."""
     found, number, at = [], 1, 0
     for start, _ in hits:
         number += data.count(b"\n", at, start)
@@ -223,7 +223,7 @@ def _text(line: bytes) -> str:
 
 
 def _in_text(text: str, data: bytes, start: int, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Places in the data as places in the text of the line that begins at `start`."""
+    """Byte spans of the data as character spans in the line that begins at `start`."""
     if not text.isascii():
         spans = [(start + _characters(data[start:a]), start + _characters(data[start:b])) for a, b in spans]
     return tuple((min(a - start, len(text)), min(b - start, len(text))) for a, b in spans) or ((0, 0),)

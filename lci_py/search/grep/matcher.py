@@ -1,6 +1,6 @@
-"""Finds the lines of a file that match a pattern, as ripgrep does: a match never goes beyond its line.
+"""Finds the lines of a file that match a pattern, as ripgrep does: a match never crosses a line end.
 
-A text is searched without a regular expression; the others run in RE2, whose time is linear in the text.
+A literal is searched without a regular expression; other patterns run in RE2, whose time is linear in the text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Matcher(Protocol):
     """One pattern."""
 
     def find(self, data: bytes, start: int) -> Span | None:
-        """The next match from a line's start on, in whichever line."""
+        """The next match at or after the start of a line, in any line."""
 
     def spans(self, data: bytes, line: Span) -> list[Span]:
         """The matches in a line."""
@@ -49,7 +49,7 @@ class Pattern(NamedTuple):
 
 
 def compiled(request: GrepRequest) -> Pattern:
-    """The pattern of a request.
+    """The compiled pattern of a request.
 
     Raises:
         BadPatternError: It is no regular expression, or could only match across lines.
@@ -89,7 +89,7 @@ def lines(matcher: Matcher, data: bytes) -> Iterator[Span]:
 
 
 def other_lines(data: bytes, hits: Iterable[Span]) -> Iterator[Span]:
-    """The lines that are none of some, in order, without their line ends."""
+    """The lines that do not match, in order, without their line ends."""
     at, size = 0, len(data)
     for start, stop in itertools.chain(hits, ((size, size),)):
         while at < start:
@@ -101,7 +101,7 @@ def other_lines(data: bytes, hits: Iterable[Span]) -> Iterator[Span]:
 
 
 class _Literal:
-    """A text."""
+    """A literal text."""
 
     def __init__(self, needle: bytes, words: bool) -> None:
         self._needle = needle
@@ -119,7 +119,7 @@ class _Literal:
 
 
 class _Folded:
-    """A text of ASCII, in whatever case."""
+    """An ASCII text, ignoring case."""
 
     def __init__(self, text: str, words: bool) -> None:
         self._pattern = re.compile(b"".join(map(_any_case, text)))
@@ -209,7 +209,7 @@ def _re2(expression: str, shown: str, *, ignore: bool, capture: bool) -> Any:
 
 
 def _apart(data: bytes, start: int, stop: int) -> bool:
-    """Whether neither the character before nor the one after belongs to a word."""
+    """Whether neither the character before nor the one after is part of a word."""
     if start:
         before = data[start - 1 : start]
         if not before.isascii():

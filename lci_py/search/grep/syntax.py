@@ -1,7 +1,7 @@
-"""What a regular expression in RE2's syntax requires of a text, read off its syntax.
+"""Derives from a regular expression (RE2's syntax) the texts that every matching line must contain.
 
-A line that matches holds a text of every clause. What is not understood requires nothing: a missing clause costs time,
-not results.
+They form clauses: a line that matches holds one text of each. Syntax that is not understood requires nothing: a missing
+clause costs time, not results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Clause = tuple[str, ...]
 
 
 class Parsed(NamedTuple):
-    """What is known of a regular expression."""
+    """The required texts of a regular expression."""
 
     clauses: tuple[Clause, ...]  # of each, one text occurs in every match, perhaps in other cases of its letters
     literal: str | None  # the text that is all the expression says
@@ -45,14 +45,14 @@ class _Unknown(Exception):
 
 
 class _Piece(NamedTuple):
-    """A part of the expression: the clauses, and what it says if that is one text."""
+    """A part of the expression: its clauses, and its text if it matches only one."""
 
     clauses: tuple[Clause, ...]
     literal: str | None
 
 
 def parsed(pattern: str) -> Parsed:
-    """What a valid expression requires; nothing if it is not understood."""
+    """The requirements of a valid expression; none if it is not understood."""
     reader = _Reader(pattern)
     try:
         whole = reader.alternatives(0)
@@ -74,7 +74,7 @@ class _Reader:
         self.capitals = False
 
     def alternatives(self, depth: int) -> _Piece:
-        """`a|b|c`, up to the end or the bracket that closes it."""
+        """`a|b|c`, up to the end or the closing bracket."""
         if depth > _DEEPEST:
             raise _Unknown
         branches = [self._sequence(depth)]
@@ -120,7 +120,7 @@ class _Reader:
         return _Piece(tuple(clauses), whole)
 
     def _repeats(self) -> int | None:
-        """How often the part before occurs at least; None without a sign that repeats it."""
+        """The minimum of a quantifier; None if there is no quantifier."""
         match = _REPEAT.match(self.text, self.at)
         if match is None:
             return None
@@ -177,7 +177,7 @@ class _Reader:
         return inside
 
     def _brackets(self) -> _Piece:
-        """`[abc]`: one of many characters, or the one that it holds."""
+        """`[abc]`: one of several characters, or exactly one if it has only one."""
         start = self.at
         self._take(1)
         if self.text[self.at] == "^":

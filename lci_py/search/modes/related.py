@@ -65,9 +65,7 @@ class Related(NamedTuple):
 
 
 def asked(snapshot: Snapshot, text: str) -> Asked | None:
-    """The definition whose callers or tests a query asks for; None if it is no such question or no definition has the
-    name.
-    """
+    """The definition whose callers or tests a query asks for; None if it does not, or there is no such definition."""
     if not any(word in text.lower() for word in _SAID):
         return None
     calls = _CALLERS.match(text)

@@ -71,8 +71,8 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
 
 def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
-    """The symbols that pass the filters, hold the phrases and lie in files that pass `there`: (at most `limit` rows,
-    their total number).
+    """At most `limit` symbols that pass the filters, hold the phrases, and pass `there` by path; and their
+    total number.
     """
     if not asked.phrases:
         return snapshot.symbols.select(asked.filters, limit, there)

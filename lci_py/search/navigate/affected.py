@@ -1,5 +1,4 @@
-"""`lci affected`: the definitions that differ from a commit, who calls them, and the tests from which calls lead to
-them."""
+"""`lci affected`: the definitions that differ from a commit, their callers, and the tests that reach them by calls."""
 
 from __future__ import annotations
 
@@ -55,7 +54,7 @@ _BY_SURENESS: tuple[Reason, ...] = ("changed", "calls", "dispatch", "type", "men
 
 
 def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
-    """What a change can affect.
+    """The callers and tests that a change can affect.
 
     Raises:
         UsageError: There is no such revision, or no git work tree; the diff cannot be read.
@@ -75,14 +74,15 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
 
 
 def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
-    """The tests of some definitions, the surest first: those from which calls lead to them, the nearest before others,
-    then those that are named after their files or only use their names."""
+    """The tests of some definitions, the surest first: those that call them, the nearest before others, then those that
+    are named after their files or only use their names.
+    """
     reach = _Reach(snapshot, AffectedRequest(depth=_TEST_DEPTH))
     return [one.place for one in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
 
 
 def _nearest_tests(snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace]) -> tuple[str, ...]:
-    """The files of tests whose folders and names have most in common with those of the changes, best first."""
+    """The test files whose folders and names have most in common with those of the changes, best first."""
     passes = place_filter(request.filters, snapshot.freshness.there())
     changed = {one.place.file for one in changes}
     words = [_path_words(path) for path in changed]
@@ -99,7 +99,7 @@ def _nearest_tests(snapshot: Snapshot, request: AffectedRequest, changes: Sequen
 
 
 def _path_words(path: str) -> tuple[set[str], set[str]]:
-    """The words of what a file tests or is, and with those of its folders."""
+    """The words of the name that a file tests or has, and those together with its folders' words."""
     name, whole = (
         {word for word in re.split(r"[\W_]+", text) if word not in ("", "test", "tests", "spec", "src")}
         for text in (_tested(path), f"{path.rpartition('/')[0]}/{_tested(path)}".lower())
@@ -113,7 +113,7 @@ _INDEXES = frozenset({"mod", "lib", "index", "init", "main"})
 
 
 def _tested(path: str) -> str:
-    """What the name of a test file says that it tests."""
+    """The name that a test file's name refers to."""
     return _TEST_WORDS.sub("", path.rpartition("/")[2].rpartition(".")[0]).lower()
 
 
@@ -123,7 +123,7 @@ def _folder(path: str) -> str:
 
 
 def _names_of(path: str) -> list[str]:
-    """What a test of a file may be named after: `simplex`, `io_simplex`."""
+    """Names that a test of a file may have: `simplex`, `io_simplex`."""
     *folders, name = path.rpartition(".")[0].split("/")
     name = name.removesuffix(".d").strip("_")
     if name in _INDEXES and folders:
@@ -176,8 +176,9 @@ class _Reach:
         return self._sorted(found, changes)
 
     def _reaching(self, nodes: Mapping[int, Reason], mentioned: frozenset[int] = frozenset()) -> dict[int, Reason]:
-        """Who calls some nodes, each by the surest way. What nobody calls runs where its type is used, as an operator
-        does, or what a library calls; unless tests mention it, who are surer."""
+        """The callers of nodes, each by the surest relation. A node without callers counts as called where its type is
+        used (as operators and library callbacks are), unless tests mention it, which is surer.
+        """
         found: dict[int, Reason] = {}
         for reason in sorted(set(nodes.values()), key=_BY_SURENESS.index):
             own = [node for node, by in nodes.items() if by == reason]
@@ -199,7 +200,7 @@ class _Reach:
         return found
 
     def _through(self, symbols: Sequence[int]) -> dict[int, list[int]]:
-        """Who calls each of some definitions without naming it, where few others may be meant as well."""
+        """For each definition, the callers that reach it by dynamic dispatch, if the call has few other targets."""
         rows = self._snapshot.symbols.symbol_rows(sorted(symbols)) if symbols else {}
         return {
             number: [call.node for call in self._dispatch.calls([row], (), "callers")[0]]
@@ -207,7 +208,7 @@ class _Reach:
         }
 
     def folded(self) -> tuple[Through, ...]:
-        """The declared methods that changed ones implement, of which calls are not followed: too many others do."""
+        """The declared methods that changed ones implement, but which have too many implementations to be followed."""
         rows = self._snapshot.symbols.symbol_rows(sorted(self._by_id.values())[:_DISPATCHED])
         found: dict[int, dispatch.Through] = {}
         for row in rows.values():
@@ -215,7 +216,9 @@ class _Reach:
         return tuple(self._dispatch.places(list(found.values())))
 
     def _users_of_types(self, symbols: Sequence[int]) -> list[int]:
-        """Who constructs the types that some definitions belong to or are, or else names them."""
+        """The callers of the constructors of the definitions' types; if there are none, the users of the
+        types' names.
+        """
         from lci_py.search.navigate.references import files_with_words, references
 
         types = {node: self._dispatch.type_around(node) for node in symbols[:_DISPATCHED]}
@@ -252,7 +255,7 @@ class _Reach:
         return [int(row["symbol_number"]) for row in rows if row is not None]
 
     def _has_test(self, found: Mapping[int, tuple[int, Reason]]) -> bool:
-        """Whether calls lead to a file of tests; tests beside the code, as in Rust, see only that code."""
+        """Whether calls lead to a test file; tests inside a source file, as in Rust, cover only that file."""
         return any(
             self._in_tests[self._nodes.file_of(node)]
             for node, (distance, reason) in found.items()
@@ -264,7 +267,7 @@ class _Reach:
         return [bool(test) for (test,) in self._snapshot.symbols.per_file("test")]
 
     def _numbers(self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]) -> list[int]:
-        """The nodes of changes, those of a type's constructors included."""
+        """The nodes of changes, including those of a type's constructors."""
         files = sorted({one.place.file for one in changes if one.place.file in paths})
         rows = {row["id"]: row for row in self._snapshot.symbols.in_files(files)}
         known = [rows[one.place.id] for one in changes if one.place.id in rows]
@@ -272,7 +275,7 @@ class _Reach:
         return self._nodes.asked(known)
 
     def _callers(self, nodes: Sequence[int]) -> list[int]:
-        """Who calls some nodes. An anonymous function that is reached counts as what is around it, too."""
+        """The callers of nodes. For an anonymous function the enclosing definition counts as well."""
         graph = self._nodes.graph
         if not nodes:
             return []
@@ -287,7 +290,7 @@ class _Reach:
         return [int(node) for node in graph.into(self._nodes.first_file + file, IMPORTS)]
 
     def _users(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The callers of a changed name where it is not known what the call means."""
+        """The callers of a changed name whose target is not known."""
         names = {one.place.symbol for one in changes if one.place.kind in CALLABLE and one.place.symbol}
         found: list[int] = []
         for name in sorted(filter(_tells, names)):
@@ -298,7 +301,7 @@ class _Reach:
         return found
 
     def _speaks(self, node: int, changes: Sequence[ChangedPlace]) -> bool:
-        """Whether a node is written in the language of a change: by a name alone, others do not mean it."""
+        """Whether a node is in the language of a change: a bare name in another language means something else."""
         language = self._languages[self._nodes.file_of(node)]
         return family(language) in {family(one.place.language) for one in changes}
 
@@ -307,7 +310,7 @@ class _Reach:
         return [language for (language,) in self._snapshot.symbols.per_file("language")]
 
     def _mentions(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The definitions that mention a changed function which nobody is known to call: it is handed on as a value."""
+        """The definitions that mention a changed function without known callers: it is passed on as a value."""
         from lci_py.search.navigate.references import files_with_words, references
 
         symbols = self._snapshot.symbols
@@ -335,7 +338,7 @@ class _Reach:
     def _tests_mentioning(
         self, changes: Sequence[ChangedPlace], paths: Mapping[str, int]
     ) -> tuple[list[int], list[int]]:
-        """The changed definitions whose names little else has and tests mention, and the files of these tests."""
+        """The changed definitions with a nearly unique name that tests mention, and the files of these tests."""
         from lci_py.search.navigate.references import files_with_words
 
         symbols = self._snapshot.symbols
@@ -368,8 +371,9 @@ class _Reach:
         return definitions, files
 
     def _tests_named_after(self, changes: Sequence[ChangedPlace]) -> list[int]:
-        """The files of tests named after what has changed, those in the nearest folders: `tests/io_simplex.rs` or
-        `tests/simplex/read.rs` for `src/io/simplex.rs`, `back.test.js` for a method `back`."""
+        """The test files named after a change, those in the nearest folders: `tests/io_simplex.rs` or
+        `tests/simplex/read.rs` for `src/io/simplex.rs`, `back.test.js` for a method `back`.
+        """
         files = self._snapshot.symbols.per_file("path, test, chunks")
         tests = {path for path, test, _ in files if test}
         named: dict[str, set[str]] = {}  # a changed file -> what a test may be named after
@@ -411,8 +415,9 @@ class _Reach:
 
 
 def _surest_first(tests: Sequence[Reached], changes: Sequence[ChangedPlace]) -> list[Reached]:
-    """By how sure they are, distance, and how much the files' names have in common with what has changed. The file
-    of a test says nothing more than the test does, if it is no surer."""
+    """Sort tests by certainty, distance and path similarity to the changes. A file with an equally sure
+    test is dropped.
+    """
     within: dict[str, bool] = {}
     for one in tests:
         if one.place.kind != FILE_KIND:
@@ -444,7 +449,7 @@ def _by_distance(one: Reached) -> tuple[int, str, int, str]:
 
 
 def _steps_between(path: str, other: str) -> int:
-    """How many folders lie on the way from the folder of one file to that of another."""
+    """The distance of two files' folders in the tree."""
     own, far = path.split("/")[:-1], other.split("/")[:-1]
     shared = next(
         (place for place, (a, b) in enumerate(zip(own, far, strict=False)) if a != b), min(len(own), len(far))
@@ -453,10 +458,10 @@ def _steps_between(path: str, other: str) -> int:
 
 
 def _is_distinct(name: str) -> bool:
-    """Whether a name is hardly used for two things: of several words, or long."""
+    """Whether a name is hardly used for two things: it has several words, or is long."""
     return len(name) >= _LONG or len(parts(name)) > 1
 
 
 def _tells(name: str | None) -> bool:
-    """Whether a name says which definition is meant: `main` and `__init__` do not."""
+    """Whether a name identifies a definition: `main` and `__init__` do not."""
     return name is not None and len(name) >= _NAME and name.strip("_") not in _INDEXES and not name.startswith("__")

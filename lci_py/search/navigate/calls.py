@@ -1,4 +1,4 @@
-"""One hop of the call graph from a name: who calls it, what it calls."""
+"""One hop of the call graph from a name: its callers or its callees."""
 
 from __future__ import annotations
 
@@ -56,8 +56,9 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
 
 
 def neighbours_of(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
-    """The callers or the callees of some definitions of one file, in files that are still there; in their order. Also
-    the declared methods behind which others stand."""
+    """The callers or callees of definitions of one file, in files that still exist, in order; and the declared methods
+    that have implementations among them.
+    """
     passes = place_filter(Filters(), nodes.snapshot.freshness.there())
     more, through = _dispatched(nodes, rows, direction)
     found = {item for item in (*_neighbours(nodes, rows, direction), *more) if passes(item.place)}
@@ -69,7 +70,7 @@ def _lines(outside: Sequence[External]) -> int:
 
 
 def unresolved(nodes: Nodes, rows: Sequence[Row], request: GraphRequest, direction: Direction) -> int:
-    """How many calls have no known target: of callers, those of the definitions' name; of callees, those inside."""
+    """The number of calls without a known target: of the definitions' name (callers), or inside them (callees)."""
     if direction == "callees":
         return _lines(externals(nodes, rows))
     passes = _use_filter(nodes.snapshot, request.filters)
@@ -78,16 +79,16 @@ def unresolved(nodes: Nodes, rows: Sequence[Row], request: GraphRequest, directi
 
 
 def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool] | None:
-    """Which uses count: those that pass the filters, in files that are still there; None for all."""
+    """Selects the uses that pass the filters and lie in files that still exist; None for all."""
     there = snapshot.freshness.there()
     return place_filter(filters, there) if filters or there is not None else None
 
 
 def definitions(nodes: Nodes, request: GraphRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
-    """The definitions that the name of a request most likely means, and what else it can mean.
+    """The definitions that the name of a request most likely means, and its other meanings.
 
     Raises:
-        IndexBehindError: Only a file that has changed since the index has the name.
+        IndexBehindError: Only a file that has changed since the index was built defines the name.
     """
     found = meanings(nodes.snapshot.symbols, request.name)
     if not found:
@@ -96,7 +97,7 @@ def definitions(nodes: Nodes, request: GraphRequest) -> tuple[list[Row], tuple[O
 
 
 def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:
-    """The answer about a name that nothing has; with `uses`, it says how often the name is called all the same."""
+    """The answer about a name that no definition has; with `uses`, it says how often the name is called."""
     near = near_misses(snapshot.symbols, request.name)
     called = 0
     if uses:
@@ -108,7 +109,7 @@ def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bo
 
 
 def place_filter(filters: Filters, there: Callable[[str], bool] | None) -> Callable[[Place], bool]:
-    """Whether a place passes the filters on language, kind and path, and lies in a file that passes `there`.
+    """A test whether a place passes the filters on language, kind and path, and lies in a file that passes `there`.
 
     Raises:
         BadGlobError: A path filter is no glob.
@@ -151,7 +152,7 @@ def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Nei
 
 
 def _dispatched(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
-    """The neighbours that calls of declared methods and names that are put together lead to, and these methods."""
+    """The neighbours by dynamic dispatch and by computed names, and the declared methods of these calls."""
     dispatch = Dispatch(nodes)
     asked = nodes.asked(rows)
     calls, found = dispatch.calls(rows, asked, direction)

@@ -1,4 +1,4 @@
-"""PageRank over the graph: which definitions the rest of a repository leads to."""
+"""PageRank over the graph: the definitions that the rest of a repository depends on most."""
 
 from __future__ import annotations
 
@@ -29,20 +29,19 @@ BACK = 0.5
 def page_rank(
     graph: GraphIndex, parents: NDArray[np.int64], starts: Mapping[int, float] | None = None
 ) -> NDArray[np.float64]:
-    """The rank of every definition: float64 [S], the sum with that of the files is 1.
+    """The rank of every definition: float64 [S]; together with the ranks of the files they add up to 1.
 
-    A random walk follows calls, imports and inheritance, each pair of nodes once, a call by how sure it is. From a
-    member it may go to what it belongs to, and from a file to its definitions. With probability 1 - DAMPING it starts
-    again, anywhere or, with `starts`, mostly there. No random number is drawn: the ranks are the limit of repeated
-    multiplication from the uniform distribution, in a fixed order, so they are the same on every run.
+    A random walk follows calls (weighted by confidence), imports and inheritance, each pair of nodes once, and goes
+    from a member to what contains it, and from a file to its definitions. With probability 1 - DAMPING it restarts,
+    anywhere or, with `starts`, mostly there. The ranks are the limit of repeated multiplication from the uniform
+    distribution, in a fixed order: no random number is drawn, and every run gives the same.
 
     Args:
-        graph: The graph.
-        parents: The definition around each definition, or -1: int64 [S].
+        parents: The enclosing definition of each definition, or -1: int64 [S].
         starts: Node (a symbol, or `n_symbols` + a file) to a positive weight.
     Source:
         Brin and Page, The anatomy of a large-scale hypertextual web search engine, 1998; the starts: Haveliwala,
-        Topic-sensitive PageRank, 2002.
+            Topic-sensitive PageRank, 2002.
     """
     nodes = graph.n_symbols + graph.n_files
     sources, targets, weights = _edges(graph, parents)
@@ -71,7 +70,7 @@ def page_rank(
 def _edges(
     graph: GraphIndex, parents: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Sources, targets and weights; an anonymous function counts as what is around it."""
+    """Sources, targets and weights; an anonymous function counts as its enclosing definition."""
     owner = np.arange(graph.n_symbols + graph.n_files + graph.n_lambdas, dtype=np.int64)
     around = graph.lambda_symbol.astype(np.int64)
     owner[graph.n_symbols + graph.n_files :] = np.where(around >= 0, around, graph.n_symbols + graph.lambda_file)

@@ -1,4 +1,4 @@
-"""`lci path A B`: the shortest chains of calls from one definition to another, level by level from A."""
+"""`lci path A B`: the shortest call chains from one definition to another, by breadth-first search from A."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LOOKED = 50
 
 
 class _Level(NamedTuple):
-    """The calls that lead to new nodes: all [n]."""
+    """The calls that lead to nodes not reached before: all [n]."""
 
     source: NDArray[np.int64]
     target: NDArray[np.int64]
@@ -145,10 +145,10 @@ def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:
 
 
 class _Passed:
-    """Where the functions come from that a chain calls as values: one level of calling context.
+    """Finds which function a chain calls as a value: one level of calling context.
 
     Attributes:
-        elsewhere: Callers and callees of calls that were marked.
+        elsewhere: Callers and callees of calls that were rejected.
     """
 
     def __init__(self, nodes: Nodes) -> None:
@@ -157,8 +157,9 @@ class _Passed:
         self._spans: dict[int, tuple[int, str]] = {}
 
     def is_elsewhere(self, way: Sequence[int], place: int) -> bool:
-        """Whether no place of a chain before the one at `place` names that function, but another caller of the
-        function that calls it does: that one passes it."""
+        """Whether the function called at `place` was passed by another caller than this chain: no earlier node of the
+        chain names it, but another caller of the function that calls it does.
+        """
         source, target = way[place - 1], way[place]
         outer, _ = self._span(source)
         entry = place - 1
@@ -173,7 +174,7 @@ class _Passed:
         return True
 
     def _names(self, node: int, target: int) -> bool:
-        """Whether the code of a node has the name of a function, or holds that if it has none."""
+        """Whether the code of a node contains the name of a function, or an anonymous function itself."""
         outer, text = self._span(node)
         if target >= self._nodes.first_lambda:
             return self._span(target)[0] == outer
@@ -181,7 +182,7 @@ class _Passed:
         return target in known and re.search(rf"(?<!\w){re.escape(known[target].name)}(?!\w)", text) is not None
 
     def _span(self, node: int) -> tuple[int, str]:
-        """The outermost function around a node, and the text of that; a file's own code is the whole of it."""
+        """The outermost function enclosing a node, and its text; for a file's own code, the whole file."""
         found = self._spans.get(node)
         if found is None:
             nodes = self._nodes
@@ -201,20 +202,18 @@ class _Passed:
 
 
 class _Walk:
-    """Walks from some nodes along their calls."""
+    """Breadth-first search from nodes along their calls."""
 
     def __init__(
         self, nodes: Nodes, request: PathRequest, passed: _Passed, *, sure: bool = False,
         without: frozenset[tuple[int, int]] = frozenset(), dispatch: Dispatch | None = None,
     ) -> None:  # fmt: skip
-        """
-        Args:
-            nodes: Of the graph.
-            request: With filters, which every place on the way passes.
-            passed: Tells which functions the callers of a chain pass on.
-            sure: Whether to follow only calls that mean one definition.
-            without: Callers and callees whose calls are not followed.
-            dispatch: To follow calls to the methods behind those that are called as well.
+        """Args:
+        request: Its filters hold for every node on the way.
+        passed: Finds which functions the callers of a chain pass on.
+        sure: Whether to follow only calls with one target.
+        without: (caller, callee) pairs that are not followed.
+        dispatch: Adds calls by dynamic dispatch; None for none.
         """
         self._nodes = nodes
         self._graph = nodes.graph
@@ -225,13 +224,11 @@ class _Walk:
         self._without = np.array([source << 32 | target for source, target in sorted(without)], np.int64)
 
     def levels(self, starts: Sequence[int], ends: set[int], depth: int, *, inclusive: bool) -> list[_Level]:
-        """The calls to nodes that no shorter way leads to, up to the level where an end is reached.
+        """The calls to nodes that no shorter chain reaches, up to the level where an end is reached.
 
         Args:
-            starts: Where to begin.
-            ends: Where to end; a start counts only if a call leads back to it, or if it is `inclusive`.
-            depth: Levels at most.
-            inclusive: Whether a start may be an end.
+            ends: A start counts as an end only if a call leads back to it, or if `inclusive`.
+            depth: The maximum number of levels.
         """
         graph = self._graph
         seen = np.zeros(len(graph.out_ptr), np.bool_)
@@ -257,8 +254,9 @@ class _Walk:
         return found
 
     def _below(self, frontier: NDArray[np.int64]) -> _Level:
-        """The calls of some nodes. Those of an anonymous function that nobody is known to call count as calls of what
-        is around it."""
+        """The calls of nodes. Those of an anonymous function without a known caller belong to its enclosing
+        definition.
+        """
         graph = self._graph
         symbols = frontier[frontier < graph.n_symbols]
         inner, place = graph.lambdas_in(symbols)
@@ -297,7 +295,7 @@ class _Walk:
     def chains(
         self, levels: Sequence[_Level], starts: Sequence[int], ends: set[int], outside: dict[int, list[int]]
     ) -> tuple[int, list[tuple[Hop, ...]]]:
-        """How many shortest chains there are, and the first of them: those of surer calls first."""
+        """The number of shortest chains, and the first of them: those of surer calls first."""
         if not levels:
             first = [node for node in starts if node in outside]
             ways: list[tuple[int, tuple[Call, ...]]] = [(node, ()) for node in first]
@@ -316,7 +314,7 @@ class _Walk:
         return total, self._made(ways[: self._request.limit], outside)
 
     def _calls_into(self, level: _Level) -> dict[int, list[Call]]:
-        """Node -> the calls that lead to it; `Call.node` is the caller. The surest come first."""
+        """Node to the calls that lead to it, the surest first; `Call.node` is the caller."""
         grouped: dict[int, list[tuple[int, int, int, int]]] = {}
         for source, target, line, step in zip(*(column.tolist() for column in level), strict=True):
             grouped.setdefault(target, []).append((0, source, line, step))
@@ -326,7 +324,7 @@ class _Walk:
         }
 
     def _counts(self, above: Sequence[dict[int, list[Call]]]) -> list[dict[int, int]]:
-        """For every level, how many shortest chains lead to each of its nodes."""
+        """For every level, the number of shortest chains that lead to each of its nodes."""
         counts: list[dict[int, int]] = [{}]
         for depth, level in enumerate(above):
             before = counts[-1]
@@ -338,7 +336,7 @@ class _Walk:
     def _ways(
         self, above: Sequence[dict[int, list[Call]]], depth: int, node: int
     ) -> Iterator[tuple[int, tuple[Call, ...]]]:
-        """The chains to a node of a level: the first node, and the calls with `Call.node` as what is called."""
+        """The chains to a node of a level: the first node, and the calls, whose `Call.node` is the callee."""
         for call in above[depth - 1].get(node, ()):
             to_node = call._replace(node=node)
             if depth == 1:
@@ -372,7 +370,7 @@ class _Walk:
     def frontier(
         self, levels: Sequence[_Level], starts: Sequence[int], ends: set[int], request: PathRequest
     ) -> Frontier:
-        """How far the walk came: first the places that call, without a known target, a name that leads to the end."""
+        """How far the search came: first the places with a call of unknown target whose name leads to the end."""
         nodes = self._nodes
         reached = set(starts).union(*(level.target.tolist() for level in levels))
         ended = len(levels) < request.depth
@@ -390,7 +388,7 @@ class _Walk:
         )
 
     def _trails(self, reached: Sequence[int]) -> list[Lost]:
-        """The calls without a known target of names that the repository has, in the places that are reached first."""
+        """The calls of unknown target, of names that the repository has, in the nodes that are reached first."""
         nodes, found = self._nodes, []
         rows = nodes.snapshot.symbols.symbol_rows([node for node in reached[:_LOOKED] if node < nodes.first_file])
         for row in (rows[node] for node in reached[:_LOOKED] if node in rows):
@@ -404,7 +402,7 @@ class _Walk:
         return found[:_PLACES]
 
     def _leading_to(self, ends: set[int]) -> list[str]:
-        """Names of definitions from which calls lead to the end, the nearest first, without those that many have."""
+        """Names of definitions from which calls lead to the end, the nearest first, without frequent names."""
         graph = self._graph
         found: dict[str, None] = {}
         seen, level = set(ends), sorted(ends)

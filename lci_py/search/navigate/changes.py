@@ -1,5 +1,6 @@
-"""What has changed, of which `lci affected` tells who notices: the definitions that differ from a commit, that a diff
-touches, that stand in some files or have a name."""
+"""The changes that `lci affected` starts from: definitions that differ from a commit, that a diff touches, that are in
+given files, or that have a given name.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ _SHALLOW = "a shallow clone lacks older commits"
 
 
 class Changes(NamedTuple):
-    """What has changed, by path and line."""
+    """The changed places, by path and line."""
 
     places: tuple[ChangedPlace, ...]
     commit: str | None = None  # with which the work tree was compared
@@ -41,8 +42,8 @@ class Changes(NamedTuple):
 
 
 def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
-    """What a request says has changed: the contents of files, what a diff touches, what differs from a revision; where
-    there is no such revision, a definition by its name or by a line of it.
+    """The changes that a request names: whole files, a diff, the differences from a revision or, if there is no such
+    revision, a definition by its name or by a line of it.
 
     Raises:
         UsageError: The diff or the revision cannot be used, or there is no git work tree.
@@ -80,14 +81,14 @@ def _definitions_of(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
 
 
 def _indexed(path: str, snapshot: Snapshot) -> str | None:
-    """The indexed file of a path from the root, or from a folder above it, as git may write it."""
+    """The indexed file of a path relative to the root, or to a folder above it, as git may write it."""
     known = frozenset(snapshot.symbols.paths())
     parts = Path(path).as_posix().split("/")
     return next((tail for start in range(len(parts)) if (tail := "/".join(parts[start:])) in known), None)
 
 
 def _touched(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tuple[ChangedPlace, ...]:
-    """The innermost definitions around some lines of files; the file, of a line outside of all."""
+    """The innermost definitions that enclose the given lines of files; the file itself for a line outside of all."""
     found: dict[str, ChangedPlace] = {}
     for path, numbers in lines.items():
         definitions = [one for one in present.definitions(path) if one.kind not in _PROSE]
@@ -110,7 +111,7 @@ _HUNK = re.compile(r"@@ -(?P<old>\d+)(?:,(?P<removed>\d+))? \+(?P<new>\d+)(?:,(?
 
 
 def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
-    """File -> the lines that a unified diff changes, in the files as they are: with the diff applied, or without.
+    """File to the lines that a unified diff changes, in the files as they are: with the diff applied, or without.
 
     Raises:
         UsageError: It is no unified diff.
@@ -149,7 +150,7 @@ class _Side(NamedTuple):
 
 
 def _read_hunk(match: re.Match[str], lines: Iterator[str]) -> tuple[_Side, _Side]:
-    """The two sides of the hunk whose lines come next."""
+    """The two sides of the hunk whose lines follow."""
     old, new = (_Side(int(match[name]), [], set()) for name in ("old", "new"))
     left = [int(match[name] or 1) if match[name] is not None else 1 for name in ("removed", "added")]
     run = ""  # the signs of the changed lines since the last one that both sides have
@@ -174,7 +175,7 @@ def _read_hunk(match: re.Match[str], lines: Iterator[str]) -> tuple[_Side, _Side
 
 
 def _mark(old: _Side, new: _Side, run: str) -> None:
-    """Mark the line before lines that only the other side has."""
+    """On the side that lacks the lines of a run, mark the line before them."""
     for side, own in ((old, "-"), (new, "+")):
         if run and own not in run:
             side.changed.add(max(side.first + len(side.lines) - 1, 1))
@@ -189,7 +190,7 @@ def _side(line: str) -> str:
 
 
 def _whole(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
-    """Everything in some files."""
+    """All definitions of the files."""
     found = []
     for path in files:
         definitions = present.definitions(path)
@@ -202,10 +203,11 @@ def _whole(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
 def _since(
     snapshot: Snapshot, revision: str, present: PresentFiles
 ) -> tuple[str | None, list[ChangedPlace], tuple[str, ...]]:
-    """The commit, and what differs from it, by path and line; what was only moved to another file does not.
+    """The commit, and what differs from it, by path and line; a definition that was only moved to another file does
+    not.
 
-    In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also the
-    repositories that cannot be compared, unless that is all of them.
+    In a workspace, each repository is compared with its own commit of that name, and the commit is None. Also returns
+    the repositories that cannot be compared, unless that is all of them.
     """
     root = snapshot.root
     if not is_workspace(root):
@@ -257,7 +259,7 @@ def _compared(
 
 
 def _is_code(path: str, snapshot: Snapshot) -> bool:
-    """Whether a file can have definitions; of the others, which may be large, git need not give the contents."""
+    """Whether a file can have definitions; git is not asked for the contents of others, which may be large."""
     from lci_py.source.syntax.languages import TEXT, detect
 
     known = language_and_lambdas(snapshot.symbols, path)
@@ -265,7 +267,7 @@ def _is_code(path: str, snapshot: Snapshot) -> bool:
 
 
 def _unmoved(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
-    """Without what is now in another file, if it is the same there; if it is not, it is modified."""
+    """The changes without definitions that were only moved to another file; those also changed count as modified."""
 
     def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
         made: dict[tuple[str | None, str], set[str]] = {}
@@ -292,7 +294,7 @@ def _same_text(one: bytes, other: bytes) -> bool:
 def _differences(
     path: str, before: bytes | None, now: bytes | None, present: PresentFiles
 ) -> list[tuple[ChangedPlace, str]]:
-    """What differs between two contents of a file, each with the digest of its text."""
+    """The definitions that differ between two contents of a file, each with the digest of its text."""
     old = {one.id: one for one in (parsed(path, before) if before is not None else ()) if one.kind not in _PROSE}
     new = {one.id: one for one in (present.definitions(path) if now is not None else ()) if one.kind not in _PROSE}
     own_before, own_now = _own_lines(before or b"", old.values()), _own_lines(now or b"", new.values())
@@ -318,8 +320,7 @@ _OUTSIDE, _ABOVE = "", "above"
 
 
 def _own_lines(data: bytes, definitions: Collection[Definition]) -> dict[str, list[bytes]]:
-    """The lines of each definition that are in none inside it, by id, and the others; without blank lines and the
-    blanks around them."""
+    """By id, each definition's lines outside of nested ones, and the lines outside of all; stripped, not blank."""
     lines = data.split(b"\n")
     reaches = _reaches(lines, definitions)
     owners = [_OUTSIDE] * len(lines)
@@ -338,7 +339,7 @@ _COMMENT = re.compile(rb"\s*(?:#|//|--|;)")
 
 
 def _reaches(lines: Sequence[bytes], definitions: Iterable[Definition]) -> dict[str, int]:
-    """The last line of each definition, with the comments after it that are indented like its body."""
+    """The last line of each definition, including trailing comments that are indented like its body."""
     found = {}
     for one in definitions:
         last = one.end_line

@@ -1,8 +1,8 @@
-"""Calls that reach a method without naming it: through the method of a base or interface that it overrides, or by a
-name that the program puts together (`getattr(self, "visit_" + kind)`).
+"""Calls that reach a method without naming it: dynamic dispatch through the method of a base or interface, and computed
+names (`getattr(self, "visit_" + kind)`).
 
-No edges are stored for these. They follow from the edges of inheritance, and from the text of the few calls that take a
-name.
+No edges are stored for these. They are derived from the edges of inheritance, and from the text of the few calls that
+take a name.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _LEAST = 3
 
 
 class Through(NamedTuple):
-    """A declared method, and what stands behind it."""
+    """A declared method, and the methods that implement or override it."""
 
     declared: int  # its number
     types: int  # methods that override it, or implement it
@@ -58,7 +58,7 @@ class Through(NamedTuple):
 
 
 class Dispatch:
-    """Answers for one snapshot which methods stand behind which."""
+    """Dynamic dispatch in one snapshot: which methods implement or override which."""
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
@@ -71,13 +71,12 @@ class Dispatch:
     def calls(
         self, rows: Sequence[Row], asked: Sequence[int], direction: Direction
     ) -> tuple[list[Call], list[Through]]:
-        """The calls that lead to some definitions, or on from them, without naming what runs; and the declared methods
-        that they name.
+        """The calls by dynamic dispatch or computed name to definitions (or from them), and the declared methods they
+        name.
 
         Args:
-            rows: The definitions; origins of callers are places among these.
-            asked: Their nodes; origins of callees are places among these.
-            direction: Which way.
+            rows: The definitions; origins of callers are indices into these.
+            asked: Their nodes; origins of callees are indices into these.
         """
         found = self.callers(rows) if direction == "callers" else self.callees(asked)
         calls: dict[int, Call] = {}
@@ -87,7 +86,7 @@ class Dispatch:
         return list(calls.values()), found
 
     def places(self, through: Sequence[Through]) -> list[types.Through]:
-        """The values of some declared methods."""
+        """Declared methods as values for the answer."""
         places = self._nodes.places(one.declared for one in through)
         return [
             types.Through(places[one.declared], one.types, len(one.sites), bool(one.calls))
@@ -98,7 +97,9 @@ class Dispatch:
     # --- who calls ------------------------------------------------------------------------------------------------
 
     def callers(self, rows: Sequence[Row]) -> list[Through]:
-        """The calls of declared methods that some methods override, by declared method; first those of few methods."""
+        """The calls of declared methods that the given ones override, by declared method; those with few
+        methods first.
+        """
         own = [int(row["symbol_number"]) for row in rows]
         known = self._sites(own)
         found: dict[int, tuple[set[tuple[int, int]], list[Edge]]] = {}
@@ -127,7 +128,7 @@ class Dispatch:
     def _reaching(
         self, declared: Member, owner: int, origin: int, known: set[tuple[int, int]]
     ) -> Iterator[tuple[tuple[int, int], Edge]]:
-        """The calls of a declared method that may run that of a type."""
+        """The calls of a declared method that may run the method of the type `owner`."""
         edges = self._graph.edges([declared.number], CALLS, incoming=True)
         for node, line, step in zip(edges.node.tolist(), edges.line.tolist(), edges.step.tolist(), strict=True):
             rule = step & ~AMBIGUOUS
@@ -138,8 +139,9 @@ class Dispatch:
             yield (node, line), (origin, node, line, DISPATCH | AMBIGUOUS)
 
     def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
-        """Whether a call on the own object may be one on an object of a type: it stands in a type above that, and does
-        not name the method of a base."""
+        """Whether a call on `self` may be on an object of type `owner`: from a supertype, not naming a
+        base's method.
+        """
         around = self.type_around(caller)
         if around == owner or around not in self._above(owner):
             return False
@@ -148,7 +150,7 @@ class Dispatch:
     # --- what is called -------------------------------------------------------------------------------------------
 
     def callees(self, asked: Sequence[int]) -> list[Through]:
-        """The methods behind those that some definitions call."""
+        """The implementations of the methods that definitions call."""
         return [
             Through(
                 node, types, tuple(sorted({(asked[origin], line) for origin, _, line, _ in edges})),
@@ -158,11 +160,11 @@ class Dispatch:
         ]  # fmt: skip
 
     def edges(self, asked: Sequence[int]) -> list[Edge]:
-        """From some definitions to the methods behind those that they call, where these are few."""
+        """Edges from definitions to the implementations of methods that they call, if these are few."""
         return [edge for _, types, edges in self._calls_behind(asked) if types <= MOST_LISTED for edge in edges]
 
     def _calls_behind(self, asked: Sequence[int]) -> Iterator[tuple[int, int, list[Edge]]]:
-        """Methods that are called, how many stand behind each, and what calls of it may run besides."""
+        """Methods that are called, the number of their implementations, and the edges to those."""
         own = [(place, one) for place, node in enumerate(asked) for one in (node, *self._graph.lambdas_of(node))]
         edges = self._graph.edges([one for _, one in own], CALLS)
         rows = list(zip(*(column.tolist() for column in edges), strict=True))
@@ -189,14 +191,14 @@ class Dispatch:
     # --- methods --------------------------------------------------------------------------------------------------
 
     def _of_row(self, row: Row) -> Iterator[tuple[int, Member]]:
-        """The method that a row is, with its type."""
+        """The method of a row, with its type."""
         if row["kind"] != "method" or row["symbol"] in _CONSTRUCTORS:
             return
         for owner, methods in self._members(row["symbol"]).items():
             yield from ((owner, method) for method in methods if method.number == int(row["symbol_number"]))
 
     def _members_at(self, numbers: Sequence[int]) -> dict[int, Member]:
-        """Number -> method, of those of some symbols that are methods of types that have types below them."""
+        """Number to method, for those symbols that are methods of types with subtypes."""
         wanted = set(numbers)
         names = {
             row["symbol"]
@@ -212,7 +214,7 @@ class Dispatch:
         }
 
     def _members(self, name: str) -> dict[int, list[Member]]:
-        """Type -> its own methods of a name."""
+        """Type to its own methods of a name."""
         found = self._named.get(name)
         if found is None:
             found = self._named[name] = {}
@@ -241,7 +243,7 @@ class Dispatch:
         return [m for above in self._above(owner) for m in members.get(above, ()) if _may_be(m, method)]
 
     def _behind(self, declared: Member) -> list[Member]:
-        """The methods that a call of a declared one may run besides."""
+        """The further methods that a call of a declared method may run."""
         if declared.number not in self._besides:
             self._besides[declared.number] = self._found_behind(declared)
         return self._besides[declared.number]
@@ -268,7 +270,7 @@ class Dispatch:
         return self._reached(type_, incoming=True)
 
     def _reached(self, type_: int, *, incoming: bool) -> list[int]:
-        """The types above or below one, the nearest first."""
+        """The supertypes or subtypes of a type, the nearest first."""
         key = (type_, incoming)
         if key not in self._lines:
             found: dict[int, None] = {}
@@ -289,7 +291,7 @@ class Dispatch:
         return {}
 
     def _implementing(self, interface: int) -> set[int]:
-        """The types that have all methods of an interface, also by what they embed."""
+        """The types that have all methods of an interface, including embedded ones."""
         known = self._sets.get(interface)
         if known is None:
             names = owned_names(self._symbols, [interface, *self._above(interface)])
@@ -328,7 +330,7 @@ class Dispatch:
     # --- names that are put together --------------------------------------------------------------------------------
 
     def by_name(self, rows: Sequence[Row]) -> list[Call]:
-        """The calls that take a name which the program puts together, if it may be that of some definitions."""
+        """The calls with a computed name that may be that of one of the definitions."""
         edges: list[Edge] = []
         for origin, row in enumerate(rows):
             name, language = row["symbol"], row["language"]
@@ -344,8 +346,7 @@ class Dispatch:
         return joined(edges)
 
     def _taking_names(self, language: str) -> list[tuple[int, int, bool, list[re.Pattern[str]]]]:
-        """The calls of a language that take a name which is put together beside them: node, line, whether they are on
-        the own object, and patterns of the names."""
+        """The calls of a language that take a computed name: node, line, whether they are on `self`, name patterns."""
         if language not in self._taking:
             found = self._taking[language] = []
             for taking in table_of(language).get("calls_by_name", ()):
@@ -370,7 +371,7 @@ class Dispatch:
 
 
 def _built(text: str) -> list[re.Pattern[str]]:
-    """Patterns of the names that some code puts together."""
+    """Patterns of the names that a piece of code computes."""
     found = []
     for match in _BUILT.finditer(text):
         written = match["text"]
@@ -390,7 +391,7 @@ def _built(text: str) -> list[re.Pattern[str]]:
 
 
 def _nearest(method: Member, types: Sequence[Member]) -> int:
-    """The type of a method that stands outside of it: in its file, in its folder, or the only one of the name."""
+    """The type of a method that is defined outside of it: in its file, in its folder, or the only one of the name."""
     own = [one for one in types if one.language == method.language]
     beside = [one for one in own if one.folder == method.folder]
     for chosen in ([one for one in beside if one.file == method.file], beside, own):
@@ -412,7 +413,7 @@ def _may_be(declared: Member, method: Member) -> bool:
 
 
 def _parameters(method: Member) -> int:
-    """How many parameters a signature of Go lists."""
+    """The number of parameters in a Go signature."""
     text = method.signature.partition(f"{method.name}(")[2]
     depth, commas = 0, 0
     for place, sign in enumerate(text):

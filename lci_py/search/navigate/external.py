@@ -26,7 +26,7 @@ _RENAMED = frozenset({"flow", "value", "import"})
 
 
 def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
-    """The calls in some definitions that no edge explains, by name and file; in the order of their first lines."""
+    """The calls in definitions that no edge explains, by name and file; in the order of their first lines."""
     asked = nodes.asked(rows)
     explained = _explained(nodes, asked)
     found: dict[tuple[str, str], tuple[list[int], bool]] = {}
@@ -44,7 +44,7 @@ def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
 
 
 def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
-    """File -> the positions among its symbols of those that are asked about."""
+    """File to the positions of the given nodes among its symbols."""
     found: dict[int, set[int]] = {}
     for node in asked:
         file = nodes.file_of(node)
@@ -53,7 +53,7 @@ def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
 
 
 def _explained(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
-    """(file, line) -> the names that an edge from that line explains, each with the edge's step."""
+    """(file, line) to the names that an edge from that line explains, each with the edge's step."""
     from lci_py.search.navigate.nodes import step_name
 
     own = [*asked, *(inner for node in asked for inner in nodes.graph.lambdas_of(node))]
@@ -96,7 +96,7 @@ def _unexplained(
 
 
 def _dotted(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
-    """The name of a call, prefixed by the module it is imported from, and whether an import says so."""
+    """The name of a call, qualified by the module it is imported from, and whether an import says so."""
     written = f"{call.receiver}.{call.name}" if call.receiver else call.name
     first = _FIRST.match(written)
     item = bound.get(first.group()) if first else None
@@ -111,14 +111,12 @@ def _dotted(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
 def unresolved_uses(
     nodes: Nodes, name: str, passes: Callable[[Place], bool] | None = None, known: Container[tuple[int, int]] = ()
 ) -> int:
-    """In how many places a name is called without a known target. A call that means another definition of the same
-    name has one.
+    """The number of calls of a name without a known target. Calls of another definition of that name have one.
 
     Args:
-        nodes: The graph's nodes.
-        name: The name alone, as it stands in a call.
-        passes: Which callers count; all if left out.
-        known: Callers' nodes and lines of calls that are known to mean the name.
+        name: The unqualified name.
+        passes: Selects callers; None for all.
+        known: (caller's node, line) of calls that are known to mean the name.
     """
     unexplained = unexplained_uses(nodes, name, known)
     if passes is not None:
@@ -129,8 +127,7 @@ def unresolved_uses(
 
 
 def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] = ()) -> dict[tuple[int, int], int]:
-    """(Caller's node, line) -> how often a name is called there without a known target. Arguments as in
-    `unresolved_uses`."""
+    """(Caller's node, line) to the number of calls of a name without a known target. See `unresolved_uses`."""
     uses: dict[tuple[int, int], int] = {}
     for file, caller, line in calls_named(nodes.snapshot.symbols, name):
         place = nodes.caller(file, caller), line
@@ -149,7 +146,7 @@ def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] 
 
 
 def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
-    """(Caller's node, line) of the calls of a name that nothing in the repository has: `os.path.exists`, `exists`."""
+    """(Caller's node, line) of the calls of a name that the repository does not define: `os.path.exists`, `exists`."""
     whole = _DOTS.sub(".", name)
     last = whole.rpartition(".")[2]
     found = sorted(unexplained_uses(nodes, last))
@@ -166,7 +163,7 @@ def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
 
 
 def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
-    """(Caller's node, line) -> the targets of the calls there, each with the edge's step; where there are any."""
+    """(Caller's node, line) to the targets of the calls there, each with the edge's step; only sites with edges."""
     from lci_py.search.navigate.nodes import step_name
 
     own = sorted({node for node, _ in sites})
@@ -180,7 +177,7 @@ def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int]
 
 
 def _named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
-    """Those of some targets that a call by a name may lead to: of a type's name, to its constructor."""
+    """Those of the targets that a call by this name may lead to: for a type's name, its constructor."""
     symbols = sorted(target for target in targets if target < nodes.first_file)
     known = names(nodes.snapshot.symbols, symbols)
     return {
@@ -189,7 +186,7 @@ def _named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
 
 
 def _unexplained_at(nodes: Nodes, place: tuple[int, int], name: str) -> int:
-    """How many calls of a name no edge explains, of those that one node makes on a line."""
+    """The number of calls of a name by one node on a line that no edge explains."""
     node, line = place
     file = nodes.file_of(node)
     bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}

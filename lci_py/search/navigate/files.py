@@ -1,4 +1,4 @@
-"""`lci files`: indexed files by what somebody remembers of their paths."""
+"""`lci files`: finds indexed files by parts of their paths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _GLOB = re.compile(r"[*?\[]")
 
 
 class _Fit(NamedTuple):
-    """How a pattern fits a path."""
+    """How well a pattern fits a path."""
 
     rank: int  # the sum of those of its parts
     spread: int  # of letters that do not stand together: how many columns they take, first to last; else 0
@@ -37,9 +37,9 @@ class _Fit(NamedTuple):
 def files(snapshot: Snapshot, request: FilesRequest) -> FilesAnswer:
     """The indexed files that fit a pattern and pass the filters.
 
-    Every part of the pattern must stand in the path, in any order; its case counts if it has a capital letter. Where no
-    path has them all, their letters need only come in order, as in fzf. A better fit comes first, then sources before
-    tests and examples, then what other files use more.
+    Every part of the pattern must occur in the path, in any order; case matters if a part has a capital letter. If no
+    path has them all, their letters need only occur in order, as in fzf. A better fit comes first, then sources before
+    tests and examples, then files that others use more.
 
     Raises:
         BadGlobError: A path filter, or the pattern, is no glob.
@@ -79,7 +79,7 @@ def files(snapshot: Snapshot, request: FilesRequest) -> FilesAnswer:
 
 
 def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
-    """What tells how a path fits; None if it does not."""
+    """The function that rates a path by the pattern; it returns None if the path does not fit."""
     parts = [_part(text) for text in pattern.split()]
 
     def fit(path: str) -> _Fit | None:
@@ -98,7 +98,7 @@ def _fitting(pattern: str) -> Callable[[str], _Fit | None]:
 
 
 def _part(text: str) -> Callable[[str, str, int], _Fit | None]:
-    """How one part fits a path; its arguments are the path, the path in lower case and where the file's name begins."""
+    """The function that rates a path by one part, given the path, its lower case and the start of the file name."""
     exact = text != text.lower()
     letters = re.compile(".*?".join(f"({re.escape(char)})" for char in text), 0 if exact else re.IGNORECASE)
 
@@ -135,7 +135,7 @@ def _rank(path: str, start: int, end: int, name: int) -> int:
 
 
 def _uses(snapshot: Snapshot) -> Sequence[int] | None:
-    """For each file, the calls and imports that lead to it from other files; None while there is no graph."""
+    """For each file, the number of calls and imports from other files; None while there is no graph."""
     if snapshot.root.parent.name == FOLDER:
         return None  # of a workspace, a large repository would stand before the others
     import numpy as np

@@ -36,11 +36,11 @@ _SHALLOW = "the clone is shallow and has no older commits: `git fetch --unshallo
 
 
 def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
-    """The commits of what a request names.
+    """The commits of the definition or file that a request names.
 
-    A definition has the lines that HEAD has it on, wherever it stands now. The companions are files, by how many
-    commits changed both (support), and which share of the target's commits that is (confidence), as in Zimmermann et
-    al., Mining version histories to guide software changes, 2004.
+    The lines of a definition are those at HEAD. The companions are files, by how many commits changed both (support),
+    and which share of the target's commits that is (confidence), as in Zimmermann et al., Mining version histories to
+    guide software changes, 2004.
 
     Raises:
         UnknownTargetError: There is no such definition or file.
@@ -117,7 +117,7 @@ def _definition(
 
 
 def _repository(root: Path, path: str) -> tuple[Path, str]:
-    """The folder in which git is asked about a path, and what the path has before it.
+    """The folder in which git is asked about a path, and the prefix of the path that leads to it.
 
     Raises:
         UsageError: It is in no git work tree, or git does not answer there.
@@ -134,7 +134,7 @@ def _repository(root: Path, path: str) -> tuple[Path, str]:
 
 
 def _in_content(data: bytes | None, definition: Definition) -> Definition | None:
-    """A definition as another content of its file has it; None if that has none of its name."""
+    """The same definition in another content of its file; None if that has none of its name."""
     others = parsed(definition.file, data) if data is not None else []
     by_name = [one for one in others if one.qualified_name == definition.qualified_name]
     return next((one for one in others if one.id == definition.id), by_name[0] if by_name else None)
@@ -152,7 +152,7 @@ def _commit(one: Logged, path: str, prefix: str, *, patch: bool) -> Commit:
 
 
 def _companions(folder: Path, path: str, prefix: str, log: Log, present: PresentFiles) -> tuple[Companion, ...]:
-    """The files that changed most often in the commits of the target, and are still there."""
+    """The files that changed most often in the commits of the target and still exist."""
     changed = files_of_commits(folder, [one.id for one in log.commits[:_READ]])
     commits = [set(names) for names in changed.values() if 0 < len(names) <= _SWEEPING]
     counts = Counter(name for names in commits for name in names if name != path)

@@ -1,4 +1,4 @@
-"""Which definitions a NAME means: `close`, `Session.close`, `src/session.py::Session.close`."""
+"""The definitions that a NAME means: `close`, `Session.close`, `src/session.py::Session.close`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CONSTANT = lazily(r"#\s*define\s+\w+(?=\s)(?!\s*[A-Za-z_]\w*\s*$)")
 
 
 class Meant(NamedTuple):
-    """One thing that a name can mean: a definition, with its overloads, declarations and variants."""
+    """One meaning of a name: a definition with its overloads, declarations and variants."""
 
     spelled: str  # what names it alone
     rows: tuple[Row, ...]
@@ -42,12 +42,11 @@ class Meant(NamedTuple):
 
 
 def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -> list[Meant]:
-    """Everything that a name can mean, those in tests last.
+    """All meanings of a name, those in tests last.
 
     Args:
-        symbols: The index.
-        name: A name, the end of a qualified one, either after `FILE::`, whose FILE may be the end of a path.
-        callable_only: Leave out what cannot be called, unless that is all there is.
+        name: A name or the end of a qualified one, perhaps after `FILE::`, whose FILE may be the end of a path.
+        callable_only: Leave out what cannot be called, unless nothing can.
     """
     rows = symbols.definitions(name, Filters())
     file, _, rest = name.partition("::")
@@ -65,15 +64,14 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
 
 
 def likeliest(nodes: Nodes, found: Sequence[Meant], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
-    """The definitions that a name most likely means, and what else it can mean.
+    """The definitions that a name most likely means, and its other meanings.
 
-    To ask back would cost whoever asks another call. Sources come before tests, vendored code, examples and
-    declarations; of several sources the one that most calls lead to.
+    Asking back would cost another call. Sources come before tests, vendored code, examples and declarations; of several
+    sources the one that most calls lead to.
 
     Args:
-        nodes: Of the graph.
-        found: What the name can mean.
-        every: Whether all of it is wanted: then nothing is left.
+        found: The meanings of the name.
+        every: Return all of them as meant, and none as other.
     """
     if every or len(found) < 2:
         return [row for meant in found for row in meant.rows], ()
@@ -98,14 +96,14 @@ def _is_in(row: Row, file: str) -> bool:
 
 
 def _callable(found: list[Meant]) -> list[Meant]:
-    """Those that can be called, without their parts that cannot; all if none can."""
+    """The meanings that can be called, reduced to their callable rows; all if none can."""
     called = [meant._replace(rows=rows) for meant in found if (rows := tuple(filter(_is_called, meant.rows)))]
     kinds = FUNCTION_KINDS | TYPE_KINDS
     return called or [meant for meant in found if any(row["kind"] in kinds for row in meant.rows)] or found
 
 
 def _is_called(row: Row) -> bool:
-    """Whether calls can mean a definition: a function, a macro that is no constant, a type that they make."""
+    """Whether calls can mean a definition: a function, a function-like macro, a type that is constructed."""
     kind, language = row["kind"], row["language"]
     if kind == "macro" and has_rule(language, "expanding"):
         return _CONSTANT.match(row["signature"]) is None
@@ -138,7 +136,7 @@ def groups(rows: Sequence[Row]) -> list[Meant]:
 
 
 def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
-    """The groups, with what a `.d.ts` anywhere declares beside the one definition of that name in a script."""
+    """The groups; a unique definition in a script is merged with the declarations of its name in `.d.ts` files."""
     defined: dict[str, list[list[Row]]] = {}
     for group in home:
         if group[0]["file"].endswith(_SCRIPTS) and not group[0]["file"].endswith(_DECLARING_SCRIPTS):
@@ -154,8 +152,9 @@ def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
 
 
 def _key(row: Row) -> object:
-    """A key that definitions of one thing share: overloads, an accessor pair, a stub and its definition, the parts of
-    a type, variants for several systems."""
+    """A key that definitions of one thing share: overloads, an accessor pair, a stub and its definition, the parts of a
+    type, variants for several systems.
+    """
     language, name, path = row["language"], row["qualified_name"], row["file"]
     if has_rule(language, "parted_types") and row["kind"] in TYPE_KINDS | {"module"}:
         return language, name

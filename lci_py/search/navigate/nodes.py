@@ -85,7 +85,7 @@ class Nodes:
         return {node: found[node] for node in wanted if node in found}
 
     def asked(self, rows: Sequence[Row]) -> list[int]:
-        """The nodes of some definitions; for a type, also those of its constructors."""
+        """The nodes of definitions; for a type, also those of its constructors."""
         own = [int(row["symbol_number"]) for row in rows]
         types = [number for number, row in zip(own, rows, strict=True) if row["kind"] in TYPE_KINDS]
         return list(dict.fromkeys([*own, *self.constructors(types)]))
@@ -95,15 +95,17 @@ class Nodes:
         return constructors(self.snapshot.symbols, types)
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
-        """The callers or callees of some nodes together, each other end once. The calls inside an anonymous function
-        count as calls of the definition around it."""
+        """The callers or callees of all nodes together. Calls in anonymous functions belong to the
+        enclosing definition.
+        """
         own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
         edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
         return joined((own[origin][0], node, line, step) for origin, node, line, step in _rows(edges))
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
-        """The callers or callees of each node on its own, for a tree. An anonymous function with a known caller is a
-        node of the tree; one without is attributed to the definition around it, which handed it out."""
+        """The callers or callees of each node separately, for a tree. An anonymous function with a known caller is a
+        node of the tree; one without belongs to its enclosing definition, which passed it on.
+        """
         own = [
             (place, one)
             for place, node in enumerate(nodes)
@@ -125,7 +127,7 @@ class Nodes:
         return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]
 
     def inherited(self, rows: Sequence[Row]) -> list[Call]:
-        """Who constructs a type that inherits its constructor: calls of the base's constructor by the type's name."""
+        """The calls that construct a type with an inherited constructor: those of the base's, by the type's name."""
         found = []
         for origin, row in enumerate(rows):
             number = int(row["symbol_number"])
@@ -150,7 +152,7 @@ class Nodes:
         return []
 
     def _says(self, node: int, line: int, name: str) -> bool:
-        """Whether a call of this name stands on a line of the node's file."""
+        """Whether a line of the node's file has a call of this name."""
         file = self.file_of(node)
         if file not in self._called:
             self._called[file] = {(call.line, call.name) for call in calls_in(self.snapshot.symbols, file)}
@@ -161,8 +163,12 @@ class Nodes:
         return {}
 
     def caller(self, file: int, caller: int) -> int:
-        """The node that makes a call, from what the calls of a file say: a place among its symbols, -1 for the file,
-        and below that the place of an anonymous function."""
+        """The node that makes a call.
+
+        Args:
+            caller: As stored in the calls of a file: an index into its symbols, -1 for the file, and below that the
+                index of an anonymous function.
+        """
         if caller >= 0:
             return int(self.graph.first_symbol[file]) + caller
         return (
@@ -188,7 +194,7 @@ def place_of(row: Row) -> Place:
 
 
 def merged(one: Call, other: Call) -> Call:
-    """The calls between two nodes that stand for the same two definitions."""
+    """Merge the calls between two nodes that stand for the same two definitions."""
     surer = max(one, other, key=lambda call: (call.confidence, -call.step))
     return Call(
         one.node,
@@ -204,7 +210,7 @@ def _rows(edges: Edges) -> Iterator[Edge]:
 
 
 def joined(edges: Iterable[Edge]) -> list[Call]:
-    """Edges grouped by their other end, ascending."""
+    """Group edges by their other end, ascending."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for origin, node, line, step in edges:
         found.setdefault(node, []).append((line, step, origin))

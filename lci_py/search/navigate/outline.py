@@ -1,4 +1,4 @@
-"""`lci outline`: the definitions of files as a tree; and a map of a folder, of its most central definitions."""
+"""`lci outline`: the definitions of files as a tree, or a map of a folder's most central definitions."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ _PRIVATE = 0.5
 
 
 def outline(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, float] | None = None) -> OutlineAnswer:
-    """The definitions of some files or folders, those that matter most first.
+    """The definitions of files or folders, the most important first.
 
     Args:
-        snapshot: The index, and the files as they are now.
-        request: What to show.
-        found: With a query, the ids of its results, and how well each fits.
+        found: With a query, the ids of its results, with their scores.
     Raises:
         BadGlobError: A path filter is no glob.
         UnknownTargetError: A file is not indexed, and the request is about indexed ones only.
@@ -67,7 +65,7 @@ def _of_files(snapshot: Snapshot, request: OutlineRequest) -> OutlineAnswer:
 
 
 def _filter(filters: Filters) -> Callable[[Definition], bool]:
-    """Whether a definition passes the filters on kind, language and path."""
+    """A test whether a definition passes the filters on kind, language and path."""
     from lci_py.index.shards.filters import languages, path_test
 
     on_path, known = path_test(filters), languages(filters)
@@ -178,7 +176,7 @@ def _by_rank(
     chosen: Sequence[int],
     found: Mapping[str, float],
 ) -> list[int]:
-    """The definitions, the most central first; exported ones before the others, unless the map is about something."""
+    """The definitions, the most central first; exported ones before others, unless the map has a subject."""
     import numpy as np
 
     from lci_py.search.navigate.centrality import page_rank
@@ -196,7 +194,7 @@ def _by_rank(
 
 
 def _starts(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, float]) -> dict[int, float]:
-    """The nodes that the map is about, with weights; none if it is about nothing in particular."""
+    """The nodes that the map is about, with weights; none if it has no subject."""
     graph = snapshot.graph
     starts: dict[int, float] = {}
     if request.near is not None:

@@ -53,12 +53,12 @@ class PresentFiles:
         self._known: dict[str, list[Definition]] = {}
 
     def stale(self, path: str) -> bool:
-        """Whether a file differs from what was indexed; its content decides, which is what is shown."""
+        """Whether a file's content, which is what is shown, differs from what was indexed."""
         snapshot = self.snapshot
         return snapshot.freshness.changed(path) or snapshot.reader.digest(path) != snapshot.freshness.sha(path)
 
     def lines(self, path: str) -> list[bytes] | None:
-        """The lines of a text file; None if it cannot be read, or is none."""
+        """The lines of a text file; None if it cannot be read or is binary."""
         found = self.snapshot.reader.lines(path)
         if found is None or any(b"\0" in line for line in found):
             return None
@@ -77,7 +77,7 @@ class PresentFiles:
         self._known |= {path: _of_rows(found) for path, found in rows.items()}
 
     def of_row(self, row: Row) -> Definition | None:
-        """The definition of a row of the index, where it is now; None if its file no longer has it."""
+        """The current definition for a row of the index; None if its file no longer has it."""
         return self.find(row["file"], row["id"]) if self.stale(row["file"]) else _of_rows([row])[0]
 
     def definitions(self, path: str) -> list[Definition]:
@@ -106,12 +106,10 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
     """The definitions of a name in the files that have changed since they were indexed.
 
     Args:
-        present: The files of the snapshot that lacks them.
         name: As for `SymbolicIndex.definitions`.
-        filters: That they pass.
     Returns:
-        Rows as of the index, without numbers, by path and line; and the files that were looked at, whose rows in the
-        index no longer count.
+        Rows as in the index, without numbers, by path and line; and the files read, whose rows in the index are
+            obsolete.
     Raises:
         BadGlobError: A path filter is no glob.
     """
@@ -145,7 +143,7 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
 
 
 def _filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Definition]], bool]:
-    """Whether a definition, one of those of its file, has a name and passes the filters, other than those on paths."""
+    """A test whether a definition (given with all of its file) has the name and passes the filters but for paths."""
     from fnmatch import fnmatchcase
 
     from lci_py.index.shards.filters import languages
@@ -188,7 +186,7 @@ def check_known(snapshot: Snapshot, name: str) -> None:
 
 
 def parsed(path: str, data: bytes) -> list[Definition]:
-    """The definitions of a file with this content; none if it is no text, or cannot be parsed."""
+    """The definitions of a file with this content; none if it is binary or cannot be parsed."""
     from lci_py.source.file_record import define_data
     from lci_py.source.repository.content import content_reason
     from lci_py.source.syntax.languages import HEAD_BYTES, detect
@@ -233,6 +231,6 @@ def _of_symbols(path: str, language: str, symbols: Sequence[Symbol]) -> list[Def
 
 
 def innermost(definitions: Sequence[Definition], line: int) -> Definition | None:
-    """The innermost definition around a line, doc comments included; None if it is outside of all."""
+    """The innermost definition that encloses a line, doc comments included; None if there is none."""
     around = [found for found in definitions if found.first_line <= line <= found.end_line]
     return min(around, key=lambda found: (found.end_line - found.first_line, -found.line), default=None)

@@ -1,5 +1,6 @@
-"""The places that refer to a name, by syntax: of files that hold the words of the name, by the marks in the index;
-those that have changed, or of which the marks do not tell all, are parsed."""
+"""The syntactic references to a name, in the files that hold its words. Unchanged files are answered from marks in the
+index; files that have changed, or whose marks are incomplete, are parsed.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +46,7 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     """The places that refer to a name.
 
     For a qualified name, definitions of other things with the same last part are left out, and so are calls that are
-    known to mean those. If nothing in the repository has the qualified name, only places that write it out count.
+    known to mean those. If the repository does not define the qualified name, only places that write it out count.
     """
     rows = meanings(snapshot.symbols, request.name, callable_only=False)
     own = [row for meant in rows for row in meant.rows]
@@ -71,7 +72,7 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
 
 
 class _Others:
-    """Lines of definitions and calls that are known to mean something else with the same name."""
+    """Lines of definitions and calls that are known to mean something else of the same name."""
 
     def __init__(self, snapshot: Snapshot, own: Sequence[Row], name: str) -> None:
         from lci_py.search.navigate.nodes import Nodes
@@ -96,12 +97,10 @@ class _Search:
     """One search for a name. It also counts the places that it leaves out."""
 
     def __init__(self, snapshot: Snapshot, name: str, others: _Others | None, before: re.Pattern[str] | None) -> None:
-        """
-        Args:
-            snapshot: Where to search.
-            name: The identifier to look for.
-            others: Lines that are known to mean something else.
-            before: Pattern of the text that must stand before the identifier on its line.
+        """Args:
+        name: The identifier.
+        others: Lines that are known to mean something else.
+        before: Pattern of the text that must precede the identifier on its line.
         """
         self._snapshot = snapshot
         self._name = name
@@ -132,7 +131,7 @@ class _Search:
                 yield from self._in_file(file, data)
 
     def _candidates(self) -> list[_File]:
-        """Files that may hold the name: those with its words, and those whose words the index does not all know."""
+        """Files that may hold the name: those with its words, and those whose words are not completely indexed."""
         snapshot = self._snapshot
         states = file_state(snapshot.symbols)
         numbers = set(files_with_words(snapshot, self._name, len(states)))
@@ -184,7 +183,7 @@ class _Search:
             yield Reference(file.path, item.line, item.column, item.role, text, file.language, place, stale)
 
     def _marked(self, file: _File, data: bytes) -> list[Occurrence] | None:
-        """What the index knows of a file that has not changed; None if that is not enough."""
+        """The occurrences in an unchanged file from the index; None if its marks are incomplete."""
         marks = marks_in(self._snapshot.symbols, file.number)
         if not marks:
             return None
@@ -205,7 +204,7 @@ class _Search:
 
 
 def _qualifier(name: str) -> re.Pattern[str] | None:
-    """What stands before the last part of a name that nothing here has: `json.` before dumps."""
+    """A pattern of the qualifier of a name that the repository does not define: `json.` before dumps."""
     *above, _ = _LAST.split(name)
     if not above or not all(above):
         return None
@@ -213,7 +212,7 @@ def _qualifier(name: str) -> re.Pattern[str] | None:
 
 
 def _enclosing(spans: Sequence[Span], item: Occurrence, name: str) -> Span | None:
-    """The innermost definition around an identifier, other than the one that the identifier itself names."""
+    """The innermost definition that encloses an identifier, other than the one it names."""
     # Definitions are in the order of their first lines, so the last one that reaches this line is the innermost.
     for place in range(bisect_right(spans, item.line, key=lambda span: span.line) - 1, -1, -1):
         span = spans[place]

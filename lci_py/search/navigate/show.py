@@ -1,4 +1,4 @@
-"""`lci show`: the text of a definition by its name, by the id of a result or by its place, as the file is now."""
+"""`lci show`: the current text of a definition, by its name, by the id of a result or by its location."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _DOCSTRING = re.compile(r"(\"\"\"|''')(.*?)\1", re.DOTALL)
 
 
 class _Missing(Exception):
-    """A target that nothing answers."""
+    """A target that nothing matches."""
 
     def __init__(self, message: str, near: Sequence[str] = ()) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class _Missing(Exception):
 
 
 def show(snapshot: Snapshot, request: ShowRequest) -> ShowAnswer:
-    """What each target names, in the order of the targets; a definition that two of them name is shown once.
+    """The definitions that the targets name, in the order of the targets; each is shown once.
 
     Raises:
         BadGlobError: A path filter is no glob.
@@ -75,10 +75,10 @@ class _Work:
         self._numbers: dict[str, Row] = {}  # rows of definitions, by id, for the graph
 
     def find(self, target: Target) -> tuple[list[Shown], int]:
-        """What a target names, within the limit, and how much that is in all.
+        """The definitions that a target names, within the limit, and their total number.
 
         Raises:
-            _Missing: There is nothing of that name.
+            _Missing: There is none.
         """
         if target.path is not None and target.lines is not None:
             return [self._at(target, target.path, *target.lines)], 1
@@ -113,7 +113,7 @@ class _Work:
         return self._at(target, path, int(line), None)
 
     def _block(self, target: Target, row: Row) -> Shown:
-        """Lines outside of definitions, found again by their text where the file has changed."""
+        """The lines of a block outside of definitions, located by their text if the file has changed."""
         path, first, last = row["file"], row["line"], row["end_line"]
         lines = self._snapshot.reader.lines(path)
         if lines is None:
@@ -182,7 +182,7 @@ class _Work:
     # --- by place -----------------------------------------------------------------------------------------------
 
     def _at(self, target: Target, path: str, first: int, last: int | None) -> Shown:
-        """The lines from `first` to `last`, or what is around `first`."""
+        """The lines from `first` to `last`, or what encloses `first`."""
         lines = self._text(path)
         if not 1 <= first <= max(1, len(lines)) or (last is not None and last < first):
             raise _Missing(f"{path} has {len(lines):,} lines, not {target.spelled.rpartition(':')[2]}")
@@ -211,7 +211,7 @@ class _Work:
         return self._lines(target, path, top, bottom, BLOCK_KIND)
 
     def _block_around(self, path: str, line: int) -> Row | None:
-        """The block that a search would give for a line outside of definitions; None if there is none."""
+        """The block that a search would return for a line outside of definitions; None if there is none."""
         symbols = self._snapshot.symbols
         if self._present.stale(path) or path not in (paths := symbols.paths()):
             return None
@@ -260,7 +260,7 @@ class _Work:
     # --- calls --------------------------------------------------------------------------------------------------
 
     def with_calls(self, item: Shown) -> Shown:
-        """With who calls it and what it calls, if that is asked for."""
+        """Add callers and callees, if requested."""
         request = self._request
         if item.symbol is None or not (request.callers or request.callees):
             return item
@@ -283,7 +283,7 @@ class _Work:
 
 
 def _outermost(rows: Sequence[Row]) -> list[Row]:
-    """Without the definitions that lie in others of them, whose bodies show them."""
+    """The definitions that do not lie in others of the list."""
     spans = {row["symbol_number"]: (row["line"], row["end_line"]) for row in rows}
     return [
         row
@@ -294,14 +294,14 @@ def _outermost(rows: Sequence[Row]) -> list[Row]:
 
 
 def _cut_out(lines: Sequence[bytes], first: int, last: int, around: int) -> tuple[int, tuple[str, ...]]:
-    """Some lines with those around them, as texts without line ends, and the number of the first."""
+    """Lines with their context, as texts without line ends, and the number of the first."""
     start = max(1, first - around)
     some = lines[start - 1 : last + around]
     return start, tuple(line.removesuffix(b"\r").decode("utf-8", "replace") for line in some)
 
 
 def _whole_doc(lines: Sequence[bytes], found: Definition) -> str:
-    """The doc comment of a definition. The index has only its beginning, which tells it from other comments here."""
+    """The complete doc comment of a definition. The index has only its beginning, by which it is recognised."""
     doc = found.doc
     if not doc.endswith("…"):
         return doc

@@ -38,8 +38,8 @@ class _Branch:
 
 
 def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
-    """The call tree of a name, `request.depth` levels deep. A place that occurs several times is
-    expanded once, where it comes first (level by level), and marked elsewhere.
+    """The call tree of a name, `request.depth` levels deep. A place that occurs several times is expanded once, at its
+    first occurrence level by level, and marked elsewhere.
 
     Raises:
         UsageError: The depth is out of range.
@@ -118,7 +118,7 @@ class _Grower:
         return every
 
     def _read(self, fresh: list[int], stands_for: dict[int, list[int]]) -> None:
-        """Look up the children of some nodes, all in one go."""
+        """Look up the children of several nodes at once."""
         wanted = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
         calls = self._nodes.calls_of_each([own for _, own in wanted], self._direction)
         behind = self._behind(fresh, stands_for)
@@ -136,7 +136,7 @@ class _Grower:
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
 
     def _behind(self, fresh: list[int], stands_for: dict[int, list[int]]) -> list[list[Call]]:
-        """What the calls of some nodes lead to, or come from, without naming it."""
+        """The callers or callees of nodes by dynamic dispatch."""
         found = []
         own = [stands_for.get(node, [node]) for node in fresh]
         rows = self._nodes.snapshot.symbols.symbol_rows(
@@ -157,7 +157,7 @@ class _Grower:
         return self._dispatch.places(list(self._folded.values()))
 
     def _passing(self, nodes: Iterable[int]) -> Callable[[int], bool]:
-        """A test whether a node passes the filters, and its file is still there."""
+        """A test whether a node passes the filters and its file still exists."""
         there = self._nodes.snapshot.freshness.there()
         if not self._filters and there is None:
             return lambda _: True  # a tree's last level is only counted: its places are not needed
@@ -174,8 +174,7 @@ def _is_above(branch: _Branch) -> bool:
 
 
 def _finished(grown: list[_Branch], places: dict[int, Place]) -> dict[int, Branch]:
-    """Make the immutable branches, by the id of the object each is made from; from the last one up, so without
-    recursion."""
+    """Convert the branches to immutable ones, by the id of the mutable object; last to first, without recursion."""
     found: dict[int, Branch] = {}
     for branch in reversed(grown):
         call = branch.call

@@ -144,9 +144,7 @@ class _Vocabulary:
         return self._forms[word]
 
     def have(self, terms: Sequence[str]) -> list[str]:
-        """Those of `terms` that the index has, in the order given. Terms with a common prefix are cheap to look up
-        together.
-        """
+        """Those of `terms` that the index has, in order. Terms with a common prefix are cheap to look up together."""
         first, last = min(terms, default=""), max(terms, default="")
         same = next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))
         near = self._index.starting(first[:same], _MOST_NEAR) if same >= _LEAST_PREFIX else None

@@ -117,9 +117,7 @@ def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedN
 
 
 def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
-    """`pool.release(conn, timeout=1)`: the first call whose name is that of a definition; the receiver selects among
-    several.
-    """
+    """`pool.release(conn, timeout=1)`: the first call of a defined name; the receiver selects among several."""
     for match in list(_CALL.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(match[1])
         rows, somewhere = _rows(snapshot, segments, filters)

@@ -67,9 +67,7 @@ class Place(NamedTuple):
 
 
 def frames_of(text: str) -> list[Frame]:
-    """The frames of a text, the deepest first: Python prints it last, other languages first, Java one cause
-    at a time.
-    """
+    """The frames of a text, the deepest first: Python prints it last, others first, Java one cause at a time."""
     frames: list[Frame] = []
     for part in reversed(text.split(_CAUSE)):
         own = list(_PLACE.finditer(part))

@@ -251,9 +251,7 @@ def _written(row: Row, whole: str) -> bool:
 
 
 def _worth(kind: str) -> float:
-    """The value of a match by kind: a type is what its name is about, a module may just contain a definition of that
-    name.
-    """
+    """The value of a match by kind: a type is what its name is about, a module may only contain a namesake."""
     if kind in TYPE_KINDS or kind == "type":
         return 1.0
     if kind in ("module", "namespace", "section"):

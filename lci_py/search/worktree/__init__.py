@@ -1,1 +1,1 @@
-"""The files as they are now: reading and freshness."""
+"""Reads files as they are now, and compares them with the index."""

@@ -1,4 +1,4 @@
-"""Is the tree still what was indexed? By `stat` first, then by content; a file that was only touched is not stale."""
+"""Compares the tree with the index: by `stat` first, then by content; a file that was only touched is not stale."""
 
 from __future__ import annotations
 
@@ -59,22 +59,20 @@ class Sweep:
 
     @property
     def worth_noting(self) -> bool:
-        """Whether the index should learn the times of files that were touched, so that no later search reads them."""
+        """Whether the index should store the new times of touched files, so that no later search reads these."""
         return QUICK_FILES < self.touched <= NOTED_FILES
 
 
 class Freshness:
-    """Compares each indexed file with the file as it is now."""
+    """Compares indexed files with their current state."""
 
     def __init__(
         self, root: Path, table: FileTable, read: Callable[[str], bytes | None], walk: Callable[[], WalkResult]
     ) -> None:
-        """
-        Args:
-            root: The repository.
-            table: What is indexed.
-            read: The content of a file, None if it cannot be read.
-            walk: Lists the files as an index run would.
+        """Args:
+        table: The indexed files.
+        read: Returns the content of a file, None if it cannot be read.
+        walk: Lists the files as an index run would.
         """
         self._base = os.path.join(str(root), "")
         self._linked = is_workspace(root)  # its folders are links, which this user has made
@@ -92,7 +90,7 @@ class Freshness:
             self._last = None
 
     def look_again(self) -> None:
-        """Look at the tree in the next sweep, however short ago the last one was."""
+        """Do a complete sweep next time, no matter how recent the last one is."""
         self._last = None
 
     @cached_property
@@ -113,17 +111,17 @@ class Freshness:
         return found
 
     def indexable(self, path: str) -> bool:
-        """Whether the index has a file, or would take it in now."""
+        """Whether the index has a file, or would add it now."""
         place = bisect_left(self._paths, path)
         return self._paths[place : place + 1] == [path] or path in self.sweep().stale
 
     def sha(self, path: str) -> str:
-        """Digest of what was indexed of a file; "" if it was not."""
+        """The digest of a file's indexed content; "" if it is not indexed."""
         place = self._place(path)
         return "" if place is None else self._table.known_at(place).sha
 
     def _touched(self, places: Iterable[int]) -> list[int]:
-        """Those of which `stat` has changed: to the others nothing was written."""
+        """The files whose `stat` has changed: the others were not written."""
         # Strings rather than paths, local names, and no call but the one: this runs for every indexed file of every
         # query.
         lstat, base, paths = os.lstat, self._base, self._paths
@@ -140,7 +138,7 @@ class Freshness:
         return touched
 
     def _gone(self, place: int) -> bool:
-        """Whether there is nothing of that name any more."""
+        """Whether a file no longer exists."""
         try:
             os.lstat(self._base + self._paths[place])
         except (FileNotFoundError, NotADirectoryError):
@@ -150,7 +148,7 @@ class Freshness:
         return False
 
     def _other_size(self, place: int) -> bool:
-        """Whether the size alone says that a file was changed."""
+        """Whether the size alone shows that a file was changed."""
         size, mtime_ns = self._stats[0][place], self._stats[1][place]
         try:
             info = os.lstat(self._base + self._paths[place])
@@ -176,7 +174,7 @@ class Freshness:
         return content_reason(known.path, data) is None
 
     def sweep(self, *, whole: bool = False) -> Sweep:
-        """Look at the files, at no more than a query has time for, or at the `whole` tree; once a query."""
+        """Compare the tree with the index, once per query: as much as a query has time for, or the `whole` tree."""
         if not whole and self._last is not None:
             return self._last[1]
         found = self._look(whole)
@@ -184,10 +182,9 @@ class Freshness:
         return found
 
     def changed_since(self, paths: Iterable[str]) -> int:
-        """How many of some files the last sweep found as they were indexed, but have changed by now.
+        """The number of files that were unchanged in the last sweep and have changed since.
 
-        If none of the files that an answer has read has, all of them were what the index knows at the time of the
-        sweep: the answer is about one state of the tree, although it took its time.
+        If it is 0 for the files that an answer has read, the answer is about one state of the tree, that of the sweep.
         """
         stale = set(self.sweep().stale)
         places = [place for path in paths if path not in stale and (place := self._place(path)) is not None]
@@ -195,12 +192,12 @@ class Freshness:
         return sum(place not in self._odd or self._differs(place) for place in self._touched(places))
 
     def _place(self, path: str) -> int | None:
-        """The place of a file in the table; None if it is not there."""
+        """The index of a file in the table; None if it is not there."""
         place = bisect_left(self._paths, path)
         return place if place < len(self._paths) and self._paths[place] == path else None
 
     def there(self) -> Callable[[str], bool] | None:
-        """Which files can have results, by their paths: those that are not gone. None if all are there."""
+        """A test whether a file, by its path, still exists; None if all do."""
         gone = self.sweep().gone
         return (lambda path: path not in gone) if gone else None
 
@@ -247,7 +244,7 @@ class Freshness:
         return self._swept(stale, unchecked, gone, touched)
 
     def _may_be_noted(self, place: int) -> bool:
-        """Whether a run of the index that finds a file unchanged stores its new times."""
+        """Whether an index run that finds the file unchanged stores its new times."""
         if self._table.known_at(place).reason in FLEETING:
             return False
         if self._stats[1][place] >= 0:
@@ -261,13 +258,13 @@ class Freshness:
         return info.st_ctime_ns != self._stats[2][place] or settled
 
     def _suspects(self) -> frozenset[str]:
-        """The folders, and files of rules, that have another time than when the tree was listed."""
+        """The folders and ignore files whose modification time has changed since the tree was listed."""
         return frozenset(
             path for path, mtime_ns in self._table.folders() if mtime_ns != OURS and self._mtime(path) != mtime_ns
         )
 
     def _has_news(self, suspects: frozenset[str]) -> bool:
-        """Whether a folder has a name that the walk did not see, or an ignore file changed."""
+        """Whether a folder has an entry that the walk did not see, or an ignore file changed."""
         if not suspects:
             return False
         # The name of a folder ends with a slash: a file that became a folder is news.
@@ -313,7 +310,7 @@ class Freshness:
 
 
 class SourceReader:
-    """Lines of the working tree, each shown file read once per query."""
+    """Reads lines of the working tree; each file shown is read once per query."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -330,7 +327,7 @@ class SourceReader:
         self.paths.clear()
 
     def lines(self, path: str) -> list[bytes] | None:
-        """The file's lines without line breaks, None if it cannot be read (or is no longer a regular file)."""
+        """The file's lines without line breaks; None if it cannot be read (or is no longer a regular file)."""
         if (found := self._lines.get(path)) is None and (data := self._content(path)) is not None:
             found = self._lines[path] = data.split(b"\n")
         return found
@@ -346,7 +343,7 @@ class SourceReader:
         return (self.lines(path) or [])[first - 1 : last]
 
     def digest(self, path: str) -> str:
-        """Of the content that is shown; "" if it cannot be read."""
+        """The digest of the content that is shown; "" if it cannot be read."""
         found = self._digests.get(path)
         if found is None:
             data = self._content(path)
@@ -359,12 +356,12 @@ class SourceReader:
         return self._files[path]
 
     def read(self, path: str) -> bytes | None:
-        """The file's content, None if it cannot be read; not kept, unlike what is shown."""
+        """The file's content, None if it cannot be read; it is not cached, unlike shown lines."""
         self.paths.add(path)
         return self.compared(path)
 
     def compared(self, path: str) -> bytes | None:
-        """The same, for whoever only compares it with the index, so that the answer does not depend on it."""
+        """As `read`, for a comparison with the index: the answer does not count as depending on the file."""
         # The index is data from disk: a path in it must not lead out of the root, nor into a device or a FIFO.
         if ".." in path.split("/"):
             return None

@@ -41,7 +41,7 @@ _MAX_PAIRS = 400
 
 
 class _Tag:
-    """A condition as a formula, and as the problems that it holds and that it does not."""
+    """A condition as a formula, and as two problems: that it holds, and that it does not."""
 
     __slots__ = ("affirmed", "denied", "formula", "is_cut")
 
@@ -53,35 +53,34 @@ class _Tag:
 
 
 def together(one: str | None, other: str | None, language: str) -> bool | None:
-    """Whether two conditions can hold at the same time, as far as is known about `language`.
+    """Whether two conditions can hold at the same time, by the rules of `language`.
 
     Args:
-        one: A `build_tag`; None, no condition, always holds.
-        other: Another one.
-        language: Of the definitions that have them.
+        one, other: A `build_tag`; None always holds.
     Returns:
-        None if that is not decided: one of them was cut (`…`) or its brackets do not match, and what is left of it
-        does not exclude the other; or the search would take too long. An unknown name can have any value, so for two
-        unrelated ones the answer is True.
+        None if undecided: one of them was cut (`…`) or its brackets do not match, and the rest does not exclude the
+            other; or the search would take too long. An unknown name can have any value: unrelated conditions give
+            True.
     """
     one, other = one or "", other or ""
     return _together(min(one, other), max(one, other), language)
 
 
 def alternatives(one: str | None, other: str | None, language: str) -> bool | None:
-    """Whether two conditions hold together only in an unusual build, or if somebody sets a switch of each: `USE_GL` and
+    """Whether two conditions hold together only in an unusual build, or if a switch of each is set: `USE_GL` and
     `USE_METAL`.
 
-    A build mostly chooses one of such switches, so that the conditions may be alternatives, though nothing says so. A
-    switch counts if only one of the conditions mentions it. One that a script finds out is enough, unless a condition
-    implies the other. None if that is not decided.
+    A build mostly sets one of several such switches, so the conditions may be alternatives, though nothing says so. A
+    switch counts if only one condition mentions it. One that a configure script sets is enough, unless one condition
+    implies the other. None if undecided.
     """
     return _alternatives(min(one or "", other or ""), max(one or "", other or ""), language)
 
 
 def witness(one: str | None, other: str | None, language: str) -> str:
-    """Where two conditions hold together, in words: `with A and B set`, `on windows, without C`; "" if that is not
-    decided, or no value of theirs has a name."""
+    """A situation in which both conditions hold: `with A and B set`, `on windows, without C`; "" if none
+    can be named.
+    """
     dialect = _dialect(language)
     mine, theirs = _read(one or "", language).affirmed, _read(other or "", language).affirmed
     names = mine.variables | theirs.variables
@@ -95,17 +94,17 @@ def witness(one: str | None, other: str | None, language: str) -> str:
 
 
 def implies(one: str | None, other: str | None, language: str) -> bool | None:
-    """Whether `other` holds whenever `one` does; None if that is not decided, as for `together`."""
+    """Whether `other` holds whenever `one` does; None if undecided, as for `together`."""
     return _implies(one or "", other or "", language)
 
 
 def never(tag: str | None, language: str) -> bool:
-    """Whether a condition cannot hold, as `0` or `linux && windows`. False also if that is not decided."""
+    """Whether a condition can never hold, as `0` or `linux && windows`; False if undecided."""
     return _possible([_read(tag or "", language).affirmed], language) is False
 
 
 def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
-    """Whether a condition holds on a machine; None if it depends on more: on features, flags or installed software."""
+    """Whether a condition holds on a machine; None if it depends on features, flags or installed software."""
     formula, dialect, known = _read(tag or "", language).formula, _dialect(language), _known(language, machine)
     if dialect.unset:
         known = {**{name: ~ON for name in variables(formula) if dialect.is_switch(name)}, **known}

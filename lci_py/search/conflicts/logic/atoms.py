@@ -1,5 +1,4 @@
-"""Conditions as formulas over sets of values: what an atom asks, the rules that languages share, and a `Dialect` for
-each."""
+"""Atoms of conditions as formulas over sets of values, the rules that languages share, and the `Dialect` of each."""
 
 from __future__ import annotations
 
@@ -24,13 +23,13 @@ _PAIRS = {"is": ("not", "!=="), "not": ("in", "!in")}
 
 
 class Operand(NamedTuple):
-    """An operand by itself: a name, a call, a constant. The text has no blanks but between words, and `"` quotes."""
+    """A single operand: a name, a call, a constant. The text has blanks only between words, and uses `"` for quotes."""
 
     text: str
 
 
 class Comparison(NamedTuple):
-    """`==`, `===`, `<`, `<=`, `>`, `>=`, `in` or `=~` between two operands. Their opposites are its negation."""
+    """`==`, `===`, `<`, `<=`, `>`, `>=`, `in` or `=~` between two operands. Other operators are negations of these."""
 
     left: str
     operator: str
@@ -77,21 +76,21 @@ def _is_switch(variable: str) -> bool:
 
 
 class Dialect(NamedTuple):
-    """How the conditions of one language are read, and what is known about them.
+    """How the conditions of one language are read, and which facts hold for them.
 
     Attributes:
         grammar: How a tag is parsed.
-        falsy: The values of a name for which it does not hold as a condition by itself.
+        falsy: The values for which a name alone, as a condition, is false.
         spell: Rewrites a tag before it is parsed.
-        zero: The word that counts as the number 0 (C: a macro that is not defined).
-        special: The language's own reading of an operand or a comparison; None for the reading of all languages.
-        facts: Formulas that always hold. A question is asked together with those whose variables it has.
-        usual: Formulas that hold in all builds that people make; whoever asks for another one may find two definitions.
+        zero: The word that stands for the number 0 (C: an undefined macro).
+        special: The language's own reading of an operand or a comparison; None for the common one.
+        facts: Formulas that always hold. Those whose variables a question has are added to it.
+        usual: Formulas that hold in all usual builds; others may have two definitions.
         here: By variable, the values that are possible on a machine.
-        named: By the variable of an enumeration, what stands before its value for a reader, and the bit of each value.
-        unset: Whether switches are off unless somebody sets them for a build.
-        is_switch: Whether a variable is one that a person or a build sets freely, and mostly one of several.
-        found_out: Whether a script may find out a switch, on some platforms only or where there is no other.
+        named: By enumeration, the words before its value in messages, and the bit of each value.
+        unset: Whether switches are off unless a build sets them.
+        is_switch: Whether a person or a build sets a variable freely, mostly one of several.
+        found_out: Whether a configure script may set a switch, on some platforms only or where there is no other.
     """
 
     grammar: Grammar = Grammar()
@@ -109,11 +108,11 @@ class Dialect(NamedTuple):
 
 
 def read(tag: str, dialect: Dialect) -> Formula:
-    """A tag as a formula over variables.
+    """Parse a tag into a formula.
 
-    A tag does not tell to which statement a `try` or `except` belongs. The definitions of a name mostly stand in the
-    branches of one statement, so the first ones of two tags are taken to belong to the same, the second ones to the
-    same within it, and so on. Each becomes a comparison of a numbered variable: how that statement ends.
+    A tag does not tell to which statement a `try` or `except` belongs. The definitions of a name are mostly in the
+    branches of one statement, so the first ones of two tags are taken to belong to the same statement, the second ones
+    to the same one nested in it, and so on. Each becomes a comparison of a numbered variable: how that statement ends.
     """
     condition = parse(dialect.spell(tag), dialect.grammar)
     attempts = 0
@@ -161,22 +160,22 @@ def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
 
 
 def flag(name: str) -> Literal:
-    """A boolean."""
+    """A boolean variable."""
     return Literal(f"  {name}", ON)
 
 
 def off(variable: str, dialect: Dialect) -> Literal:
-    """A switch is not set."""
+    """That a switch is not set."""
     if variable.startswith("  "):
         return Literal(variable, ~ON)
     return Literal(variable, words(dialect.zero) if dialect.zero else dialect.falsy)
 
 
 def scalar(text: str, versions: bool = False) -> Number | str | None:
-    """The value that a constant stands for: a number, or a word; None for what is no constant.
+    """The value of a constant: a number, or a word; None if the text is no constant.
 
     Args:
-        text: An operand, as `asked` gives it.
+        text: An operand, as returned by `asked`.
         versions: Whether a string such as "2.7" is a version.
     """
     if text in _KEYWORDS:
@@ -195,11 +194,10 @@ def scalar(text: str, versions: bool = False) -> Number | str | None:
 
 
 def in_words(values: Mapping[str, Allowed], dialect: Dialect) -> str:
-    """One choice of values for a reader: `with A and B set, without C, on windows`.
+    """An assignment of values for a reader: `with A and B set, without C, on windows`.
 
     Args:
         values: By variable, those that are possible; each variable can take any of its own.
-        dialect: Names the enumerations.
     """
     where: list[str] = []
     given: list[str] = []
@@ -292,12 +290,7 @@ def _value(text: str, versions: bool) -> Number | str | None:
 
 
 def asked(atom: Atom, grammar: Grammar) -> tuple[bool, Leaf | Unknown]:
-    """What an atom asks, and False if its opposite is meant.
-
-    Args:
-        atom: A part of a condition.
-        grammar: The grammar that the condition was parsed by.
-    """
+    """Parse an atom: whether it is affirmed (False if negated), and its operand or comparison."""
     if not atom.is_whole:
         return True, Unknown(atom.source)
     tokens, start, end, is_opaque = atom
@@ -319,7 +312,7 @@ def asked(atom: Atom, grammar: Grammar) -> tuple[bool, Leaf | Unknown]:
 
 
 def compact(tokens: list[str]) -> str:
-    """Tokens in one form: a blank only where two words would run together."""
+    """Tokens in normal form: a blank only where two words would run together."""
     text = ""
     for token in tokens:
         blank = text and (text[-1].isalnum() or text[-1] in "_?") and (token[0].isalnum() or token[0] == "_")

@@ -1,6 +1,7 @@
 """Operating systems, processors and compilers as variables that the conditions of most languages share, and the machine
-that decides which of several definitions is active. Go, Rust and Zig have tables of their own: of their ports, and of
-the words of their compilers."""
+that decides which definition is active. Go, Rust and Zig have their own tables, for their ports and the names that
+their compilers use.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +25,17 @@ NAMED = {kind: ("", bits) for kind, bits in _TABLE.kinds.items()}
 
 
 def system(names: str) -> Literal:
-    """The operating system is one of these, separated by blanks."""
+    """The literal that the operating system is one of these names, separated by blanks."""
     return _TABLE.literal("system", names)
 
 
 def suggested(word: str) -> Formula:
-    """What a word of `source.conditions.paths.inferred_condition` stands for."""
+    """The formula for a word of `source.conditions.paths.inferred_condition`."""
     return _TABLE.words[word]
 
 
 def system_of(name: str) -> Formula | None:
-    """The system that programs call so, in any case and maybe with its release: `Darwin`, `SunOS`, `freebsd14.1`. None
-    if it is not known."""
+    """The formula for a system's run-time name, perhaps with a release: `Darwin`, `freebsd14.1`. None if unknown."""
     for word in (name.lower(), name.lower().rstrip("0123456789.")):
         found = _TABLE.words.get(word) or _TABLE.words.get(platform_word(word) or "")
         if found is not None and found[0] == " @system":
@@ -47,7 +47,7 @@ _CALLED = {"win32": "windows", "darwin": "macos", "sunos": "solaris"}
 
 
 class Machine(NamedTuple):
-    """The properties of a computer that conditions ask for, as its Python names them."""
+    """The properties of a computer that conditions test, under the names of Python."""
 
     platform: str  # `sys.platform`
     machine: str  # the processor, as `platform.machine()` has it
@@ -70,7 +70,7 @@ class Machine(NamedTuple):
 
     @property
     def system(self) -> str:
-        """The operating system by the name that most languages share; for a rare one, the platform."""
+        """The operating system under the name that most languages share; for a rare one, the platform."""
         family = self.platform if self.platform == "win32" else self.platform.rstrip("0123456789.")
         return _CALLED.get(family, family)
 
@@ -92,7 +92,7 @@ def this_machine() -> Machine:
 
 
 def here(machine: Machine) -> dict[str, Allowed]:
-    """What is known of a machine, by variable."""
+    """The known values of a machine, by variable."""
     asked = {" @bytes": machine.byteorder, " @system": machine.system, " @processor": machine.processor}
     found = {kind: _TABLE.kinds[kind].get(value) for kind, value in asked.items()}
     return {kind: bit for kind, bit in found.items() if bit is not None}

@@ -1,4 +1,4 @@
-"""`#if` of C, C++ and Haskell's CPP, where names have values, and of C# and Swift, where they are set or not."""
+"""`#if` of C, C++ and Haskell's CPP, whose names have values, and of C# and Swift, whose names are set or not."""
 
 from __future__ import annotations
 

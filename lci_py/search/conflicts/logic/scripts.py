@@ -1,4 +1,4 @@
-"""Scripting languages: what is asked where a program starts."""
+"""Conditions of scripting languages, which are evaluated when a program starts."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _system_of(name: str) -> Formula | None:
 
 
 def _systems(fits: Callable[[str], bool]) -> Formula | None:
-    """One of the systems whose `sys.platform` fits; None if there are none."""
+    """That the system is one whose `sys.platform` fits; None if there is none."""
     found = [system for name in _PLATFORMS if fits(name) and (system := _system_of(name))]
     return either(*found) if found else None
 
@@ -249,7 +249,7 @@ def _version(match: re.Match[str], operator: str, value: Number) -> Formula | No
 def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
     """The versions whose first `length` parts compare with `value` as the operator says.
 
-    A version has five parts, so that it is greater than a shorter tuple that it begins with.
+    A version is padded to five parts: it is greater than each of its proper prefixes.
     """
     if len(value) < length:
         if operator == "==":

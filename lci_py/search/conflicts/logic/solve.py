@@ -1,4 +1,4 @@
-"""Formulas over variables with many values, and whether one can hold: DPLL with sets instead of booleans."""
+"""Formulas over multi-valued variables, and their satisfiability: DPLL with sets instead of booleans."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ BUDGET = 8_000
 
 
 class Literal(NamedTuple):
-    """A variable has one of these values."""
+    """The variable has one of these values."""
 
     variable: str
     allowed: Allowed
 
 
 class And(NamedTuple):
-    """All of these; of none: true."""
+    """All parts hold; true without parts."""
 
     parts: tuple[Formula, ...]
     size: int = 1  # literals
 
 
 class Or(NamedTuple):
-    """One of these; of none: false."""
+    """One part holds; false without parts."""
 
     options: tuple[Formula, ...]
     size: int = 1  # literals
@@ -48,7 +48,7 @@ def both(*parts: Formula) -> Formula:
 
 
 def either(*options: Formula) -> Formula:
-    """At least one of `options`; what they say of one variable becomes one literal."""
+    """At least one of `options`; literals of the same variable are united."""
     merged: dict[str, Allowed] = {}
     rest: list[Formula] = []
     for option in options:
@@ -84,11 +84,10 @@ def variables(formula: Formula) -> Iterator[str]:
 
 
 def evaluate(formula: Formula, known: Mapping[str, Allowed]) -> bool | None:
-    """Whether a formula holds, in Kleene's three-valued logic; None if the values that are left do not decide it.
+    """Evaluate a formula in Kleene's three-valued logic; None if the known values do not decide it.
 
     Args:
-        formula: What is asked.
-        known: By variable, the values that are left, never empty. A variable that is missing can have any value.
+        known: By variable, the remaining values, never empty. A missing variable can have any value.
     """
     if isinstance(formula, Literal):
         left = known.get(formula.variable)
@@ -112,9 +111,8 @@ class Problem:
     """A conjunction in the form that the search works on: the values of each variable, and the disjunctions.
 
     Attributes:
-        known: By variable, the values that the literals leave; None if they leave none of a variable.
+        known: By variable, the values that the literals leave; None if a variable has none left.
         choices: The disjunctions.
-        variables: The names of all variables.
     """
 
     __slots__ = ("choices", "known", "variables")
@@ -128,16 +126,16 @@ class Problem:
 
 
 def satisfiable(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> bool:
-    """Whether all of `problems` and `facts` can hold together, as `model`."""
+    """Whether all of `problems` and `facts` can hold together; errors as in `model`."""
     return model(problems, facts) is not None
 
 
 def model(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> dict[str, Allowed] | None:
-    """By variable, values for which all of `problems` and `facts` hold, whichever of them each takes; None if there are
+    """By variable, sets of values: every choice among them satisfies all of `problems` and `facts`. None if there is
     none.
 
     Raises:
-        OutOfBudgetError: If that is not decided within `BUDGET` steps.
+        OutOfBudgetError: That is not decided within `BUDGET` steps.
     """
     known: dict[str, Allowed] = {}
     choices: list[Or] = []
@@ -155,7 +153,7 @@ def model(problems: Sequence[Problem], facts: Iterable[Formula] = ()) -> dict[st
 
 
 def _assume(formulas: Iterable[Formula], known: dict[str, Allowed], choices: list[Or]) -> bool:
-    """Add formulas to a state. False if it cannot hold any more, as far as the literals show."""
+    """Add formulas to a state; False if the literals alone show a contradiction."""
     pending = list(formulas)
     while pending:
         formula = pending.pop()
@@ -206,7 +204,7 @@ class _Search:
             raise OutOfBudgetError
 
     def _propagate(self, known: dict[str, Allowed], choices: list[Or]) -> list[Or] | None:
-        """Take from the disjunctions the options that cannot hold, until nothing changes; None if one has none left."""
+        """Remove options that cannot hold from the disjunctions, until nothing changes; None if one has none left."""
         changed = True
         while changed and choices:
             changed = False

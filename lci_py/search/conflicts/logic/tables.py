@@ -1,4 +1,4 @@
-"""What the words of conditions say, and what is always so: grammars/conditions.toml, which describes itself."""
+"""The words of conditions and the facts about them, from grammars/conditions.toml, which documents itself."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class Table(NamedTuple):
     usual: tuple[Formula, ...]
 
     def literal(self, kind: str, names: str, *, negated: bool = False) -> Literal:
-        """A variable has one of these values, or none of them.
+        """That a variable has one of these values, or none of them.
 
         Args:
             kind: The kind; without one, the name of a variable.
             names: Values and sets, separated by blanks.
-            negated: Whether it has none of them. The endless bits above those of a kind stand for all other values, so
-                that "none of these" can hold.
+            negated: Whether it has none of them. All bits above those of the kind stand for other values, so that "none
+                of these" can hold.
         """
         found = set(self._values(names.split()))
         bits = self.kinds.get(f" @{kind}")
@@ -42,7 +42,7 @@ class Table(NamedTuple):
             yield from self._values(self.sets[name]) if name in self.sets else [name]
 
     def formula(self, text: str) -> Formula:
-        """What a text of the file says."""
+        """Parse a formula of the file."""
         parts = []
         for part in text.split(" & "):
             kind, _, names = part.partition(" ")
@@ -54,7 +54,7 @@ class Table(NamedTuple):
         return both(*parts)
 
     def implications(self, text: str) -> tuple[Formula, ...]:
-        """One for each line."""
+        """Parse implications, one per line."""
         return tuple(
             Or((opposite(self.formula(when)), self.formula(then)), 2) if when else self.formula(then)
             for when, then in pairs(text, "> ")

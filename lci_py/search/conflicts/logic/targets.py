@@ -1,5 +1,6 @@
-"""Languages whose compilers know the target: Go's build constraints, Rust's `cfg`, Zig's `builtin`, and the source sets
-of Kotlin, Java and Scala."""
+"""Conditions on the compiler's target: Go's build constraints, Rust's `cfg`, Zig's `builtin`, source sets
+of the JVM.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The values that a name may have: sets of words and numbers that can be intersected and complemented.
+"""Sets of values for a name: words and numbers, with intersection and complement.
 
 An enumeration with known values (operating systems) is an integer instead, with one bit per value; `~` then also sets
-the endless bits above, which stand for values that no table lists.
+the infinitely many bits above, which stand for values that no table lists.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Values:
         return hash(self._key())
 
     def sample(self, lacking: Values) -> str | None:
-        """One of these for a reader, "" if any will do, None if all are among those of a name that is `lacking`."""
+        """One of these values for a reader; "" if any will do, None if all of them are also among `lacking`."""
         left = self & ~lacking
         if not left:
             return None
@@ -89,9 +89,8 @@ def numeric(cuts: Cuts, zero: str = "") -> Values:
     """The names whose values are these numbers.
 
     Args:
-        cuts: The numbers.
-        zero: The word that counts as 0. Any other word counts as more than all numbers, so that a name always is either
-            less than 3 or not.
+        zero: The word that stands for 0. Any other word counts as greater than all numbers, so that a name always is
+            either less than 3 or not.
     """
     endless = len(cuts) % 2 == 1
     has_zero = bool(_common(cuts, _ZERO))
@@ -101,8 +100,8 @@ def numeric(cuts: Cuts, zero: str = "") -> Values:
 def compared(operator: str, number: Number) -> Cuts:
     """The numbers for which `x OPERATOR number` holds.
 
-    A whole number includes all versions that begin with it: 3 is the range from `>= (3,)` to `< (4,)`, so that nothing
-    is between 3 and 4. For what is compared with whole numbers is whole, or the first part of a version.
+    A whole number includes all versions that begin with it: 3 is the range from `>= (3,)` to `< (4,)`, so nothing lies
+    between 3 and 4. Values compared with whole numbers are whole, or the first part of a version.
     """
     whole = len(number) == 1 and number[0] == int(number[0])
     below, above = (number, 0), (((number[0] + 1,), 0) if whole else (number, 1))
