@@ -1,4 +1,4 @@
-"""Finds the look-ups whose answers may have changed with some files.
+"""Finds the look-ups whose answers may have changed when files change.
 
 Each file contributes to the answers of some look-ups: a definition to those of its name, a path to those of its last
 segment. If the changed files contribute the same to a look-up before and after, its answer is the same. Contributions
@@ -45,7 +45,7 @@ _SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"}
 
 
 def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
-    """What a file contributes to the answers of look-ups, of every kind in `LookUps` but "common"."""
+    """A file's contributions to the answers of look-ups, of every kind in `LookUps` but "common"."""
     facts = tables.facts(file)
     head = facts.head
     path, language, family, folder = head.path, head.language, head.family, head.folder
@@ -126,14 +126,16 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
 
 
 class ChangedFiles(NamedTuple):
-    """The files that differ between two generations, in one of them: its tables and their numbers there, ascending."""
+    """The files that differ between two generations, as one of them has them: its tables, and their
+    numbers, ascending.
+    """
 
     tables: StoredTables
     files: Sequence[int]
 
 
 def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[LookUp]]:
-    """Key to the look-ups of that key to which the changed files do not contribute the same as before."""
+    """By key, the look-ups to which the changed files contribute something else than before."""
     before: dict[LookUp, list[object]] = defaultdict(list)
     after: dict[LookUp, list[object]] = defaultdict(list)
     for found, (tables, files) in ((before, old), (after, new)):
@@ -148,7 +150,7 @@ def changed_look_ups(old: ChangedFiles, new: ChangedFiles) -> dict[int, list[Loo
 
 
 def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str]]:
-    """By how much the number of calls of each (family, name) on a receiver has changed."""
+    """The change in the number of calls of each (family, name) on a receiver."""
     change: Counter[tuple[str, str]] = Counter()
     for (tables, files), sign in ((old, -1), (new, 1)):
         for file in files:
@@ -160,7 +162,7 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
 
 
 def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Sites) -> dict[int, list[LookUp]]:
-    """Like `changed_look_ups`, for names that became common or ceased to be."""
+    """As `changed_look_ups`, for names that have become common or are no longer."""
     found: dict[int, list[LookUp]] = {}
     for family, name in change:
         if (before.count(family, name) > COMMON_CALLS) != (after.count(family, name) > COMMON_CALLS):
@@ -170,7 +172,7 @@ def common_changes(change: Iterable[tuple[str, str]], before: Sites, after: Site
 
 
 class Comparison:
-    """Compares the answers to a look-up before and after. Contributions only say that they may differ."""
+    """Compares the answers to a look-up before and after; contributions only show that they may differ."""
 
     def __init__(self, old: StoredTables, new: StoredTables, before: Sites, after: Sites) -> None:
         self._sides = ((old, LookUps(old, before)), (new, LookUps(new, after)))

@@ -1,4 +1,4 @@
-"""The call graph as arrays: all edges of the repository, and what a refresh needs to update them."""
+"""The call graph as arrays: all edges of the repository, and the data that a refresh needs to update them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Edge(NamedTuple):
 
 
 def confidence(step: int) -> float:
-    """How sure an edge is, in (0, 1]: the measured share of right edges of its step."""
+    """The confidence of an edge, in (0, 1]: the measured share of correct edges of its step."""
     if step & ~AMBIGUOUS == DISPATCH:
         return _OF_DISPATCH
     known = min(step & ~AMBIGUOUS, len(STEPS) - 1)
@@ -90,16 +90,16 @@ class Links:
         line: int32 [E], line in the source's file.
         step: uint8 [E], index of `STEPS`, and `AMBIGUOUS`; 0 for imports.
         first_lambda: int32 [F + 1], the first anonymous function of each file, and L.
-        lambda_symbol: int32 [L], the symbol around each, or -1.
+        lambda_symbol: int32 [L], the symbol enclosing each, or -1.
         lambda_line, lambda_end_line: int32 [L], its first and last line.
         key_start: int32 [F + 1], where the keys of each file start.
-        keys: int32 [K], keys of the look-ups that each file's edges come from (lookups.py): unsigned numbers of 32
+        keys: int32 [K], keys of the look-ups that each file's edges depend on (lookups.py): unsigned numbers of 32
             bits, stored as int32; within a file they ascend as unsigned numbers.
-        site_key: int64 [N], hashes of (family, name) of what is called on a receiver, ascending.
-        site_count: int32 [N], in how many places that is called, at least 1.
-        program: The constraints of the files that the propagation goes through.
-        solution: What the calls of the program may run.
-        relinked: Numbers of the files that were linked anew; all of them after a full link.
+        site_key: int64 [N], hashes of (family, name) of calls on a receiver, ascending.
+        site_count: int32 [N], the number of such calls, at least 1.
+        program: The constraints of the files in the points-to analysis.
+        solution: The possible targets of the program's calls.
+        relinked: Numbers of the files that were linked again; all of them after a full link.
     """
 
     first_symbol: NDArray[Any]
@@ -133,7 +133,7 @@ class Links:
         return self.n_symbols + self.n_files + int(self.first_lambda[-1])
 
     def edges_by_kind(self) -> dict[str, int]:
-        """Name of each kind that occurs to its number of edges."""
+        """The number of edges of each kind that occurs, by name."""
         counts = np.bincount(self.kind, minlength=len(EDGE_KINDS)).tolist()
         return {name: count for name, count in sorted(zip(EDGE_KINDS, counts, strict=True)) if count}
 
@@ -147,14 +147,13 @@ class Sites:
 
     @classmethod
     def of(cls, counts: Mapping[tuple[str, str], int]) -> Sites:
-        """
-        Args:
-            counts: (family, name) to the number of calls; numbers that are not positive are left out.
+        """Args:
+        counts: (family, name) to the number of calls; numbers that are not positive are ignored.
         """
         return cls(np.zeros(0, np.int64), np.zeros(0, np.int32)).plus(counts)
 
     def plus(self, change: Mapping[tuple[str, str], int]) -> Sites:
-        """These counts with others, which may be negative, added."""
+        """The sum of these counts and others, which may be negative."""
         keys = np.array([_site_key(*name) for name in change], np.int64)
         merged = np.concatenate([self.keys, keys])
         amounts = np.concatenate([self.counts, np.array(list(change.values()), np.int64)])
@@ -164,7 +163,7 @@ class Sites:
         return Sites(distinct[counts > 0], counts[counts > 0].astype(np.int32))
 
     def count(self, family: str, name: str) -> int:
-        """In how many places a name is called on a receiver."""
+        """The number of calls of a name on a receiver."""
         key = _site_key(family, name)
         place = int(np.searchsorted(self.keys, key))
         return int(self.counts[place]) if place < len(self.keys) and int(self.keys[place]) == key else 0
@@ -204,7 +203,7 @@ class Linked:
         self._keys = array("I")
 
     def add(self, edges: Iterable[Edge], keys: Iterable[int]) -> None:
-        """Take the edges and keys of the next file."""
+        """Append the edges and keys of the next file."""
         for column, values in zip(self._columns, zip(*edges, strict=True), strict=False):
             column.extend(values)
         before = len(self._keys)
@@ -212,11 +211,11 @@ class Linked:
         self._key_sizes.append(len(self._keys) - before)
 
     def arrays(self) -> list[NDArray[Any]]:
-        """All that was taken, for `extend`."""
+        """All collected values, for `extend`."""
         return [np.array(column, column.typecode) for column in (*self._columns, self._key_sizes, self._keys)]
 
     def extend(self, arrays: Sequence[NDArray[Any]]) -> None:
-        """Take the files after these, from `arrays`."""
+        """Append the files of another collector, from its `arrays`."""
         for column, values in zip((*self._columns, self._key_sizes, self._keys), arrays, strict=True):
             column.frombytes(values.tobytes())
 
@@ -226,7 +225,8 @@ class Linked:
 
     def edges(self, n_symbols: int, n_files: int) -> NDArray[Any]:
         """int32 [5, E]: source, target, kind, line and step of each edge, unsorted; nodes as in `Links`. Call it once:
-        there may be millions, and they are not kept twice."""
+        it frees the collected edges, of which there may be millions.
+        """
         rows = np.empty((5, len(self._columns[0])), np.int32)
         for row, column in zip(rows, self._columns, strict=True):
             row[:] = np.array(column, np.int32)
@@ -239,7 +239,7 @@ class Linked:
 
 
 class Followed(NamedTuple):
-    """The constraints that the propagation went through, and its outcome."""
+    """The constraints of the points-to analysis, and its solution."""
 
     program: Program
     solution: Solution
@@ -249,16 +249,12 @@ def assemble(
     rows: NDArray[Any], first_symbol: NDArray[Any], keys: FileKeys, sites: Sites, relinked: Iterable[int],
     lambdas: Lambdas, followed: Followed,
 ) -> Links:  # fmt: skip
-    """Sort edges, drop duplicates and make a graph of them.
+    """Sort edges, drop duplicates and build the graph.
 
     Args:
         rows: int32 [5, E]: source, target, kind, line and step.
         first_symbol: int32 [F + 1].
-        keys: Of all files.
-        sites: The counts of names.
-        relinked: Files that were linked anew.
-        lambdas: Of all files.
-        followed: Of all files.
+        relinked: Files that were linked again.
     """
     source, target, kind, line, step = _distinct(_sorted(rows))
     return Links(
@@ -283,11 +279,7 @@ def assemble(
 
 
 def _sorted(rows: NDArray[Any]) -> NDArray[Any]:
-    """Edges by source, target, kind and line; of equal ones, the first stays the first.
-
-    Args:
-        rows: int32 [5, E]: source, target, kind, line and step.
-    """
+    """Sort edges, int32 [5, E], by source, target, kind and line; equal ones keep their order."""
     if (rows[0, 1:] < rows[0, :-1]).any():
         # Both the edges of a full link, file by file, and those of a refresh are nearly in order, which this sort is
         # quick with.
@@ -304,7 +296,7 @@ def _sorted(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _ascend(rows: NDArray[Any]) -> bool:
-    """Whether edges are in the order of source, target, kind and line."""
+    """Whether edges are sorted by source, target, kind and line."""
     fits = np.ones(max(rows.shape[1] - 1, 0), np.bool_)  # whether the columns from here on say so
     for column in rows[3::-1]:
         fits &= column[1:] == column[:-1]
@@ -313,7 +305,7 @@ def _ascend(rows: NDArray[Any]) -> bool:
 
 
 def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
-    """Sorted edges, each once: the first of those that agree in all but the step."""
+    """Sorted edges without repetitions: the first of those that differ only in the step."""
     first = np.zeros(rows.shape[1], np.bool_)
     first[:1] = True
     for column in rows[:4]:

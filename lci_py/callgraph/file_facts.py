@@ -1,7 +1,7 @@
-"""The facts of one file that linking needs. Signatures and texts are left out, and so are the names of definitions that
-code cannot refer to.
+"""The facts of one file that linking needs: no signatures, no texts, and no names of definitions that code cannot refer
+to.
 
-A symbol's place is its index among the symbols of its file. Behind these come the places of anonymous functions, as in
+A symbol's place is its index among the symbols of its file. The places of anonymous functions follow, as in
 `Typed.scope`.
 """
 
@@ -33,12 +33,12 @@ _SCRIPT = re.compile(r"\.(?:h|js|ts|zig|lua)$")
 
 @cache
 def family(language: str) -> str:
-    """Languages that share one name space: a TypeScript file may call what a JavaScript file defines."""
+    """The group of languages with a common name space: a TypeScript file may call what a JavaScript file defines."""
     return str(table_of(language).get("family", language))
 
 
 class FileHead(NamedTuple):
-    """The part of a file's facts that is in memory for all files at once."""
+    """The part of a file's facts that is kept in memory for all files at once."""
 
     path: str
     language: str
@@ -70,7 +70,7 @@ class CallSite(NamedTuple):
 
 
 class BaseName(NamedTuple):
-    """A type that a symbol, given by its place, inherits from; `line` is the symbol's."""
+    """The name of a base type of the symbol at a place; `line` is the symbol's."""
 
     symbol: int
     name: str
@@ -82,11 +82,11 @@ class FileFacts:
     """Definitions, imports and bases of one file.
 
     Attributes:
-        first: Number of the file's first symbol; any number if it has none.
+        first: Number of the file's first symbol; arbitrary if it has none.
         names: Per symbol; may be "" if the symbol is not `CALLABLE`.
-        parents: Per symbol, the place of the symbol around it, which is smaller than its own; -1 at the top level.
-        static: Per symbol, whether only its own file, and files that include it, can see it (C's `static`).
-        owners: Per symbol, the type that a method outside its type names as its own, or "".
+        parents: Per symbol, the place of the enclosing symbol, which is smaller than its own; -1 at the top level.
+        static: Per symbol, whether it is visible only in its own file and in files that include it (C's `static`).
+        owners: Per symbol, the type named by a method that is defined outside its type, or "".
         arities: Per symbol, as in `source.syntax.arity`.
         types, stored, lambdas, flow: As in `Extract`.
     """
@@ -107,13 +107,13 @@ class FileFacts:
     flow: bytes
 
     def kind_around(self, place: int) -> str:
-        """The kind of a symbol's parent, "" at the top level."""
+        """The kind of a symbol's parent; "" at the top level."""
         parent = self.parents[place]
         return self.kinds[parent] if parent >= 0 else ""
 
     @cached_property
     def outer(self) -> Sequence[int]:
-        """Per place, also of anonymous functions, the place of the scope around it: a symbol or such a function."""
+        """Per place (of symbols and anonymous functions) the place of the enclosing scope."""
         if not self._scopes:
             return self.parents
         found = [*self.parents, *(item.symbol for item in self.lambdas)]
@@ -130,15 +130,15 @@ class FileFacts:
 
     @cached_property
     def scope_kinds(self) -> Sequence[str]:
-        """Per place, also of anonymous functions, the kind of what is there."""
+        """Per place (of symbols and anonymous functions) its kind."""
         return [*self.kinds, *(LAMBDA_KIND for _ in self.lambdas)] if self._scopes else self.kinds
 
     def name_at(self, place: int) -> str:
-        """The name of what is at a place, "" for an anonymous function."""
+        """The name at a place; "" for an anonymous function."""
         return self.names[place] if place < len(self.names) else ""
 
     def place_of(self, caller: int) -> int:
-        """The innermost scope that the caller of a call (`Call.caller`) stands for or is in."""
+        """The innermost scope of a call's `Call.caller`."""
         if caller >= -1:
             return caller
         number = -2 - caller
@@ -154,13 +154,14 @@ class FileFacts:
 
     @cached_property
     def top(self) -> dict[str, int]:
-        """Names defined at the file's top level to the place of the first definition, for other files: an anonymous
-        function may hold the whole of a module. What is outside of such functions comes first."""
+        """Names defined at the file's top level, as other files see them, to the place of the first definition. An
+        anonymous function may wrap a whole module, so its definitions count too, after those outside.
+        """
         return self._hidden | self.own_top
 
     @cached_property
     def own_top(self) -> dict[str, int]:
-        """The same for the file itself: without what is in anonymous functions."""
+        """As `top`, for the file itself: without what is in anonymous functions."""
         found: dict[str, int] = {}
         for place in self.callables:
             if is_top(self.kinds[place], self.kind_around(place), self.head.language) and not self.is_hidden(place):
@@ -176,7 +177,7 @@ class FileFacts:
         return found
 
     def is_hidden(self, place: int) -> bool:
-        """Whether a symbol is directly in an anonymous function."""
+        """Whether a symbol is directly inside an anonymous function."""
         return self.outer[place] >= len(self.kinds)
 
     @cached_property
@@ -190,7 +191,7 @@ class FileFacts:
 
     @cached_property
     def inside(self) -> dict[int, dict[str, list[int]]]:
-        """Like `members`, but what is in an anonymous function belongs to that, save methods of nameless objects."""
+        """As `members`, but definitions in an anonymous function belong to it, except methods of unnamed objects."""
         if not self._scopes:
             return self.members
         found: dict[int, dict[str, list[int]]] = {}
@@ -210,7 +211,7 @@ class FileFacts:
 
     @cached_property
     def typed(self) -> dict[tuple[int, str | int], list[Typed]]:
-        """(Scope, `Typed.subject`) to the type hints, in text order; those of a function's result have no name."""
+        """(Scope, `Typed.subject`) to its type hints, in text order; those of a function's result have no name."""
         found: dict[tuple[int, str | int], list[Typed]] = {}
         for item in self.types:
             found.setdefault((item.scope, item.subject), []).append(item)
@@ -218,12 +219,12 @@ class FileFacts:
 
     @cached_property
     def variables(self) -> dict[str, None]:
-        """The names at the top level that have type hints, in text order."""
+        """The top-level names that have type hints, in text order."""
         return dict.fromkeys(item.name for item in self.types if item.scope < 0)
 
     @cached_property
     def of_locals(self) -> dict[tuple[int, int, str], list[Expr]]:
-        """(Function, `Stored.kind`, name of a local) to what is stored there."""
+        """(Function, `Stored.kind`, name of a local) to the expressions stored there."""
         found: dict[tuple[int, int, str], list[Expr]] = {}
         for item in self.stored:
             if is_of_local(item):
@@ -232,7 +233,7 @@ class FileFacts:
 
     @cached_property
     def by_subject(self) -> dict[str | int, list[Typed]]:
-        """`Typed.subject` to the type hints in any scope, in text order."""
+        """`Typed.subject` to its type hints in any scope, in text order."""
         found: dict[str | int, list[Typed]] = {}
         for item in self.types:
             found.setdefault(item.subject, []).append(item)
@@ -240,7 +241,7 @@ class FileFacts:
 
     @cached_property
     def scopes(self) -> dict[str, set[int]]:
-        """Name to the symbols in which it is bound, as a definition or as a name with a type hint."""
+        """Name to the symbols that bind it, as a definition or as a name with a type hint."""
         found: dict[str, set[int]] = {}
         for item in self.types:
             if item.name and item.scope >= 0:
@@ -271,8 +272,8 @@ class FileFacts:
         Args:
             holder: The last part of the name of the package or namespace.
         Returns:
-            None if the names here do not say it: the last part names a type as well, which may inherit what it has, or
-            the file is of so many namespaces that what it offers in each would be much to write down.
+            None if they are not known: the last part also names a type, which may inherit members, or the file has so
+                many namespaces that a list for each would be too long.
         """
         if holder not in self._offered:
             self._offered[holder] = self._offers(holder)
@@ -302,7 +303,7 @@ class FileFacts:
 
     @cached_property
     def _no_spaces(self) -> set[str]:
-        """Names of other definitions."""
+        """Names of definitions other than packages and namespaces."""
         return {self.names[place] for place in self.callables if self.kinds[place] not in _SPACES}
 
     @cached_property
@@ -314,7 +315,7 @@ class FileFacts:
 
     @cached_property
     def bindings(self) -> dict[str, Import]:
-        """Local name to the import that binds it; the first import of a name counts."""
+        """Local name to the first import that binds it."""
         found: dict[str, Import] = {}
         for item in self.imports:
             if not has_rule(self.head.language, "including") or not is_include(item):
@@ -323,7 +324,7 @@ class FileFacts:
 
 
 def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
-    """Name to the macros of that name in a file, in text order, with the calls in each."""
+    """Name to the file's macros of that name, in text order, each with the calls in its text."""
     found: dict[int, list[tuple[str, str, int]]] = {
         place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
     }  # fmt: skip
@@ -337,12 +338,12 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
 
 
 def is_of_local(item: Stored) -> bool:
-    """Whether only the function around can mean the slot."""
+    """Whether only the enclosing function can mean the slot."""
     return item.within >= 0 and item.kind in (LOCAL, VARIABLE_TYPE)
 
 
 def is_top(kind: str, around: str, language: str = "") -> bool:
-    """Whether a definition stands at its file's top level; `around` is the kind of its parent, or ""."""
+    """Whether a definition is at its file's top level; `around` is the kind of its parent, or ""."""
     if around == "class" and has_rule(language, "class_functions"):
         return True  # methods of a type class are functions of the module
     if kind in ("method", "constructor") or (around == "module" and has_rule(language, "file_modules")):
@@ -351,23 +352,23 @@ def is_top(kind: str, around: str, language: str = "") -> bool:
 
 
 def is_type(kind: str, family: str) -> bool:
-    """Whether a definition has members of its own. In Go a `type` has; elsewhere it is an alias."""
+    """Whether a definition has members of its own. A Go `type` has; in other languages `type` is an alias."""
     return kind in TYPE_KINDS or (kind == "type" and has_rule(family, "method_sets"))
 
 
 def is_static(head: FileHead, kind: str, exported: bool) -> bool:
-    """Whether a function has internal linkage, or a macro's text ends with its file: it stands in no header."""
+    """Whether a function has internal linkage, or a macro is visible only in its file: it is not in a header."""
     is_own = kind == "macro" or (kind == "function" and not exported)
     return is_own and has_rule(head.language, "expanding") and head.path.endswith(_SOURCES)
 
 
 def is_shared(around: str) -> bool:
-    """Whether other files can see a definition: those inside functions are local."""
+    """Whether other files can see a definition; those inside functions are local."""
     return around not in FUNCTION_KINDS
 
 
 def owner(kind: str, around: str, scope: str) -> str:
-    """The type that a method belongs to if it stands outside it (Go, Swift extensions, C++), else "".
+    """The type of a method that is defined outside of it (Go, Swift extensions, C++); else "".
 
     `around` is the kind of the method's parent, or "".
     """
@@ -376,14 +377,14 @@ def owner(kind: str, around: str, scope: str) -> str:
 
 
 def runs_alone(facts: FileFacts) -> bool:
-    """Whether a Python file imports something, but neither relatively nor by the name of a folder that it is in."""
+    """Whether a Python file has imports, but none that is relative or names a folder that it is in."""
     around = set(facts.head.folder.split("/"))
     heads = {item.module.partition(".")[0] for item in facts.imports}
     return bool(heads) and "" not in heads and not heads & around
 
 
 def is_include(item: Import) -> bool:
-    """Whether an import of C is `#include "x.h"`, which binds no name; `using a::b` binds one."""
+    """Whether a C import is `#include "x.h"`, which binds no name; `using a::b` binds one."""
     return not item.name and not item.alias and ("." in item.module or "/" in item.module)
 
 
@@ -399,13 +400,7 @@ def bound_name(item: Import) -> str:
 
 
 def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
-    """The facts of an extracted file.
-
-    Args:
-        head: The file.
-        first: Number of its first symbol.
-        extract: What was extracted from it.
-    """
+    """The facts of an extracted file, whose first symbol has the number `first`."""
     symbols = extract.symbols
     return FileFacts(
         head,

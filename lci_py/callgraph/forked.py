@@ -1,4 +1,4 @@
-"""Runs one computation in a forked process while its caller goes on. Not for a process that has threads."""
+"""Runs one computation in a forked process while the caller goes on. Not for a process that has threads."""
 
 from __future__ import annotations
 
@@ -17,16 +17,12 @@ _END = b"end."
 
 
 class Forked:
-    """Computes arrays in a forked process.
-
-    If that process cannot be had or fails, `result` computes them.
-    """
+    """Computes arrays in a forked process; if that cannot be started or fails, `result` computes them."""
 
     def __init__(self, compute: Callable[[], Sequence[NDArray[Any]]], *, fork: bool) -> None:
-        """
-        Args:
-            compute: Computes the arrays, of one dimension each, and writes nowhere.
-            fork: False to compute it in `result`.
+        """Args:
+        compute: Returns one-dimensional arrays, and has no side effects.
+        fork: False to compute in `result`.
         """
         self._compute = compute
         self._process = 0

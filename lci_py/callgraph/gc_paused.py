@@ -1,4 +1,4 @@
-"""Pauses the garbage collector while millions of values are made, all of which stay, or lets it run less often."""
+"""Pauses or slows the garbage collector while millions of long-lived values are created."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _MANY = 50_000
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Pause the collector: among so many values its runs take as long as all other work.
+    """Pause the collector: with so many values its runs take as long as all other work.
 
-    What was made meanwhile counts as old afterwards, so that the next run does not go through it.
+    Values created meanwhile end up in the oldest generation, which the next runs skip.
     """
     collects = gc.isenabled()
     gc.disable()
@@ -31,7 +31,7 @@ def gc_paused() -> Iterator[None]:
 def gc_rare() -> Iterator[None]:
     """Let the collector run less often, here and in processes forked meanwhile.
 
-    What an index is built of lives until a file or a stage is done, and is freed without the collector.
+    The values of an index build live until a file or a stage is done, and are freed without the collector.
     """
     before = gc.get_threshold()
     collect_rarely()

@@ -1,6 +1,6 @@
-"""How languages differ in what their names mean: per rule, the languages that have it.
+"""Language differences in the meaning of names: for each rule, the languages that have it.
 
-Most rules are in grammars/: a language names those it has as its `call_rules`.
+Most rules are in grammars/: a language lists its own as `call_rules`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lci_py.source.text.language_tables import table_of
 
 
 def _values(key: str) -> dict[str, Any]:
-    """By language, the value of a key of language.toml."""
+    """A key of language.toml, by language."""
     return {name: table_of(name)[key] for name in load_languages() if key in table_of(name)}
 
 
@@ -239,7 +239,7 @@ READ_BY_NAME = {
 
 
 class NameRules(NamedTuple):
-    """The rules of one language for bare names, collected once: a file looks up a hundred."""
+    """The rules of one language for bare names, cached: a file looks up a hundred."""
 
     name: str
     own: frozenset[str]  # names of the object or class around, or of its bases
@@ -258,7 +258,7 @@ _NOT_LEXICAL = IMPLICIT_SELF | MODULE_SCOPE | PREFIXED | OPEN_SCOPES
 
 @cache
 def name_rules(name: str) -> NameRules:
-    """The rules of a language; of a file without one, those that hold everywhere."""
+    """The rules of a language; for a file without one, the common rules."""
     spec = load_languages().get(name)
     supers, own_types = (frozenset(spec.super_names), frozenset(spec.own_types)) if spec else (frozenset(), frozenset())
     return NameRules(

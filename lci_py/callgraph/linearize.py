@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 def merged(lists: list[list[T]]) -> Iterator[T]:
-    """Merge orders of bases: take the first head that is in no tail, again and again; if there is none, the first head.
+    """Merge orders of bases: repeatedly take the first head that is in no tail; if there is none, the first head.
 
     Source:
         Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).

@@ -41,31 +41,25 @@ Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]"
 
 
 class Linker:
-    """Links a whole repository. It keeps what linking needs of each file: some 200 bytes per symbol with its calls."""
+    """Links a whole repository. It keeps some 200 bytes per symbol, including its calls."""
 
     def __init__(self) -> None:
         self._tables = MemoryTables()
         self._ready: tuple[MemoryTables, Sites, FileLinker] | None = None
 
     def add(self, path: str, is_test: bool, extract: Extract) -> None:
-        """Take the next file. All files are added, in path order, even those without symbols: each gets a number."""
+        """Add the next file. All files are added, in path order, even those without symbols: each gets a number."""
         self._tables.add_extract(path, is_test, extract)
 
     def add_facts(self, facts: FileFacts, calls: Sequence[CallSite], qualified_names: Iterable[str]) -> None:
-        """Take the next file, whose facts come from an index.
-
-        Args:
-            facts: Its facts.
-            calls: Its calls.
-            qualified_names: Per symbol.
-        """
+        """Add the next file from facts stored in an index; `qualified_names` are those of its symbols."""
         declared = {
             name for name, kind in zip(qualified_names, facts.kinds, strict=True) if kind in DECLARED
         } if uses_qualified(facts.head.family) else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
     def _frozen(self) -> tuple[MemoryTables, Sites, FileLinker]:
-        """The tables of all files, and what links a file by them."""
+        """The tables of all files, and the linker of single files over them."""
         if self._ready is None:
             self._tables.freeze()
             sites = Sites.of(self._tables.sites)
@@ -76,16 +70,16 @@ class Linker:
         """All edges. Call it once, after the last file.
 
         Args:
-            fork: Follow functions as values in a forked process meanwhile; if there are none to follow, link half of
-                the files in it. The calling process may have no threads.
-            report: Called with how many of how many files are linked.
+            fork: Run the points-to analysis in a forked process meanwhile or, if there is nothing to analyse, link half
+                of the files there. The calling process may have no threads.
+            report: Called with the number of linked files and of all files.
         """
         parts = self._parts(fork, report or (lambda _done, _total: None))
         self._tables, self._ready = MemoryTables(), None  # as large as the edges, which are sorted now
         return assemble(*parts)
 
     def _parts(self, fork: bool, report: Callable[[int, int], None]) -> Parts:
-        """What the graph is made of."""
+        """The arguments of `assemble`."""
         tables, sites, linker = self._frozen()
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])

@@ -1,7 +1,7 @@
-"""The tables that look-ups are answered from: the interface, and its implementation in memory for a full link.
+"""The tables that answer look-ups: the interface, and its implementation in memory for a full link.
 
 The interface is small and plain, so that its two implementations cannot differ (a refresh reads SQLite, see
-index/shards/callgraph_tables.py). lookups.py works out answers such as "the only type of that name" for both.
+index/shards/callgraph_tables.py). lookups.py derives answers such as "the only type of that name" for both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _KEPT_SYMBOLS = 100_000
 
 
 def uses_qualified(family: str) -> bool:
-    """Whether code of a family uses qualified names, if only inside a module that is spread over several files."""
+    """Whether a family uses qualified names, at least inside modules that are spread over several files."""
     return has_rule(family, "declared_imports") or has_rule(family, "spread_modules")
 
 
@@ -96,7 +96,7 @@ class Files:
 
     @cached_property
     def npm_packages(self) -> dict[str, list[int]]:
-        """Name of a package of npm to the package.json files that declare it."""
+        """Name of an npm package to the package.json files that declare it."""
         return self._declared_by(declares_npm_package)
 
     def _declared_by(self, declares: Callable[[FileHead], bool]) -> dict[str, list[int]]:
@@ -108,7 +108,7 @@ class Files:
 
     @cached_property
     def by_package(self) -> dict[str, list[int]]:
-        """Declared package or namespace to its files, in families that `uses_qualified` names."""
+        """Declared package or namespace to its files, in families for which `uses_qualified` holds."""
         found: dict[str, list[int]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             if head.package and uses_qualified(head.family):
@@ -117,7 +117,7 @@ class Files:
 
 
 def module_names(path: str) -> list[tuple[str, ...]]:
-    """The module names, in segments, that a path can be imported by."""
+    """The module names, as segments, by which a path can be imported."""
     stem = path.rpartition(".")[0] or path
     segments = tuple(stem.split("/"))
     if segments[-1] in INDEX_NAMES and len(segments) > 1:
@@ -126,12 +126,12 @@ def module_names(path: str) -> list[tuple[str, ...]]:
 
 
 def is_go_test(path: str) -> bool:
-    """Whether a Go file is built for tests only, and so is no part of what other packages import."""
+    """Whether a Go file is built for tests only, so that other packages cannot import it."""
     return path.endswith("_test.go")
 
 
 def in_go_package(head: FileHead) -> bool:
-    """Whether a file is a part of a Go package that can be imported: no test."""
+    """Whether a file is part of an importable Go package: it is no test."""
     return has_rule(head.language, "packages") and not is_go_test(head.path)
 
 
@@ -151,7 +151,7 @@ def declares_npm_package(head: FileHead) -> bool:
 
 
 class Tables(Protocol):
-    """What can be asked about all files. Nothing here is tracked: `LookUps` does that."""
+    """Untracked queries about all files; `LookUps` tracks them."""
 
     @property
     def files(self) -> Files: ...
@@ -170,25 +170,22 @@ class Tables(Protocol):
         """All callable definitions of a name, in every language, ascending."""
 
     def names(self, symbols: Sequence[int]) -> dict[int, tuple[str, int]]:
-        """Symbols to their names and the symbols around them, -1 at the top level.
+        """Symbols to their names and enclosing symbols, -1 at the top level.
 
         Args:
             symbols: `CALLABLE` ones, ascending.
         """
 
     def heirs(self, name: str) -> Sequence[Definition]:
-        """Types with a base whose name, after its last dot, is this; each once, ascending."""
+        """Types that name a base whose last segment is `name`; each once, ascending."""
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
-        """Files and what they store in a slot, ascending by file, in text order.
-
-        Args:
-            kind, name: As in `Stored`.
-            owner: As there; None for any.
+        """Files and what they store in a slot, ascending by file, in text order. Arguments as in `Stored`; any owner if
+        None.
         """
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
-        """Files that declare a type, module or namespace of that name; ascending."""
+        """Files that declare a type, module or namespace of that qualified name; ascending."""
 
 
 class StoredTables(Tables, Protocol):
@@ -211,7 +208,7 @@ class StoredTables(Tables, Protocol):
 
 
 def _slot(kind: Any, owner: Any, name: Any) -> Any:
-    """A slot as one number of 62 bits, given the numbers of its texts; also of arrays of these."""
+    """A slot as one number of 62 bits, given the numbers of its texts; works on arrays, too."""
     return kind << 58 | name << 29 | owner
 
 
@@ -245,7 +242,7 @@ class MemoryTables:
     # --- filling --------------------------------------------------------------------------------------------------
 
     def add_extract(self, path: str, test: bool, extract: Extract) -> None:
-        """Take the next file from what was extracted of it."""
+        """Add the next file from its extract."""
         head = FileHead(path, extract.language, test, extract.package)
         calls = [(c.name, c.receiver, c.line, c.caller, c.arguments, c.passed) for c in extract.calls]
         declared = (
@@ -259,11 +256,11 @@ class MemoryTables:
         calls: Iterable[tuple[str, str, int, int, int, str]],
         declared: set[str] | tuple[str, ...],
     ) -> None:
-        """Take the next file.
+        """Add the next file.
 
         Args:
-            facts: Its facts; `first` is not looked at.
-            calls: Its calls, as in `CallSite`.
+            facts: `first` is ignored.
+            calls: As in `CallSite`.
             declared: Qualified names of its `DECLARED` definitions, if `uses_qualified` holds for its family.
         """
         text = self._number
@@ -328,7 +325,7 @@ class MemoryTables:
         self._by_slot, self._slots = order.astype(np.int32), slots[order]
 
     def half_of_calls(self) -> int:
-        """The first file behind half of the calls."""
+        """The first file after half of all calls."""
         starts = self._starts["calls"]
         return bisect_left(starts, starts[-1] // 2)
 

@@ -1,9 +1,9 @@
-"""Tracked look-ups: whatever linking a file asks about other files goes through here and leaves a key.
+"""Tracked look-ups: everything that linking a file asks about other files goes through here and leaves a key.
 
 A look-up is a tuple: its kind, then the texts that it asks about. Its key is a hash of 32 bits, stored with the file
-that asked. A refresh links a file anew if it has the key of a look-up whose answer may have changed. Two look-ups with
-the same key cost a needless re-link now and then, but none is ever missed, so 32 bits do in half the space of 64.
-docs/adr/0011-relinking.md says what a new kind of look-up needs.
+that asked. A refresh links a file again if it has the key of a look-up whose answer may have changed. A collision of
+keys only causes a needless re-link, so 32 bits suffice, in half the space of 64. docs/adr/0011-relinking.md says what a
+new kind of look-up needs.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _MACRO_FILES = 64
 
 
 def offered(facts: FileFacts, package: str) -> frozenset[str] | None:
-    """The names that a file of a package or namespace offers to a star import of it; None if it may offer any name."""
+    """The names that a file offers to a star import of its package or namespace; None if it may offer any name."""
     if facts.head.language not in language_rules.STAR_PACKAGES:
         return None
     return facts.offered(package.rpartition(".")[2])
 
 
 class SiteCounts(Protocol):
-    """How often names are called on a receiver."""
+    """Counts the calls of names on a receiver."""
 
     def count(self, family: str, name: str) -> int: ...
 
@@ -69,7 +69,7 @@ def key_of(look_up: LookUp) -> int:
 class LookUps:
     """Answers look-ups from `tables` and records their keys.
 
-    A look-up about the file that is being linked leaves no key: if that file changes, it is linked anew anyway.
+    A look-up about the file that is being linked leaves no key: if that file changes, it is linked again anyway.
 
     Attributes:
         keys: Keys of the look-ups since `start`.
@@ -129,7 +129,7 @@ class LookUps:
         self.keys = set()
 
     def value(self, look_up: LookUp) -> Any:
-        """The answer to a look-up, which leaves no key."""
+        """The answer to a look-up, without recording its key."""
         return self._finders[look_up[0]](*look_up[1:])
 
     def _ask(self, look_up: LookUp) -> Any:
@@ -144,7 +144,7 @@ class LookUps:
     # --- files ----------------------------------------------------------------------------------------------------
 
     def at(self, path: str) -> int:
-        """The file with this path, -1 if there is none."""
+        """The file with this path; -1 if there is none."""
         found: int = self._ask(("path", path))
         return found
 
@@ -159,7 +159,7 @@ class LookUps:
         return found
 
     def go_variable(self, folder: str, name: str) -> Sequence[int]:
-        """A folder's Go files without tests that say at their top level of what type a variable is; ascending."""
+        """A folder's Go files without tests that declare the type of a top-level variable; ascending."""
         found: Sequence[int] = self._ask(("variable", folder, name))
         return found
 
@@ -186,31 +186,33 @@ class LookUps:
         return found
 
     def declaring(self, family: str, name: str) -> Sequence[int]:
-        """Files that declare a qualified name, or that are in the package of that name; ascending."""
+        """Files that declare a qualified name, or belong to the package of that name; ascending."""
         found: Sequence[int] = self._ask(("declaring", family, name))
         return found
 
     def open_files(self, family: str, package: str) -> Sequence[int]:
-        """Files of a package or namespace, among its first `MOST_PACKAGE_FILES`, of which `offering` does not say what
-        they offer: they may offer any name."""
+        """Files of a package or namespace, among its first `MOST_PACKAGE_FILES`, that may offer any name, so that
+        `offering` does not cover them.
+        """
         found: Sequence[int] = self._ask(("open", family, package))
         return found
 
     def offering(self, family: str, package: str, name: str) -> Sequence[int]:
-        """Files of a package or namespace where a star import of it can find a name, ascending. Those that are not in
-        the answer, nor in that of `open_files`, do not have the name."""
+        """Files of a package or namespace where a star import can find a name, ascending. Files that are neither in
+        this answer nor in `open_files` do not have the name.
+        """
         found: Sequence[int] = self._ask(("offering", family, package, name))
         return found
 
     def stars(self, file: int) -> Sequence[Import]:
-        """A file's imports that bind every name of a module."""
+        """A file's star imports, which bind every name of a module."""
         if file == self.own:
             return self.tables.facts(file).stars
         found: Sequence[Import] = self._ask(("stars", self.files.heads[file].path))
         return found
 
     def includes(self, file: int) -> frozenset[str]:
-        """The last parts of the paths that a file of C or C++ includes."""
+        """The last path segments of the headers that a C or C++ file includes."""
         found: frozenset[str] = self._ask(("includes", self.files.heads[file].path))
         return found
 
@@ -232,7 +234,7 @@ class LookUps:
         return found
 
     def definition(self, file: int, place: int) -> Definition:
-        """A symbol of a file. It leaves no key, since its stable id decides all that a `Definition` says."""
+        """A symbol of a file. It leaves no key, since its stable id determines all fields of a `Definition`."""
         return self._definition(file, place)
 
     def inside(self, file: int, place: int, name: str) -> Definition | None:
@@ -251,8 +253,9 @@ class LookUps:
         return [self._definition(file, inner) for inner in places]
 
     def typed(self, file: int, place: int, name: str) -> Sequence[Typed]:
-        """Type hints of a name that is bound in a symbol (-1: at the top level), in text order; of what a function
-        returns, if there is no name."""
+        """Type hints of a name that a symbol binds (-1: the top level), in text order; without a name, those of a
+        function's result.
+        """
         facts = self.tables.facts(file)
         if file == self.own:
             return facts.typed.get((place, name), ())
@@ -260,7 +263,7 @@ class LookUps:
         return [item for item in asked if item.scope == place]
 
     def said(self, file: int, place: int, kind: int) -> list[str]:
-        """What is declared of a symbol: the texts of a kind of `Typed` from `TAKES` on."""
+        """The declarations about a symbol: the texts of a kind of `Typed` from `TAKES` on."""
         facts = self.tables.facts(file)
         if file == self.own:
             return [item.text for item in facts.typed.get((place, kind), ())]
@@ -268,7 +271,7 @@ class LookUps:
         return [item.text for item in asked if item.scope == place]
 
     def near_type(self, file: int, name: str) -> Definition | None:
-        """The type of a name in a file's folder, if there is just one."""
+        """The type of a name in a file's folder, if it is unique."""
         found: Definition | None = self._ask(("near", self.files.families[file], self.files.folders[file], name))
         return found
 
@@ -288,7 +291,7 @@ class LookUps:
         return found if found is not None else self.adopted(owner, name)
 
     def members(self, owner: Definition, name: str) -> list[Definition]:
-        """All members of a name that stand inside a type; failing that, those that stand outside it."""
+        """All members of a name inside a type; failing that, those defined outside it."""
         place = owner.symbol - self.tables.facts(owner.file).first
         return self.all_inside(owner.file, place, name) or self.all_adopted(owner, name)
 
@@ -302,15 +305,15 @@ class LookUps:
         return [name for other, name in asked if other == place]
 
     def adopted(self, owner: Definition, name: str) -> Definition | None:
-        """A method of a type that stands outside it."""
+        """A method of a type that is defined outside it."""
         found = self.all_adopted(owner, name)
         return found[0] if found else None
 
     def all_adopted(self, owner: Definition, name: str) -> list[Definition]:
-        """The methods of a name that stand outside their type.
+        """The methods of a name that are defined outside their type.
 
-        The type must be the only one of its name in the folder; or in the program, in languages where such methods may
-        stand anywhere.
+        The type must be the only one of its name in the folder or, in languages that allow such methods anywhere, in
+        the program.
         """
         facts = self.tables.facts(owner.file)
         head = facts.head
@@ -337,12 +340,12 @@ class LookUps:
         return [name for symbol, name in asked if symbol == place]
 
     def only(self, family: str, name: str) -> Definition | None:
-        """The definition of a name that other files can see, if there is just one."""
+        """The definition of a name that other files can see, if it is unique."""
         found: Definition | None = self._ask(("only", family, name))
         return found
 
     def only_type(self, family: str, name: str) -> Definition | None:
-        """The type of a name, if there is just one."""
+        """The type of a name, if it is unique."""
         found: Definition | None = self._ask(("type", family, name))
         return found
 
@@ -352,7 +355,7 @@ class LookUps:
         return found
 
     def variants(self, method: Definition, name: str) -> list[Definition]:
-        """A method that stands outside its type, with the others of its name and type in its folder."""
+        """A method defined outside its type, with the others of its name and type in its folder."""
         if not method.owner:
             return [method]
         place = (self.files.families[method.file], self.files.folders[method.file], method.owner, name)
@@ -360,7 +363,7 @@ class LookUps:
         return found
 
     def arity(self, definition: Definition) -> int:
-        """How many arguments a definition takes, as in `source.syntax.arity`."""
+        """The arity of a definition, as in `source.syntax.arity`."""
         facts = self.tables.facts(definition.file)
         place = definition.symbol - facts.first
         if definition.file == self.own:
@@ -369,7 +372,7 @@ class LookUps:
         return next((arity for other, arity in asked if other == place), -1)
 
     def expansion(self, macro: Definition) -> list[MacroText]:
-        """All macros that a file defines under the name of one of them, with the calls in their texts."""
+        """All macros that a file defines under the name of one of them, each with the calls in its text."""
         facts = self.tables.facts(macro.file)
         asked = ("expansion", facts.head.path, facts.names[macro.symbol - facts.first])
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
@@ -379,21 +382,20 @@ class LookUps:
         """Files and what they store in a slot; nothing if that is more than `MOST_STORED`.
 
         Args:
-            family: Of the files.
             kind, owner, name: As in `Stored`.
-            tests: What tests store counts as well.
+            tests: Whether tests count as well.
         """
         asked = ("stored", family, str(kind), owner, name, "tests" if tests else "")
         found: Sequence[tuple[int, Stored]] = self._ask(asked)
         return found
 
     def stored_anywhere(self, family: str, kind: int, name: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
-        """Like `stored`, for slots of this name of any owner; nothing if that is more than `MOST_STORED_ANYWHERE`."""
+        """As `stored`, for slots of this name with any owner; nothing if that is more than `MOST_STORED_ANYWHERE`."""
         found: Sequence[tuple[int, Stored]] = self._ask(("anywhere", family, str(kind), name, "tests" if tests else ""))
         return found
 
     def is_common(self, family: str, name: str) -> bool:
-        """Whether a name is called on so many receivers that it must be one of the standard library."""
+        """Whether a name is called on so many receivers that it must belong to the standard library."""
         found: bool = self._ask(("common", family, name))
         return found
 
@@ -419,7 +421,7 @@ class LookUps:
         return sorted(file for file in found if self.files.families[file] == family)
 
     def _package_files(self, family: str, package: str) -> tuple[Sequence[int], Sequence[int]]:
-        """The first files of a package, and the others, which are looked at only for names that they define."""
+        """The first files of a package, and the others, which are searched only for names that they define."""
         known = self._memo.get(("declaring", family, package))  # whoever asks for names has asked for the files
         files: Sequence[int] = known[1] if known is not None else self._declaring(family, package)
         first = MOST_PACKAGE_FILES + 1  # the file that imports its own package is not counted
@@ -441,7 +443,7 @@ class LookUps:
         return files
 
     def _go_variables(self, folder: str) -> dict[str, list[int]]:
-        """Variables at the top level of a Go package to the files that say of what type they are."""
+        """Top-level variables of a Go package to the files that declare their type."""
         known = self._variables.get(folder)
         if known is None:
             if self._n_variables >= _MEMO:

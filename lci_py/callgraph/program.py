@@ -1,7 +1,7 @@
-"""The constraints of all files that the points-to analysis goes through, as arrays, file after file.
+"""The constraints of all files in the points-to analysis, as arrays, file after file.
 
-The numbers of nodes, names, functions, classes and calls are those of their file (`source.dataflow.constraints`). So
-the arrays of a file are the same wherever it stands, and a refresh takes them over from the generation before.
+The numbers of nodes, names, functions, classes and calls are local to their file (`source.dataflow.constraints`). So
+the arrays of a file do not depend on other files, and a refresh reuses them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Meaning = tuple[tuple[int, ...], str, tuple[int, ...]]
 
 
 class FlowFile(NamedTuple):
-    """A file as the propagation takes it: its number, constraints, the meaning of each import, whether it is Python."""
+    """A file of the analysis: its number, constraints, the meaning of each import, whether it is Python."""
 
     file: int
     flow: Flow
@@ -64,15 +64,16 @@ class Program:
 
     Attributes:
         files: int32 [P], the number of each file, ascending.
-        sizes: int32 [P * 11], per file, how much it has of everything: see the columns above.
+        sizes: int32 [P * 11], per file, the length of each of its parts: see the columns above.
         letters: uint8, names and keys in UTF-8; the first name of each file is "".
-        string_sizes: int32, how many characters each name has.
+        string_sizes: int32, the number of characters of each name.
         rows: int32 [R * 4], constraints, without the lines of calls.
-        lines, callers: int32 [C], per CALL or EACH row its line, and the index of the function around it or -1.
+        lines, callers: int32 [C], per CALL or EACH row its line, and the index of the enclosing function or -1.
         functions: int32 [f * 6], as in `Function`, but with the number of parameters last.
         parameters: int32 [p * 3], as in `Parameter`.
         classes: int32, per class its place among the file's symbols, or -1.
-        imports: int32 [i * 3], the name that each import takes, how many files it means, and how many `a` of `a.b`.
+        imports: int32 [i * 3], the name that each import takes, the number of files it means, and how many of these
+            stand for `a` of `a.b`.
         targets: int32, these files.
     """
 
@@ -100,7 +101,7 @@ class Program:
         return found
 
     def owners(self, column: int) -> NDArray[Any]:
-        """int64: the place in `files` of each item of the array of a column."""
+        """int64: for each item of a column's array, the index of its file in `files`."""
         return np.repeat(np.arange(self.n_files), self.columns[:, column])
 
     def starts(self, column: int) -> NDArray[Any]:
@@ -108,11 +109,7 @@ class Program:
         return np.concatenate([[0], np.cumsum(self.columns[:, column], dtype=np.int64)])
 
     def strings(self) -> list[str]:
-        """All names and keys.
-
-        Raises:
-            DamagedIndexError: They are no text.
-        """
+        """All names and keys."""
         try:
             text = self.letters.tobytes().decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
@@ -123,22 +120,20 @@ class Program:
         return [text[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
     def only(self, chosen: NDArray[Any]) -> Program:
-        """Some of its files. `chosen`: bool [P]."""
+        """The files for which `chosen`, bool [P], is true."""
         return self if chosen.all() else _taken([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
 
     def renumbered(self, numbers: NDArray[Any]) -> Program:
-        """The same program with other numbers of files. `numbers`: number before -> number now, or -1."""
+        """The same program with other file numbers. `numbers`: old number to new number, or -1."""
         files, targets = (numbers[before].astype(np.int32) for before in (self.files, self.targets))
         return replace(self, files=files, targets=targets)
 
     def with_targets(self, counts: NDArray[Any], targets: NDArray[Any]) -> Program:
-        """The same program whose imports mean other files.
+        """The same program with other targets of its imports.
 
         Args:
-            counts: int32 [i, 2], per import, of how many files, and of how many as `a` of `a.b`.
+            counts: int32 [i, 2], per import, the number of files, and how many of these stand for `a` of `a.b`.
             targets: int32, the files.
-        Raises:
-            DamagedIndexError: There are not so many imports.
         """
         imports, sizes = self.imports.reshape(-1, 3).copy(), self.columns.copy()
         _check(len(counts) == len(imports))
@@ -149,13 +144,13 @@ class Program:
 
 
 class Solution(NamedTuple):
-    """What the calls of a program may run.
+    """The possible targets of a program's calls.
 
     Attributes:
-        site: int32 [n], the call, as a place in `Program.lines`; ascending.
-        callee: int32 [n], which of the program's variables it calls; -1 if it calls something unknown, to which it
-            passes the target.
-        target: int32 [n], place of the function in `Program.functions`, or `~class`.
+        site: int32 [n], the call, as an index into `Program.lines`; ascending.
+        callee: int32 [n], the variable of the program that is called; -1 for an unknown callee, to which the target is
+            passed.
+        target: int32 [n], index of the function in `Program.functions`, or `~class`.
     """
 
     site: NDArray[Any]
@@ -164,9 +159,8 @@ class Solution(NamedTuple):
 
 
 def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
-    """
-    Args:
-        targets: Call, variable and target, in any order.
+    """Args:
+    targets: (call, variable, target), in any order.
     """
     found = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
     found = found[np.lexsort(found.T[::-1])].astype(np.int32)
@@ -176,7 +170,7 @@ def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
 
 
 def joined(programs: Sequence[Program]) -> Program:
-    """The files of several programs, by their numbers."""
+    """The union of several programs, sorted by file number."""
     sizes = [program.n_files for program in programs]
     files = np.concatenate([np.zeros(0, np.int32), *(program.files for program in programs)])
     order = np.argsort(files, kind="stable")
@@ -186,7 +180,7 @@ def joined(programs: Sequence[Program]) -> Program:
 
 
 def _taken(programs: Sequence[Program], sources: NDArray[Any], places: NDArray[Any]) -> Program:
-    """Files of several programs: for each, which program it is of, and its place there."""
+    """Files of several programs: for each, the index of its program, and its index there."""
     # Neighbours in one program are copied together.
     cuts = np.flatnonzero((np.diff(sources) != 0) | (np.diff(places) != 1)) + 1
     firsts = np.append(0, cuts)[: len(places)]
@@ -268,7 +262,7 @@ def _table(rows: Iterable[Sequence[int]], width: int) -> NDArray[Any]:
 
 
 def is_same_but_for_lines(one: Program, other: Program) -> bool:
-    """Whether two programs have the same constraints, wherever their calls and definitions stand in the text."""
+    """Whether two programs have the same constraints, apart from the lines of calls and definitions."""
     alike = ("files", "sizes", "letters", "string_sizes", "rows", "callers", "parameters", "imports", "targets")
     functions, others = (part.functions.reshape(-1, 6)[:, OWNER:] for part in (one, other))
     return (
@@ -282,11 +276,7 @@ def is_same_but_for_lines(one: Program, other: Program) -> bool:
 
 
 def check_sizes(program: Program, n_files: int) -> None:
-    """Check that the arrays have the sizes that they are said to have, and the files.
-
-    Raises:
-        DamagedIndexError: They do not fit together.
-    """
+    """Check that the sizes of the arrays and the file numbers are consistent."""
     files, sizes = program.files, program.sizes
     _check(len(sizes) == len(files) * _COLUMNS and (not len(sizes) or int(sizes.min()) >= 0))
     _check(not len(files) or (int(files[0]) >= 0 and int(files[-1]) < n_files and bool((files[1:] > files[:-1]).all())))
@@ -300,13 +290,9 @@ def check_sizes(program: Program, n_files: int) -> None:
 
 
 def check_places(program: Program, n_symbols: NDArray[Any], n_lambdas: NDArray[Any]) -> None:
-    """Check what is said of symbols and anonymous functions.
+    """Check the indices of symbols and anonymous functions; `n_symbols` and `n_lambdas` are their numbers in each file.
 
-    Args:
-        program: Its sizes have been checked.
-        n_symbols, n_lambdas: How many each file of the repository has.
-    Raises:
-        DamagedIndexError: They do not exist.
+    The sizes of the program must have been checked.
     """
     files = program.files[program.owners(FUNCTIONS)]
     symbols = program.functions.reshape(-1, 6)[:, SYMBOL]
@@ -318,11 +304,7 @@ def check_places(program: Program, n_symbols: NDArray[Any], n_lambdas: NDArray[A
 
 
 def check_solution(program: Program, solution: Solution) -> None:
-    """Check that a solution is one of a program's calls.
-
-    Raises:
-        DamagedIndexError: It names what there is not.
-    """
+    """Check that a solution refers only to calls, variables and functions of the program."""
     site, callee, target = solution
     _check(len(site) == len(callee) == len(target))
     if not len(site):
@@ -334,13 +316,7 @@ def check_solution(program: Program, solution: Solution) -> None:
 
 
 def check_constraints(program: Program) -> None:
-    """Check that the constraints name what there is.
-
-    Args:
-        program: Its sizes have been checked.
-    Raises:
-        DamagedIndexError: They do not.
-    """
+    """Check that the constraints refer only to existing nodes; the sizes must have been checked."""
     sizes, rows, of_rows = program.columns, program.rows.reshape(-1, 4), program.owners(ROWS)
     kinds = rows[:, 0]
     _check(not len(rows) or (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.STAR))

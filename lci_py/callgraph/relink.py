@@ -1,5 +1,5 @@
-"""A refresh of the graph: only files that asked a look-up whose answer may have changed are linked anew. The outcome is
-that of a full link, bit for bit; docs/adr/0011-relinking.md says why.
+"""A refresh of the graph: only files with a look-up whose answer may have changed are linked again. The result is that
+of a full link, bit for bit; docs/adr/0011-relinking.md says why.
 """
 
 from __future__ import annotations
@@ -65,12 +65,11 @@ def relink(
     """The graph after some files changed. Its arrays are those of a full link.
 
     Args:
-        graph: The graph before, as `read_links` gives it, of `old`.
-        old: The tables before.
-        new: The tables now.
-        moved: Per file before, its number now; -1 if its content changed or it is gone. The other numbers ascend.
-        fresh: Numbers now of the files that changed or were added, ascending.
-        bulk_share: If a larger share of the files has to be linked anew, all are.
+        graph: The graph of `old`, as `read_links` returns it.
+        old, new: The tables before and now.
+        moved: Per former file, its number now; -1 if its content changed or it is gone. The other numbers ascend.
+        fresh: The present numbers of files that changed or were added, ascending.
+        bulk_share: If a larger share of the files has to be linked again, all are.
     Raises:
         DamagedIndexError: The graph does not fit the tables, or a shard is damaged.
         ValueError: `moved` and `fresh` do not name every file once.
@@ -123,7 +122,7 @@ def relink(
 
 
 def _is_of_paths(look_up: LookUp) -> bool:
-    """Whether a look-up says which files imports mean that functions are followed through."""
+    """Whether a look-up determines the files of imports that the points-to analysis goes through."""
     return look_up[0] in _OF_PATHS or (look_up[0] == "binding" and look_up[1].endswith(NPM))
 
 
@@ -138,16 +137,12 @@ def _followed(
     before: Followed, numbers: _Renumbering, tables: _Versions, sites: Sites, fresh: Sequence[int], *,
     paths_differ: bool,
 ) -> Followed:  # fmt: skip
-    """The constraints of all files now, and what their calls may run.
+    """The constraints of all files now, and the possible targets of their calls.
 
-    Nothing is solved if the constraints are the same, wherever their calls and definitions stand in the text.
+    Nothing is solved if the constraints are the same apart from lines.
 
     Args:
-        before: The same before the change.
-        numbers: The numbers of files now.
-        tables: Of both generations.
-        sites: The counts of names now.
-        fresh: Numbers now of the files that changed.
+        fresh: The present numbers of the files that changed.
         paths_differ: Whether imports may mean other files than before.
     """
     successors = numbers.successors(tables.old)
@@ -170,19 +165,13 @@ class _Renumbering:
     """Maps numbers before a change to numbers now.
 
     Attributes:
-        places: int64 [files before], the number of each file now; -1 if it changed or is gone.
-        stays: bool [files before], whether it is not.
-        first_symbol: int64 [files now + 1], the first symbol of each file.
+        places: int64 [former files], the number of each file now; -1 if it changed or is gone.
+        stays: bool [former files], whether it has a number now.
+        first_symbol: int64 [present files + 1], the first symbol of each file.
     """
 
     def __init__(self, graph: Links, new: StoredTables, moved: Sequence[int], fresh: Sequence[int]) -> None:
-        """
-        Args:
-            graph, new, moved, fresh: As in `relink`.
-        Raises:
-            DamagedIndexError: The graph does not fit the tables.
-            ValueError: `moved` and `fresh` do not name every file once.
-        """
+        """Arguments and errors as in `relink`."""
         self._graph, self._new, self._fresh = graph, new, fresh
         self.places = np.array(moved, np.int64).reshape(-1)
         self.stays = self.places >= 0
@@ -202,12 +191,12 @@ class _Renumbering:
             raise _unfit()
 
     def _shifts(self, now: NDArray[Any], before: NDArray[Any]) -> NDArray[Any]:
-        """Per file before, by how much its numbers change, given the first number of each file; only if it stays."""
+        """Per former file, the shift of its numbers, given the first number of each file; only valid if it stays."""
         found: NDArray[Any] = now[np.maximum(self.places, 0)] - before[:-1]
         return found
 
     def successors(self, old: StoredTables) -> NDArray[Any]:
-        """int64 [files before]: what each is now, also if its content has changed; -1 if it is gone."""
+        """int64 [former files]: the number of each now, also if its content has changed; -1 if it is gone."""
         heads = self._new.files.heads
         now = {heads[file].path: file for file in self._fresh}
         found: NDArray[Any] = self.places.copy()
@@ -216,10 +205,7 @@ class _Renumbering:
         return found
 
     def nodes(self, old: StoredTables) -> NDArray[Any]:
-        """int32 [nodes before]: what each is now; -1 if it is gone.
-
-        Symbols of changed files are matched by their stable ids.
-        """
+        """int32 [former nodes]: the present number, -1 if gone. Symbols of changed files are matched by stable id."""
         graph, new, first = self._graph, self._new, self.first_symbol
         n_symbols, n_files = int(first[-1]), len(first) - 1
         counts = np.diff(graph.first_symbol)
@@ -273,7 +259,7 @@ def link_all(tables: StoredTables) -> Links:
 
 
 def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comparison) -> NDArray[Any]:
-    """bool [files before]: whether a file asked a look-up whose answer has changed."""
+    """bool [former files]: whether a file has a look-up whose answer has changed."""
     asked = _places(graph.keys, sorted(look_ups))
     met = np.unique(graph.keys[asked]).view(np.uint32).tolist()
     if len(met) <= _MOST_COMPARED:

@@ -2,7 +2,7 @@
 
 Source:
     Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4, solved with a work
-    list.
+        list.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def number_of(value: int) -> int:
 
 
 class Site(NamedTuple):
-    """A call: nodes of its result and of what is called, the call in the text that it comes from, flags, arguments."""
+    """A call: the nodes of its result and its callee, the call in the text that it stems from, flags, arguments."""
 
     result: int
     callee: int
@@ -72,13 +72,13 @@ class Function(NamedTuple):
 
     Attributes:
         flags, owner, result, item: As in `source.dataflow.constraints.Function`.
-        first: Node of its first parameter, 0 if it has none.
-        this: Node of the object that it is called on, where that is no ordinary parameter: 0 if there is none.
+        first: Node of its first parameter; 0 if it has none.
+        this: Node of the receiver object, if it is no ordinary parameter; else 0.
         has_this: Whether it has such a parameter.
-        receiver: Node of the object that it is called on, of whichever kind: 0 if it has none.
-        shift: 1 if that is an ordinary parameter, else 0.
+        receiver: Node of the receiver object, of either kind; 0 if there is none.
+        shift: 1 if the receiver is an ordinary parameter, else 0.
         singles: Node and name of each parameter that takes one argument.
-        rest, named_rest: Nodes of the parameters that take all other arguments, None if there are none.
+        rest, named_rest: Nodes of the parameters that take all other arguments; None if there are none.
     """
 
     flags: int
@@ -96,7 +96,7 @@ class Function(NamedTuple):
 
 
 class Functions:
-    """The functions of a program. Most are never called: each is only made when somebody asks for it."""
+    """The functions of a program, created on demand: most are never called."""
 
     def __init__(self) -> None:
         self._known: dict[int, Function] = {}
@@ -112,7 +112,7 @@ class Functions:
         return {row[0] for row in self._parameters}
 
     def take(self, functions: NDArray[Any], parameters: NDArray[Any], python: NDArray[Any]) -> None:
-        """Take all functions, with nodes, names and classes as the program numbers them.
+        """Add all functions, with nodes, names and classes as the program numbers them.
 
         Args:
             functions: int64 [f, 6], as in `Program.functions`.
@@ -157,11 +157,11 @@ class Functions:
 
 
 class Constraints:
-    """The variables ("nodes") of a program, what they may hold, and how their values are used.
+    """The variables ("nodes") of a program, their possible values, and how these are used.
 
     Most constraints come from the program's text: they are kept as arrays, sorted by the node whose values they use.
-    The others arise while values are propagated. `on_load`, `on_store`, `on_bind`, `on_call` and `on_each` are called
-    for each value that reaches such a use: they know what the members of a value are, and what a call does.
+    The others arise during propagation. `on_load`, `on_store`, `on_bind`, `on_call` and `on_each` are called for each
+    value that reaches such a use: they know the members of a value, and the effect of a call.
 
     Attributes:
         names: Names and keys to their numbers.
@@ -255,11 +255,11 @@ class Constraints:
         return len(self.sites) - 1
 
     def is_used(self, node: int) -> bool:
-        """Whether anything depends on what a node may hold."""
+        """Whether anything depends on the values of a node."""
         return bool(self._uses[node]) or node in self._passed
 
     def made(self, what: str, number: int) -> int:
-        """The object that is made for something, once: for the rest parameter of a function, for its generator, ..."""
+        """The object created for something, once: for the rest parameter of a function, for its generator, ..."""
         found = self._made.get((what, number))
         if found is None:
             found = self._made[what, number] = self.new_object(what in _PLAIN)
@@ -291,13 +291,13 @@ class Constraints:
         return self._pair_list[number_of(value)]
 
     def values(self, node: int) -> tuple[int, ...]:
-        """The values that a node may hold, in the order of their arrival."""
+        """The possible values of a node, in the order of their arrival."""
         return self._held[node]
 
     # --- constraints ----------------------------------------------------------------------------------------------
 
     def settle(self, rows: NDArray[Any], passed: NDArray[Any]) -> None:
-        """Take the constraints of the text. Call it once, when all nodes of the text are there.
+        """Set the constraints of the text. Call it once, when all nodes of the text exist.
 
         Args:
             rows: int64 [4, n]: kind of use, the node whose values are used, and two operands.
@@ -320,7 +320,7 @@ class Constraints:
         self._followed.update(nodes[np.isin(kinds, list(_OF_CALLS))].tolist())
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
-        """The constraints without those that fill a node whose values nothing uses."""
+        """The constraints without those that fill an unused node."""
         kept = np.zeros(len(self._held), np.bool_)
         kept[[source >> 32 for source in self._copied]] = True
         kept[[use[1] for use in self._known]] = True
@@ -366,7 +366,7 @@ class Constraints:
             self.dropped.update(held)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
-        """`target` may hold a member of whatever `node` may hold, bound to `on` if that is another object."""
+        """`target` may hold a member of each value of `node`, bound to `on` if that is another object."""
         if self._is_new((LOAD, node, target, key, on)):
             self._add(node, (LOAD, target, key, on))
             if self._nested == _MOST_NESTED:
@@ -378,31 +378,31 @@ class Constraints:
             self._nested -= 1
 
     def store(self, node: int, key: int, source: int) -> None:
-        """Whatever `source` may hold becomes a member of whatever `node` may hold."""
+        """Every value of `source` becomes a member of each value of `node`."""
         if self._is_new((STORE, node, key, source)):
             self._add(node, (STORE, key, source, 0))
             for value in self._held[node]:
                 self.on_store(value, key, source)
 
     def call(self, node: int, site: int) -> None:
-        """Whatever `node` may hold is called at a site."""
+        """Every value of `node` is called at a site."""
         if self._is_new((CALL, node, site)):
             self._add(node, (CALL, site, 0, 0))
             self._later.extend((site, value) for value in self._held[node])
 
     def bind(self, source: int, target: int, on: int) -> None:
-        """Like `copy`, but a function becomes a method bound to the object `on`."""
+        """As `copy`, but a function becomes a method bound to the object `on`."""
         if self._is_new((BIND, source, target, on)):
             self.bind_new(source, target, on)
 
     def bind_new(self, source: int, target: int, on: int) -> None:
-        """The same, if the two are not bound so far."""
+        """As `bind`, if the two are not bound so far."""
         self._add(source, (BIND, target, on, 0))
         for value in self._held[source]:
             self.on_bind(value, target, on)
 
     def _is_new(self, use: tuple[int, ...]) -> bool:
-        """Whether a use is not known so far: its kind, the node whose values are used, and operands."""
+        """Record a use (its kind, the node whose values are used, operands); whether it was not known before."""
         known = len(self._known)
         self._known.add(use)
         return len(self._known) != known
@@ -419,7 +419,7 @@ class Constraints:
             self._followed.add(node)
 
     def _append(self, node: int, use: int) -> None:
-        """Add a use to many."""
+        """Append a use to a node with many."""
         uses = self._uses[node]
         if isinstance(uses, tuple):
             self._uses[node] = [*uses, use]
@@ -427,7 +427,7 @@ class Constraints:
             uses.append(use)
 
     def give(self, node: int, value: int) -> None:
-        """Add a value to those that a node may hold."""
+        """Add a possible value to a node."""
         held = self._held[node]
         if value in held or (len(held) >= MOST_VALUES and self._is_full(node, value)):
             return
@@ -436,7 +436,7 @@ class Constraints:
             self._queue.append((node, value))
 
     def make_room(self, node: int) -> None:
-        """Let a node, and the variables that it is copied to at once, hold what a container may hold."""
+        """Give a node, and the variables that are direct copies of it, the value limit of a container."""
         roomy = self._roomy
         pending = [(node, 0)]
         for at, hops in pending:
@@ -446,11 +446,11 @@ class Constraints:
                     pending += [(use, hops + 1) for use in self._uses[at] if use >= 0]
 
     def is_roomy(self, node: int) -> bool:
-        """Whether a node holds what a container may hold."""
+        """Whether a node has the limit of a container."""
         return node in self._roomy
 
     def _is_full(self, node: int, value: int) -> bool:
-        """Whether a node that holds `MOST_VALUES` takes no further value."""
+        """Whether a node that holds `MOST_VALUES` rejects a further value."""
         if node in self._roomy and value & KIND in _CALLED and len(self._held[node]) < MOST_STORED_VALUES:
             return False
         self.dropped.add(value)
@@ -459,7 +459,7 @@ class Constraints:
     # --- propagation ----------------------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin to propagate. All files must be there."""
+        """Begin to propagate. All files must have been added."""
         self._queue = [
             (node, value)
             for node, (held, uses) in enumerate(zip(self._held, self._uses, strict=True))
@@ -470,7 +470,7 @@ class Constraints:
     def start_calling(self) -> None:
         """Follow calls from now on. The bases of classes must be known.
 
-        Values that are there already have gone through all uses but calls and what depends on them.
+        Earlier values have passed through all uses but calls and what depends on them.
         """
         self.calling = True
         table, later, uses_of = self._table, self._later, self._uses

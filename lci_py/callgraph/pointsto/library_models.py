@@ -1,4 +1,4 @@
-"""Models of built-in functions and containers: what `map`, `append` or `apply` do with functions and objects."""
+"""Models of built-in functions and containers: the effect of `map`, `append` or `apply` on functions and objects."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ METHODS = _PUTTERS | _SETTERS | _GETTERS | _PAIRED | _CALLERS | _OF_PARSERS | _S
 
 
 class Calls(Protocol):
-    """What the library asks of the solver."""
+    """The solver's interface for the library."""
 
     @property
     def points(self) -> PointsTo: ...
 
     def link(self, site: int, function: int, obj: int) -> None:
-        """Follow a call of a function at a site."""
+        """Add a call of a function at a site."""
 
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
         """The number of a call that is not in the text."""
 
 
 class Library:
-    """Follows calls of functions and methods that no file defines."""
+    """The effects of calls of functions and methods that no file defines."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -101,14 +101,14 @@ class Library:
         }
 
     def function(self, site: int, name: str) -> None:
-        """Follow a call of a built-in function, given by its dotted name."""
+        """Apply a call of a built-in function, given by its dotted name."""
         known = self._known.get(name)
         if known is not None:
             call = self._points.site(site)
             known(site, call, [source for position, source in call.arguments if position >= 0])
 
     def method(self, site: int, value: int, key: int) -> None:
-        """Follow a call of a built-in method of a value. `key` is the number of the method's name."""
+        """Apply a call of a built-in method of a value. `key` is the number of the method's name."""
         points = self._points
         name = points.text(key)
         call = points.site(site)
@@ -158,7 +158,7 @@ class Library:
             points.copy(source, call.result)
 
     def _of_parser(self, site: int, call: Site, value: int, name: str) -> None:
-        """argparse: what a parser returns holds the defaults of all its parts."""
+        """argparse: the result of a parser holds the defaults of all its arguments."""
         points = self._points
         if name == "set_defaults":
             self._put_named(call, value)
@@ -204,7 +204,7 @@ class Library:
         return self._points.functions[number].this
 
     def _call_each(self, site: int, callee: int, items: int, name: str) -> None:
-        """Follow the calls of a function with the elements of a container."""
+        """Call a function with each element of a container."""
         points = self._points
         call = points.site(site)
         position = 1 if name.startswith("reduce") else 0
@@ -230,7 +230,7 @@ class Library:
         self._points.give(call.result, made)
 
     def _dict(self, site: int, call: Site, arguments: list[int]) -> None:
-        """`dict(a=f)`: keys are texts; `dict(x)` is a copy of x."""
+        """`dict(a=f)` has text keys; `dict(x)` is a copy of x."""
         points = self._points
         named = [(~position, source) for position, source in call.arguments if position < 0]
         made = points.made("dict", site) if named else 0
@@ -242,14 +242,14 @@ class Library:
         self._same(site, call, arguments)
 
     def _default_dict(self, site: int, call: Site, arguments: list[int]) -> None:
-        """`defaultdict(list)`: what is at a key may be a new container."""
+        """`defaultdict(list)`: the value of a key may be a new container."""
         points = self._points
         made = points.made("container", site)
         points.give(points.field(made, 0), points.made("default", site))
         points.give(call.result, made)
 
     def _pairs_by_key(self, site: int, call: Site, arguments: list[int]) -> None:
-        """`new Map([[k, v]])`: `get` returns values, a loop goes over pairs."""
+        """`new Map([[k, v]])`: `get` returns values, a loop yields pairs."""
         points = self._points
         made, pair = points.made("container", site), points.made("pair", site)
         values, second = points.field(made, 0), points.name("1")

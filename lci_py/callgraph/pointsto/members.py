@@ -1,6 +1,6 @@
 """Members of values: of objects, instances, classes, modules and functions.
 
-Instances are told apart by their class, containers by where they are made.
+Instances are distinguished by class, containers by where they are created.
 
 Source:
     Salis et al., "PyCG: Practical Call Graph Generation in Python", ICSE 2021.
@@ -40,13 +40,12 @@ OF_FUNCTIONS = frozenset({"call", "apply", "bind"})
 
 
 class PointsTo(Constraints):
-    """Constraints that know what members values have. Calls are left to `on_call`."""
+    """Constraints with a model of members. Calls are left to `on_call`."""
 
     def __init__(self, submodule: Callable[[int, str], tuple[int, ...]], methods: frozenset[str]) -> None:
-        """
-        Args:
-            submodule: File and name -> the files of a module inside the package that the file stands for.
-            methods: Names of the methods of containers.
+        """Args:
+        submodule: (file, name) to the files of a module inside the package that the file stands for.
+        methods: Names of the methods of containers.
         """
         super().__init__()
         self.submodule = submodule
@@ -180,7 +179,7 @@ class PointsTo(Constraints):
         return found
 
     def _of_instance(self, value: int, key: int) -> int:
-        """The node of a member of an instance. It is made once per class and name, as many more places ask."""
+        """The node of a member of an instance, created once per class and name, for many uses."""
         found = self._resolved[value, key] = self.node()
         lineage = self.lineage(number_of(value))
         fields, awaited = self._fields, self._awaited
@@ -222,9 +221,10 @@ class PointsTo(Constraints):
                 return
 
     def _of_modules(self, file: int, target: int, key: int) -> None:
-        """Copy what a module has under a name. If it has none, what those have that it imports by `*`, through any
-        number of modules; then what is a submodule of that name. After `_STARS` imports it is not looked for further:
-        where thousands of modules import all of one another, each name would be looked for in all of them."""
+        """Copy what a module has under a name. If it has none, search the modules that it imports by `*`, directly or
+        indirectly; then its submodules. The search ends after `_STARS` imports: where thousands of modules import all
+        of one another, each name would be searched for in all of them.
+        """
         seen: set[int] = set()
         left = _STARS
         pending = [(-1, iter((file,)))]  # a module, and those whose names it takes over
@@ -252,7 +252,7 @@ class PointsTo(Constraints):
                     is_bound.append(False)
 
     def _exported(self, exports: dict[int, int], target: int, key: int) -> bool:
-        """Copy what a module exports under a name; False if that is nothing."""
+        """Copy a module's export of a name; False if there is none."""
         node = exports.get(key)
         if node is not None:
             self.copy(node, target)

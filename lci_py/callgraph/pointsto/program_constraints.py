@@ -1,4 +1,4 @@
-"""Hands the constraints of a program's files to the analysis, with nodes, names, functions and calls renumbered."""
+"""Loads the constraints of a program's files into the analysis, with nodes, names, functions and calls renumbered."""
 
 from __future__ import annotations
 
@@ -47,12 +47,7 @@ _PLACES = {
 
 
 def gather(program: Program, to: Constraints) -> None:
-    """Hand over everything.
-
-    Args:
-        program: The program, which has been checked.
-        to: New constraints.
-    """
+    """Load a program, which has been checked, into new constraints."""
     rows = program.rows.reshape(-1, 4).astype(np.int64)
     of_rows = program.owners(ROWS)
     setdefault = to.names.setdefault
@@ -73,10 +68,10 @@ def gather(program: Program, to: Constraints) -> None:
 def _take_files(
     program: Program, to: Constraints, rows: NDArray[Any], names: NDArray[Any], named: list[tuple[int, int]]
 ) -> NDArray[Any]:
-    """Take nodes for each file, and its exports and imports.
+    """Create the nodes, exports and imports of each file.
 
     Returns:
-        int64 [P]: what is to be added to a node's number in each file.
+        int64 [P]: the offset of each file's node numbers.
     """
     kinds = rows[:, 0]
     chosen = np.flatnonzero(np.isin(kinds, (ir.EXPORT, ir.STAR, ir.FREE, ir.IMPORT)))
@@ -168,7 +163,7 @@ def _renumber(
 def _calls(
     program: Program, to: Constraints, rows: NDArray[Any], of_rows: NDArray[Any]
 ) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
-    """Hand over the calls and loops; with the uses that they are, and the nodes of arguments."""
+    """Add the calls and loops; returns the uses that they are, and the nodes of arguments."""
     kinds = rows[:, 0]
     at = np.flatnonzero((kinds == ir.CALL) | (kinds == ir.EACH))
     chosen, of_chosen = rows[at], of_rows[at]

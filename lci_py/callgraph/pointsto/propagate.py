@@ -1,4 +1,4 @@
-"""Propagates functions as values through all files of a repository, for a full link and for a refresh."""
+"""The points-to analysis of a repository, for a full link and for a refresh."""
 
 from __future__ import annotations
 
@@ -39,18 +39,14 @@ if TYPE_CHECKING:
 
 
 class Nodes(NamedTuple):
-    """The first symbol and the first anonymous function of each file, and how many there are of each: [files + 1]."""
+    """The first symbol and the first anonymous function of each file, and their total numbers: [files + 1]."""
 
     first_symbol: NDArray[Any]
     first_lambda: NDArray[Any]
 
 
 def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Program:
-    """The constraints of those of some files that the propagation goes through.
-
-    Raises:
-        DamagedIndexError: They are not what extraction makes.
-    """
+    """The constraints of those of the files that the analysis covers."""
     imports = Meanings(tables, sites)
     found = []
     for file in files:
@@ -69,7 +65,7 @@ def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Progr
 
 
 class Meanings:
-    """Resolves the imports of files for the propagation."""
+    """Resolves the imports of files for the analysis."""
 
     def __init__(self, tables: Tables, sites: SiteCounts) -> None:
         self._tables = tables
@@ -91,7 +87,7 @@ class Meanings:
         return targets, item.name, heads
 
     def again(self, program: Program) -> Program:
-        """A program whose imports are resolved anew, because there are other files than before."""
+        """The program with its imports resolved again, because the set of files has changed."""
         targets: list[int] = []
         counts: list[tuple[int, int]] = []
         for file in program.files.tolist():
@@ -102,12 +98,7 @@ class Meanings:
 
 
 def solved(program: Program, tables: Tables) -> Solution:
-    """What the calls of a program may run.
-
-    Args:
-        program: The program, which has been checked.
-        tables: Of all files.
-    """
+    """The possible targets of the calls of a program, which has been checked."""
     heads = tables.files.heads
     with gc_paused():
         return Solver(program, Submodules({heads[file].path: file for file in program.files.tolist()}, heads)).solve()
@@ -129,17 +120,7 @@ class Submodules:
 
 
 def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArray[Any]:
-    """The edges of calls of functions as values.
-
-    Args:
-        program: The program. It says on which lines the calls stand, and which symbols the functions are.
-        solution: What its calls may run.
-        graph: The nodes of the graph.
-    Returns:
-        int32 [5, n]: source, target, kind, line and step; distinct.
-    Raises:
-        DamagedIndexError: They do not fit together.
-    """
+    """The edges of calls of functions as values: int32 [5, n], source, target, kind, line and step; distinct."""
     check_places(program, np.diff(graph.first_symbol), np.diff(graph.first_lambda))
     check_solution(program, solution)
     n_symbols, n_files = int(graph.first_symbol[-1]), len(graph.first_symbol) - 1
@@ -176,7 +157,7 @@ def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArra
 
 
 def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
-    """The distinct columns, sorted by the first row, then by the second one, ..."""
+    """The distinct columns, sorted by the first row, then by the second, and so on."""
     rows = rows[:, np.lexsort(rows[::-1])]
     first = np.ones(rows.shape[1], np.bool_)
     first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
@@ -184,7 +165,7 @@ def _distinct(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
-    """int64 [n]: how many columns are like each. Equal ones stand together."""
+    """int64 [n]: the number of columns equal to each. Equal ones are adjacent."""
     first = np.ones(rows.shape[1], np.bool_)
     first[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)
     sizes = np.diff(np.append(np.flatnonzero(first), rows.shape[1]))
@@ -192,18 +173,14 @@ def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
-    """The edges of the propagation that do not contradict names and types.
+    """The edges of the analysis that do not contradict names and types: int32 [5, k].
 
-    If a declared type says what is called, an object that gets there must be of that type or a derived one, and its
-    override runs. An edge to a method of the same name in any other type contradicts the declaration and is left out.
+    If a declared type determines the callee, an object that gets there must be of that type or a derived one, and its
+    override runs. An edge to a method of the same name in any other type contradicts the declaration and is dropped.
 
     Args:
-        tables: Of all files.
         named: int32 [5, n], edges by names and types: source, target, kind, line and step.
-        followed: int32 [5, m], edges of the propagation.
-        nodes: The nodes of the graph.
-    Returns:
-        int32 [5, k].
+        followed: int32 [5, m], edges of the analysis.
     """
     known, others = _declared(named, followed)
     bases = _bases(named) if others else {}
@@ -222,8 +199,9 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], node
 
 
 def _declared(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
-    """(Source, line) to the targets that names and types give to the calls there; and those edges of the propagation
-    that lead from such a place to another target."""
+    """(Source, line) to the targets that names and types give to the calls there; and the edges of the analysis that
+    lead from such a place to another target.
+    """
     asks = np.isin(named[0], followed[0], kind="table")  # before a copy of all edges is made
     calls = named[:, asks & (named[2] == CALLS)]
     ours, theirs = (rows[0].astype(np.int64) << 32 | rows[3] for rows in (followed, calls))
@@ -261,7 +239,7 @@ def _derives(bases: dict[int, list[int]], owner: int, other: int) -> bool:
 
 
 def _names(tables: Tables, nodes: Nodes, wanted: Iterable[int]) -> dict[int, tuple[str, int]]:
-    """Symbol to its name and the symbol around it, or -1; only of files that the propagation goes through."""
+    """Symbol to its name and its enclosing symbol, or -1; only of files that the analysis covers."""
     numbers = np.array(sorted(wanted), np.int64)
     numbers = numbers[(numbers >= 0) & (numbers < int(nodes.first_symbol[-1]))]
     files = np.searchsorted(nodes.first_symbol, numbers, side="right") - 1
@@ -270,18 +248,18 @@ def _names(tables: Tables, nodes: Nodes, wanted: Iterable[int]) -> dict[int, tup
 
 
 def any_followed(tables: Tables, files: Iterable[int]) -> bool:
-    """Whether the propagation goes through any of some files."""
+    """Whether the analysis covers any of the files."""
     heads = tables.files.heads
     return any(_is_followed(heads[file]) for file in files)
 
 
 def _is_followed(head: FileHead) -> bool:
-    """Whether the propagation goes through a file. It leaves out tests: the program never calls their stand-ins."""
+    """Whether the analysis covers a file. It leaves out tests: the program never calls their test doubles."""
     return has_rule(head.language, "lowered") and not head.test
 
 
 def anonymous_functions(tables: Tables, first_symbol: NDArray[Any], files: Sequence[int]) -> NDArray[Any]:
-    """int32 [3, n]: the symbol around each anonymous function of some files, its first and its last line."""
+    """int32 [3, n]: the enclosing symbol of each anonymous function of the files, its first and its last line."""
     rows = [
         (int(first_symbol[file]) + item.symbol if item.symbol >= 0 else -1, item.line, item.end_line)
         for file in files

@@ -1,4 +1,4 @@
-"""Solves the constraints of a program: finds what each call of a function as a value may run."""
+"""Solves the constraints of a program: finds the possible targets of each call of a function as a value."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ from lci_py.source.dataflow import constraints as ir
 
 
 class Solver:
-    """Follows calls through a program, once."""
+    """Solves one program, once."""
 
     def __init__(self, program: Program, submodule: Callable[[int, str], tuple[int, ...]]) -> None:
-        """
-        Args:
-            program: The program, which has been checked.
-            submodule: File and name -> the files of a module inside the package that the file stands for.
+        """Args:
+        program: It has been checked.
+        submodule: (file, name) to the files of a module inside the package that the file stands for.
         """
         self.points = PointsTo(submodule, METHODS)
         self._program = program
@@ -47,7 +46,7 @@ class Solver:
         self._extra: dict[tuple[object, ...], int] = {}
 
     def solve(self) -> Solution:
-        """What each call means."""
+        """The possible targets of each call."""
         points = self.points
         gather(self._program, points)
         init, constructor = points.name("__init__"), points.name("constructor")
@@ -117,7 +116,7 @@ class Solver:
         return node
 
     def link(self, site: int, function: int, obj: int) -> None:
-        """Follow a call of a function, on an object or on none (0)."""
+        """Add a call of a function, on an object or on none (0)."""
         points = self.points
         known = points.functions[function]
         shift = 0
@@ -207,7 +206,7 @@ class Solver:
         return self._extra[key]
 
     def _gone_over(self, site: int, value: int) -> None:
-        """Follow a loop over a value."""
+        """Apply a loop over a value."""
         points = self.points
         each = points.site(site)
         if kind_of(value) == OBJECT:
@@ -239,8 +238,8 @@ class Solver:
     def _callbacks(self) -> None:
         """Add functions that are passed to something unknown, since that may call them.
 
-        Then those that are passed to a function of the program, got lost there, since a variable would have had to hold
-        too many values, and that nothing is found to call.
+        Then those that are passed to a function of the program, got lost there because a variable would have held too
+        many values, and have no caller.
         """
         points = self.points
         arguments, values, parts = points.arguments, points.values, points.parts
@@ -274,5 +273,5 @@ class Solver:
         self._targets.update((origin, -1, number) for origin, number in lost if number not in called)
 
     def _is_of_object(self, value: int) -> bool:
-        """Whether a value is a built-in method of a container or function: the library models what that calls."""
+        """Whether a value is a built-in method of a container or function, which the library models."""
         return kind_of(value) == METHOD and kind_of(self.points.parts(value)[0]) in (OBJECT, FUNC, BOUND)

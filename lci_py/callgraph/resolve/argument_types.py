@@ -1,4 +1,4 @@
-"""The type of an argument, and how well it may fit a parameter."""
+"""The type of an argument, and how well it fits a parameter."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class StaticType(NamedTuple):
     """A type. `null`, and functions (`->2`, `::`), have names that no type has.
 
     Attributes:
-        name: Without what it is of.
-        arrays: How many times it is an array of that, or in C++ a pointer to it.
-        at: Its definition, if that is known.
-        file, place, written: Else where it is named, and how: most types are told apart by their names alone.
+        name: Without type arguments.
+        arrays: The number of array dimensions or, in C++, of pointers.
+        at: Its definition, if known.
+        file, place, written: Otherwise where it is named, and how: most types are told apart by their names alone.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""From values that are called to the symbols that run: overloads, constructors, overriding methods."""
+"""From called values to the symbols that run: overloads, constructors, overriding methods."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_HEIRS = 12
 
 
 class Callees:
-    """Finds what runs when a value is called, for one file after another.
+    """Finds the targets of a called value, for one file after another.
 
     Attributes:
         known: Symbol to definition, for all targets of the file's calls.
@@ -42,11 +42,10 @@ class Callees:
         self._interfaces.clear()
 
     def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
-        """What runs if any of some values is called.
+        """The targets if any of the values is called.
 
         Args:
-            values: The values.
-            arguments: Number of arguments as in `Call`, for languages in `BY_ARITY`; else `UNKNOWN`.
+            arguments: Their number as in `Call`, for languages in `BY_ARITY`; else `UNKNOWN`.
         """
         found: dict[int, int] = {}
         for value in values:
@@ -75,7 +74,7 @@ class Callees:
                         return
 
     def _overloads(self, at: Definition, arguments: int) -> list[Definition]:
-        """All definitions of the same name beside this one. Without overloads the last one counts, as at run time."""
+        """All definitions of the same name beside this one. Without overloading the last one counts, as at run time."""
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
         parent = facts.outer[place]
@@ -98,7 +97,7 @@ class Callees:
         return found[-1:]
 
     def _of_cpp_type(self, method: Definition, name: str, parent: int) -> list[Definition]:
-        """The methods of the name and type of one, those inside the type and those outside it."""
+        """The methods with the name and type of this one, inside the type and outside it."""
         if not method.owner:
             owner = self._look.definition(method.file, parent) if parent >= 0 else None
         else:
@@ -118,7 +117,7 @@ class Callees:
         return list(found.values()) or [method]
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
-        """The constructors of a type; the type itself if it has none. `new`: the call says that it constructs."""
+        """The constructors of a type; the type itself if it has none. `new`: the call constructs explicitly."""
         facts = self._look.tables.facts(owner.file)
         language = facts.head.language
         if language in language_rules.COMPANIONS:
@@ -143,7 +142,7 @@ class Callees:
         return [owner]
 
     def _as_constructor(self, at: Definition) -> list[Definition]:
-        """All constructors of a class, given the one that its name means (C#), if the class may be one itself."""
+        """All constructors of a class, given the one that its name means (C#), if the class itself may be one."""
         facts = self._look.tables.facts(at.file)
         around = facts.parents[at.symbol - facts.first]
         if at.kind != "constructor" or around < 0 or facts.head.language not in language_rules.PRIMARY_CONSTRUCTORS:
@@ -196,14 +195,14 @@ class Callees:
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
 
     def _implementing(self, interface: Definition) -> list[Definition]:
-        """The types that have all methods of an interface; no stand-ins of tests, unless a test asks."""
+        """The types that have all methods of an interface; test doubles only count for calls in tests."""
         known = self._interfaces.get(interface.symbol)
         if known is None:
             known = self._interfaces[interface.symbol] = self._with_methods(self._method_set(interface))
         return known
 
     def _method_set(self, interface: Definition) -> list[str]:
-        """The names of an interface's methods, and of those it embeds."""
+        """The names of an interface's methods, including those of embedded interfaces."""
         found: dict[str, None] = {}
         for one in self._members.lineage(interface):
             if one.kind == "interface":

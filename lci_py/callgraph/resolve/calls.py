@@ -1,8 +1,8 @@
-"""Names to definitions: which symbols a call or a base class means, and which rule says so.
+"""Resolves names to definitions: the symbols that a call or a base class means, and the rule that says so.
 
-The rules for a call, of which the first match wins: the scopes around the call; names that the file imports, through
-re-exports; the object's own type (self, super) and its bases; a receiver whose type is declared or follows from its
-value; the same package; a name with only one definition in the repository. docs/call-graph.md tells more.
+The rules for a call, of which the first match wins: the enclosing scopes; names that the file imports, through
+re-exports; the object's own type (self, super) and its bases; a receiver whose type is declared or inferred from its
+value; the same package; a name with only one definition in the repository. docs/call-graph.md has the details.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class FileLinker:
     """Finds the edges of one file after another.
 
     Source:
-        Tracked look-ups and re-use while no answer has changed are what build systems do: Mokhov, Mitchell and Peyton
-        Jones, "Build systems à la carte", ICFP 2018.
+        Tracked look-ups, and reuse while no answer has changed, as in build systems: Mokhov, Mitchell and Peyton Jones,
+            "Build systems à la carte", ICFP 2018.
     """
 
     def __init__(self, look_ups: LookUps) -> None:
@@ -48,7 +48,7 @@ class FileLinker:
         self._overloads = overloads.Overloads(look_ups, self._evaluator, self._callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
-        """A file's edges, each once with the step that was found first, and the keys of its look-ups."""
+        """A file's edges, each once with the first step that found it, and the keys of its look-ups."""
         self._look.start(file)
         self._evaluator.start()
         self._callees.start()
@@ -125,13 +125,13 @@ class _CallResolver:
         self._test = head.test
 
     def resolve(self, name: str, receiver: str, caller: int, arguments: int = UNKNOWN) -> Targets:
-        """The definitions that a call means, each with its step; none if they are external or not certain.
+        """The definitions that a call means, each with its step; none if they are external or uncertain.
 
         Args:
-            name: What is called.
+            name: The called name.
             receiver: The text before it.
-            caller: The place of the symbol around it, or -1.
-            arguments: Number of its arguments, as in `Call`.
+            caller: The place of the enclosing symbol, or -1.
+            arguments: Their number, as in `Call`.
         """
         kind = self.facts.scope_kinds[caller] if caller >= 0 else ""
         targets = self.meant(name, receiver, caller, arguments, of_macro=kind == "macro")
@@ -147,7 +147,7 @@ class _CallResolver:
         return targets
 
     def implicit(self, name: str, receiver: str, caller: int) -> Targets:
-        """What the language calls on an object where no call is written (`source.extract.implicit_calls`)."""
+        """The methods that the language calls on an object without a written call (`source.extract.implicit_calls`)."""
         found: list[Value] = []
         values = self._evaluate.expression(self.file, caller, parse(receiver))
         properties = [
@@ -171,7 +171,7 @@ class _CallResolver:
         return tuple((symbol, step | mark) for symbol, step in targets.items())
 
     def _accessors(self, value: Value, name: str) -> list[Value]:
-        """The getter of a property of an object; the setter if `=` stands after the name."""
+        """The getter of an object's property; the setter if the name ends in `=`."""
         assert value.at is not None
         bare, wanted = name.removesuffix("="), "setter" if name.endswith("=") else "property"
         for owner in self._evaluate.members.lineage(value.at):
@@ -188,12 +188,12 @@ class _CallResolver:
         return any(symbol in self.known and self.known[symbol].kind == "macro" for symbol, _ in targets)
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
-        """Like `resolve`, without what macros call. `of_macro`: the call stands in a macro's text."""
+        """As `resolve`, without what macros call. `of_macro`: the call is in a macro's text."""
         self._arguments = arguments if self._language in language_rules.BY_ARITY else UNKNOWN
         return self._allowed(self._named(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """The definitions that a name in a macro's text means, if it is seen from a place of any file."""
+        """The definitions that a name in a macro's text means, seen from a place of any file."""
         return self._allowed(self._run(self._called(file, place, name)), arguments, of_macro=True)
 
     def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
@@ -258,7 +258,7 @@ class _CallResolver:
         return targets
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
-        """The functions that a field, variable or parameter holds."""
+        """The functions stored in a field, variable or parameter."""
         if self._language not in language_rules.EXPANDING:
             values = self._values
             return values.of_member(caller, receiver, name) if receiver else values.of_name(caller, name)
@@ -267,7 +267,7 @@ class _CallResolver:
         return self._stored.of_name(caller, name, local=self._is_local(name, caller, of_file=False))
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
-        """Whether a receiver is known to be something, though not what its members are."""
+        """Whether a receiver is bound to something, though its members are unknown."""
         steps = parse(receiver)
         if steps and self._language in language_rules.CAPITAL_TYPES and steps[0].name[:1].isupper():
             return True
@@ -304,7 +304,7 @@ class _CallResolver:
         return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
 
     def _is_of_library(self, name: str) -> bool:
-        """Whether a name is the macro of a standard header that the file includes, and none of a header of its own."""
+        """Whether a name is a macro of a standard header that the file includes, and not of one of its own headers."""
         header = language_rules.STANDARD_MACROS.get(name, "")
         if not header or self._language not in language_rules.EXPANDING:
             return False
@@ -325,7 +325,7 @@ class _CallResolver:
         return at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
 
     def _macro(self, name: str) -> Targets:
-        """The only macro of a name, in languages where it may stand in any file."""
+        """The only macro of a name, in languages where it may be in any file."""
         if self._language not in language_rules.MACROS_ANYWHERE:
             return ()
         macro = self._look.only(self._family, name)
@@ -335,7 +335,7 @@ class _CallResolver:
         return self._callees.of(values, self._arguments)
 
     def _called(self, file: int, place: int, name: str) -> Values:
-        """The values of a bare name that is called."""
+        """The values of a called bare name."""
         values = self._evaluate.names.name(file, place, name, callee=True)
         if self._language in language_rules.TAGGED_TYPES:
             return tuple(value for value in values if value.kind != CLASS)
@@ -351,7 +351,7 @@ class _CallResolver:
         )
 
     def _own_constructor(self, name: str, caller: int) -> Targets:
-        """`new self` or `this(x)`: the constructor of the class around, or of its base."""
+        """`new self` or `this(x)`: the constructor of the enclosing class, or of its base."""
         found: list[Value] = []
         for value in self._evaluate.names.name(self.file, caller, name):
             if value.kind == INSTANCE:
@@ -361,7 +361,7 @@ class _CallResolver:
         return self._run(found)
 
     def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
-        """Whether a variable has the name. `of_file`: those outside functions count as well."""
+        """Whether a variable has the name. `of_file`: variables outside functions count as well."""
         if self._language in language_rules.SEPARATE_NAMES:
             return False
         while caller >= 0:
@@ -375,7 +375,6 @@ class _CallResolver:
         program. Only tests call tests.
 
         Args:
-            name: The name.
             methods: The call may mean a method.
             free: It may mean a function that is no method.
             anywhere: The language has one name space for the program.
@@ -408,11 +407,11 @@ class _CallResolver:
         return ()
 
     def _nearest(self, found: list[Definition]) -> list[Definition]:
-        """Of definitions in several programs of one tree, those that the file includes, or whose header it includes;
-        else those in the nearest folders.
+        """Of definitions in several programs of one tree, those in files that this one includes, or whose header it
+        includes; else those in the nearest folders.
 
-        If the file of one shares a header with this file, those do not count whose file includes no header of the
-        repository: nothing tells them what is declared there.
+        If one of their files shares a header with this file, those whose file includes no header of the repository are
+        dropped: nothing declares anything to them.
         """
         heads, folders = self._look.files.heads, self._look.files.folders
         included = {heads[target].path.rpartition("/")[2] for target in self._imported_files}
@@ -426,11 +425,11 @@ class _CallResolver:
         return [item for item, length in zip(found, shared, strict=True) if length == max(shared)]
 
     def _is_open(self, item: Definition) -> bool:
-        """Whether the file of a definition is one that others include: then no header has to declare it."""
+        """Whether the file of a definition is meant to be included, so that no header has to declare the definition."""
         return item.kind == "macro" or splitext(self._look.files.heads[item.file].path)[1].startswith(".h")
 
     def _includes_own(self, item: Definition) -> bool:
-        """Whether the file of a definition includes a header that the repository may have."""
+        """Whether the file of a definition includes a header that may be in the repository."""
         return any(self._look.ending_in(splitext(name)[0]) for name in sorted(self._look.includes(item.file)))
 
     def _is_other_name(self, item: Definition, name: str) -> bool:

@@ -1,8 +1,8 @@
-"""How well the types of C++ arguments fit parameters, as far as they are declared or literal.
+"""How well C++ arguments fit parameters by type, as far as types are declared or literal.
 
 Source:
     ISO/IEC 14882:2020, 12.2.4 (over.ics.rank): the same type, then a promotion, then a standard conversion, then a
-    conversion that a class defines; where all are the same, a function comes before a template.
+        user-defined conversion; among equals, a function comes before a template.
 """
 
 from __future__ import annotations
@@ -50,23 +50,22 @@ _CLASSES = frozenset({"class", "struct", "union"})
 
 
 def number(name: str) -> str:
-    """The one name of a type of numbers, "" if it is none."""
+    """The canonical name of a numeric type; "" if it is none."""
     return _NUMBERS.get(name.removeprefix("std.").removeprefix("std::"), "")
 
 
 class CppTypes:
-    """Compares types of C++, which other files may define."""
+    """Compares C++ types, including types of the repository."""
 
     def __init__(
         self, definition: Callable[[StaticType], Definition | None],
         bases: Callable[[Definition], tuple[tuple[Definition, ...], bool]],
         made_of: Callable[[Definition], list[StaticType | None] | None],
     ) -> None:  # fmt: skip
-        """
-        Args:
-            definition: Gives the definition of a type in the repository.
-            bases: Gives a type with all its bases, and whether the repository defines all of them.
-            made_of: Gives what the constructors of a class take that can be called with one argument.
+        """Args:
+        definition: Returns the definition of a type in the repository.
+        bases: Returns a type with all its bases, and whether the repository defines all of them.
+        made_of: Returns the parameter types of the class's constructors that can be called with one argument.
         """
         self._definition = definition
         self._bases = bases
@@ -78,7 +77,7 @@ class CppTypes:
         return self._by_constructor(given, wanted) if found == PERHAPS and not wanted.arrays else found
 
     def _by_constructor(self, given: StaticType, wanted: StaticType) -> int:
-        """Whether a class can be made of what is given. Two such conversions never follow each other."""
+        """How well a type fits through a constructor. Two such conversions never follow each other."""
         at = self._definition(wanted)
         taken = self._made_of(at) if at is not None and at.kind in _CLASSES else None
         if taken is None:
@@ -114,7 +113,7 @@ class CppTypes:
         return self._values(given, wanted)
 
     def _kind(self, type_: StaticType) -> str:
-        """Whether a type is a number, an enum, a class (`""`: unknown)."""
+        """The kind of a type: number, enum, class (`""`: unknown)."""
         if type_.name in NUMBERS:
             return "number"
         if type_.name == "void":
@@ -227,7 +226,7 @@ def _is_of_platform(given: StaticType, wanted: StaticType) -> bool:
 
 
 def parsed(text: str) -> tuple[str, str, int] | None:
-    """The name of a type, its name as written with dots, and its pointers; None if the text says nothing."""
+    """The name of a type, its name as written with dots, and its pointers; None if the text is no type."""
     name = text.rstrip("*&")
     pointers = len(text) - len(text.rstrip("*&")) - text[len(name) :].count("&")
     for word in ("const ", "struct ", "enum "):

@@ -1,8 +1,8 @@
-"""Works out what an expression stands for, from declarations and assignments: receivers of calls, types of fields.
+"""Evaluates expressions by declarations and assignments: receivers of calls, types of fields.
 
 Evaluation goes from a name to what it was assigned, on to what that was assigned, and so on, through any file, for a
-bounded number of steps. A value depends on the sources and that bound alone, not on where or in which order evaluation
-starts. All that it learns of other files comes from `LookUps`, which records the questions.
+bounded number of steps. A value depends only on the sources and that bound, not on where or in which order evaluation
+starts. Everything about other files comes from `LookUps`, which records the questions.
 """
 
 from __future__ import annotations
@@ -66,10 +66,8 @@ class Evaluator:
     """
 
     def __init__(self, look_ups: LookUps, imports: ImportResolver) -> None:
-        """
-        Args:
-            look_ups: Where to ask of other files.
-            imports: Over the same look-ups.
+        """Args:
+        imports: Over the same look-ups.
         """
         self._look = look_ups
         self.names = Names(self, look_ups)
@@ -79,7 +77,7 @@ class Evaluator:
         self._memo: dict[tuple[int, int, Expr, int], Values] = {}
 
     def start(self) -> None:
-        """Begin with a file. Values that are kept from another file would leave this one without keys."""
+        """Begin with a file. Cached values of another file would leave this one without look-up keys."""
         self._memo.clear()
         self.names.start()
         self.members.start()
@@ -138,7 +136,7 @@ class Evaluator:
         return values
 
     def qualified(self, file: int, steps: Expr) -> tuple[Values, Expr]:
-        """The type that a chain of names begins with, as in `a.b.C.f()`, and the steps after it."""
+        """The type that a chain of names begins with, as in `a.b.C.f()`, and the remaining steps."""
         names = [step.name for step in steps]
         family = self._look.files.families[file]
         for size in range(2, len(steps) + 1):
@@ -171,7 +169,7 @@ class Evaluator:
         return distinct(found)
 
     def holders(self, values: Values) -> Values:
-        """Those of the values that a member may be taken of: in Rust, a module hides the function of its name."""
+        """The values whose members may be meant: in Rust, a module hides the function of its name."""
         if len(values) < 2:
             return values
         heads = self._look.files.heads
@@ -179,7 +177,7 @@ class Evaluator:
         return tuple(modules) or values
 
     def _chained(self, values: Values, receivers: Values) -> Values:
-        """The receivers themselves, if all methods return the object that they are called on (`-> Self`)."""
+        """The receivers themselves, if all methods return their receiver (`-> Self`)."""
         for value in values:
             if value.kind != FUNCTION or value.at is None or not receivers:
                 return ()
@@ -195,7 +193,7 @@ class Evaluator:
         return distinct(result for value in values for result in self.result(value, depth))
 
     def result(self, value: Value, depth: int) -> Values:
-        """What a call of a value returns."""
+        """The values that a call of a value returns."""
         if depth <= 0 or value.kind == MODULE:
             return ()
         if value.kind == EXTERNAL:
@@ -239,7 +237,7 @@ class Evaluator:
         return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
 
     def _entered(self, values: Values, depth: int) -> Values:
-        """What `with` binds: what `__enter__` returns, and what a generator yields; else the object itself."""
+        """The values that `with` binds: those returned by `__enter__`, and yielded by a generator; else the object."""
         found: list[Value] = []
         for value in values:
             if value.kind == MANY:
@@ -252,7 +250,7 @@ class Evaluator:
 
 
 class Names:
-    """Evaluates bare names. A part of an `Evaluator`, whose other parts it calls."""
+    """Evaluates bare names, as a part of an `Evaluator`, whose other parts it calls."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
@@ -267,11 +265,9 @@ class Names:
         """The values of a bare name at a place.
 
         Args:
-            file: The file.
-            place: The innermost symbol around the name, or -1.
-            name: The name.
+            place: The innermost enclosing symbol, or -1.
             depth: How many further names may be followed.
-            callee: The name is called.
+            callee: Whether the name is called.
         """
         if depth <= 0:
             return ()
@@ -282,7 +278,7 @@ class Names:
         return found
 
     def scope(self, file: int, place: int, name: str) -> int:
-        """The outermost place where a name means the same: the scope around that binds it, or -1 if none does."""
+        """The outermost place where a name means the same: the enclosing scope that binds it, or -1 if none does."""
         if place < 0 or file != self._look.own:
             return place
         facts = self._look.tables.facts(file)
@@ -368,7 +364,7 @@ class Names:
         return None
 
     def _in_scope(self, file: int, scope: int, name: str, depth: int) -> Values:
-        """The values of a name that a definition around has, other than as a local."""
+        """The values of a name that an enclosing definition has, other than as a local."""
         facts = self._look.tables.facts(file)
         kind = facts.scope_kinds[scope]
         if kind in TYPE_KINDS:
@@ -385,8 +381,9 @@ class Names:
         return ()
 
     def own_object(self, file: int, place: int, name: str) -> Values:
-        """The object around a place; as an object of its bases, if `name` is a word for those. None if a function that
-        is no method has a parameter or variable of the name."""
+        """The receiver object at a place; as an object of its bases, if `name` is a word for those. None if a function
+        that is no method has a parameter or variable of the name.
+        """
         facts = self._look.tables.facts(file)
         kind = BASES if name in name_rules(facts.head.language).supers else INSTANCE
         while place >= 0 and facts.scope_kinds[place] not in HOLDERS:
@@ -402,7 +399,7 @@ class Names:
 
 
 class Members:
-    """Evaluates members of values. A part of an `Evaluator`, whose other parts it calls."""
+    """Evaluates members of values, as a part of an `Evaluator`, whose other parts it calls."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps, imports: ImportResolver) -> None:
         self._all = evaluator
@@ -462,11 +459,10 @@ class Members:
         return ()
 
     def companions(self, owner: Definition, *, of_name: bool) -> list[Definition]:
-        """A type and, in some languages, its companions: the objects or classes of its name beside it.
+        """A type and, in some languages, its companions: the objects or classes of the same name beside it.
 
         Args:
-            owner: The type.
-            of_name: Objects come first: the name alone stands for the object.
+            of_name: Objects come first: the name alone means the object.
         """
         facts = self._look.tables.facts(owner.file)
         if facts.head.language not in language_rules.COMPANIONS:
@@ -559,8 +555,8 @@ class Members:
         """A type and all its bases, in the order in which they are searched for members.
 
         Source:
-            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order).
-            Where it has no answer, the first type that is left goes first.
+            Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order). Where it
+                has no answer, the first remaining type goes first.
         """
         key = (owner.symbol, depth)
         known = self._lineages.get(key)
@@ -595,7 +591,7 @@ class Members:
 
 
 class Types:
-    """Evaluates type hints: declared types, and values that names are given. A part of an `Evaluator`."""
+    """Evaluates type hints (declared types and assigned values), as a part of an `Evaluator`."""
 
     def __init__(self, evaluator: Evaluator, look_ups: LookUps) -> None:
         self._all = evaluator
@@ -624,7 +620,7 @@ class Types:
         return distinct(found)
 
     def _narrowed(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
-        """The values assigned to a local with a declared type, if each is one object that a call makes."""
+        """The values assigned to a local with a declared type, if each is one object that a call creates."""
         given = [row for row in rows if row.is_value]
         scope = rows[0].scope
         if scope < 0 or self._look.tables.facts(file).scope_kinds[scope] not in _LOCALS:
@@ -642,7 +638,7 @@ class Types:
         return tuple(made)
 
     def declared(self, file: int, place: int, text: str, depth: int) -> Values:
-        """The values of what is declared to be of a type, given as text."""
+        """The values of something declared with a type, given as text."""
         if depth <= 0:
             return ()
         return distinct(v for item in types_in(text) for v in self._declared(file, place, item, depth))

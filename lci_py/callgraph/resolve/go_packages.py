@@ -1,4 +1,4 @@
-"""Go's packages: what a name means in the files of a folder together."""
+"""Names in Go packages, which consist of all files in a folder."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) 
     """The values of a name of the package that a file belongs to, as other packages see it.
 
     Args:
-        look_ups: Where to ask.
         rows: Evaluates type hints.
-        file: Any file of the package.
-        name: The name.
         depth: How many further names may be followed.
     """
     heads, folder = look_ups.files.heads, look_ups.files.folders[file]
@@ -38,7 +35,7 @@ def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) 
 
 
 def named_type(look_ups: LookUps, declared: Declared, named: Definition, depth: int) -> Values:
-    """What a type is the name of: `[]*Item` of `type Items []*Item`."""
+    """The underlying type of a named type: `[]*Item` of `type Items []*Item`."""
     facts = look_ups.tables.facts(named.file)
     rows = look_ups.typed(named.file, -1, facts.names[named.symbol - facts.first])
     return distinct(v for row in rows if row.kind == ALIAS for v in declared(named.file, -1, row.text, depth))

@@ -30,7 +30,7 @@ def holder_of(item: Import) -> str:
 
 
 def submodule_paths(path: str, name: str) -> tuple[str, ...]:
-    """The paths that a module inside the package or folder for which a file stands may have, the first one first."""
+    """The possible paths of a module inside the package or folder that a file stands for, by priority."""
     stem, _, suffix = path.rpartition(".")
     folder = posixpath.dirname(path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
     inside = (f"{name}.{suffix}", f"{name}/__init__.{suffix}", f"{name}/mod.{suffix}")
@@ -38,7 +38,7 @@ def submodule_paths(path: str, name: str) -> tuple[str, ...]:
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many folders two paths begin with in common."""
+    """The number of leading folders that two paths share."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
@@ -70,14 +70,14 @@ class ImportResolver:
         return found[0]
 
     def star_package(self, file: int, star: Import) -> str:
-        """The package or namespace that a star import means, if `LookUps.offering` answers what it finds; else ""."""
+        """The package or namespace of a star import whose names `LookUps.offering` knows; else ""."""
         package = _dotted(star.module)
         if self._families[file] not in STAR_FAMILIES or star.name not in ("", "*"):
             return ""
         return package if package.rpartition(".")[2] == holder_of(star) else ""
 
     def is_named(self, found: Definition, name: str) -> bool:
-        """Whether the file that is linked may use a definition by its name: it is in its package, or imported."""
+        """Whether the linked file may use a definition by its name: it is in its package, or imported."""
         own = self._look.own
         imported = self._look.binding(own, name) is not None or bool(self._look.stars(own))
         return imported or self._heads[found.file].package == self._heads[own].package
@@ -91,15 +91,14 @@ class ImportResolver:
         return ()
 
     def holders(self, file: int, item: Import, targets: tuple[int, ...]) -> tuple[int, ...]:
-        """The files in which the name that an import takes from a module is looked up first.
+        """The files in which the imported name of a module is looked up first.
 
-        Where the name may be a module's own, that is the module around: in Rust a function or a type may share its
-        name, and in Python what `__init__.py` binds under it counts before the submodule.
+        Where the name may be a module's own, that is the enclosing module: in Rust a function or a type may share its
+        name, and in Python a name bound in `__init__.py` counts before the submodule.
 
         Args:
-            file: The file that imports.
-            item: The import.
-            targets: The files that it means.
+            file: The importing file.
+            targets: The files that the import means.
         """
         language = self._heads[file].language
         if not item.name or item.name == "*" or language not in language_rules.ITEM_IMPORTS:
@@ -248,7 +247,7 @@ class ImportResolver:
         return (best[2],) if best else ()
 
     def _go_package(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
-        """The files of a Go package: in the module whose path the import begins with, if a go.mod says which."""
+        """The files of a Go package: in the module whose path is a prefix of the import, if a go.mod declares it."""
         modules = self._look.go_modules()
         for size in range(len(wanted), 0, -1):
             for folder in self._module_folders(file, modules.get("/".join(wanted[:size]), ())):
@@ -268,7 +267,7 @@ class ImportResolver:
         return next((tuple(found[:MOST_PACKAGE_FILES]) for found in packages if found), ())
 
     def _module_folders(self, file: int, manifests: Sequence[int], *, around: bool = False) -> list[str]:
-        """The folders of manifests, nearest to a file first; with `around`, only those that the file is in."""
+        """The folders of manifests, nearest to a file first; with `around`, only those that contain the file."""
         own = self._folders[file].split("/")
         found = []
         for manifest in manifests:

@@ -1,4 +1,4 @@
-"""What the standard libraries of Java, C# and Kotlin say of their types, as far as overloads are told apart by it."""
+"""Facts about the standard types of Java, C# and Kotlin, as far as overload resolution needs them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Calls inside a macro are attributed to the code that uses the macro, since its text replaces its name there.
+"""Attributes calls inside a macro to the code that uses the macro, since its text replaces its name there.
 
 Source:
     ISO/IEC 9899:2018, 6.10.3.4: names in a macro's text mean what they mean where the macro is used. They are replaced
-    in turn, except inside their own text.
+        in turn, except inside their own text.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class Resolver(Protocol):
         """The definitions that a call means."""
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
-        """The definitions that a name in a macro's text means, if it is seen from a place of any file."""
+        """The definitions that a name in a macro's text means, seen from a place of any file."""
 
 
 class _Expansion(NamedTuple):
-    """What macros call. It is the same wherever the same scopes of the file bind the names in their texts."""
+    """The calls of a macro. They are the same wherever the same scopes of the file bind the names in its text."""
 
     names: tuple[str, ...]
     scopes: tuple[int, ...]  # per name
@@ -48,13 +48,12 @@ class _Expansion(NamedTuple):
 
 
 class Expansions:
-    """What macros call that are used in one file."""
+    """The calls of macros that are used in one file."""
 
     def __init__(self, look: LookUps, scope: Callable[[int, int, str], int]) -> None:
-        """
-        Args:
-            look: Where to ask for the texts of macros.
-            scope: Gives the outermost place of a file where a name means the same as at a place.
+        """Args:
+        look: Looks up the texts of macros.
+        scope: Returns the outermost place of a file where a name means the same as at a place.
         """
         self._look = look
         self._scope = scope
@@ -62,12 +61,11 @@ class Expansions:
         self._here: dict[tuple[str, int, int], Targets] = {}
 
     def of(self, resolver: Resolver, caller: int, targets: Targets) -> Targets:
-        """The functions that are called by those of a call's targets that are macros, and by the macros in their texts.
-        These macros themselves are called in the text, not where it is used.
+        """The functions called by those of a call's targets that are macros, and by macros in their texts. These inner
+        macros are called in the text, not where it is used.
 
         Args:
-            resolver: Of the file.
-            caller: The place of the symbol around the call, or -1. A name means what it means there; failing that,
+            caller: The place of the symbol enclosing the call, or -1. A name means what it means there; failing that,
                 where the macro is defined.
             targets: The definitions that the call means.
         """
@@ -113,7 +111,7 @@ class Expansions:
         return _Expansion(asked, self._scopes(resolver.file, caller, asked), reached)
 
     def _called(self, resolver: Resolver, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
-        """What a call in a macro's text means where the macro is used; failing that, where the macro is defined."""
+        """The targets of a call in a macro's text where the macro is used; failing that, where it is defined."""
         name, receiver, arguments = call
         if not receiver:
             asked = (name, arguments, self._scope(resolver.file, caller, name))

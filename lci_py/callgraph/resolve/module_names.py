@@ -1,4 +1,4 @@
-"""What names mean outside all definitions of a file: what the file has at its top level, and what it imports.
+"""The meaning of names outside all definitions of a file: its top-level names, and its imports.
 
 A part of an `Evaluator`, which it asks for the values of type hints and of members.
 """
@@ -50,18 +50,16 @@ class Star(NamedTuple):
 
 
 class ModuleNames:
-    """Evaluates names in files. What it remembers of names is forgotten with the file that is linked (`start`)."""
+    """Evaluates top-level names. The cache of names is cleared for each linked file (`start`)."""
 
     def __init__(
         self, look_ups: LookUps, imports: ImportResolver, rows: Callable[[int, Iterable[Typed], int], Values],
         attribute: Callable[[Value, str, int], Values],
     ) -> None:  # fmt: skip
-        """
-        Args:
-            look_ups: Where to ask of other files.
-            imports: Over the same look-ups.
-            rows: Evaluates type hints of a file.
-            attribute: Evaluates members of values.
+        """Args:
+        imports: Over the same look-ups.
+        rows: Evaluates type hints of a file.
+        attribute: Evaluates members of values.
         """
         self._look = look_ups
         self._import = imports
@@ -108,7 +106,7 @@ class ModuleNames:
         return ()
 
     def in_module(self, file: int, name: str, depth: int, *, outside: bool = False) -> Values:
-        """The values of a name at a file's top level. If another file asks, imports must be for others, too."""
+        """The values of a name at a file's top level. If another file asks, imports must be re-exported."""
         if depth <= 0:
             return ()
         key = (file, name, depth, outside)
@@ -125,7 +123,7 @@ class ModuleNames:
         return self._by_stars(file, name, depth)
 
     def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
-        """As `in_module`, without imports of every name; None if the file has nothing of that name."""
+        """As `in_module`, without star imports; None if the file has nothing of that name."""
         found = self._look.top(file, name)
         if found is not None and not is_own(found, self._look.files.families[file]):
             return self._rows(file, self._look.typed(file, -1, name), depth)
@@ -191,8 +189,9 @@ class ModuleNames:
         return known[0]
 
     def _imported_as_well(self, file: int, name: str, defined: Definition, depth: int) -> Values:
-        """What a Rust file imports under a name that it also defines: a function beside the module that it comes from,
-        or one that takes the place of another under a condition of the build."""
+        """What a Rust file imports under a name that it also defines: a function beside the module of its name, or an
+        alternative under another build condition.
+        """
         if self._look.files.heads[file].language not in language_rules.CRATES:
             return ()
         item = self._look.binding(file, name)
@@ -233,7 +232,7 @@ class ModuleNames:
         return (Value(MODULE, None, IMPORT, files=targets),)
 
     def _unresolved(self, file: int, item: Import, original: str, name: str) -> Values:
-        """The value of an import that means no known file: a declared name, or something external."""
+        """The value of an import without known files: a declared name, or something external."""
         language = self._look.files.heads[file].language
         if original and language in language_rules.QUALIFIED:
             for target in self._look.declaring(self._look.files.families[file], item.module):
@@ -255,7 +254,7 @@ class ModuleNames:
         return distinct(v for o in owners if o.at for v in self._attribute(o, name, depth))
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
-        """The one value that a module returns to those that import it, or a member of that."""
+        """The single value that a module exports, or a member of it."""
         found: list[Value] = []
         for file in files:
             for value in self._rows(file, self._look.typed(file, -1, name), depth - 1):

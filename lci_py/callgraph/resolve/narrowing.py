@@ -1,4 +1,4 @@
-"""Which of several values pass the test of a field: JavaScript's `x.kind === "a"` and `"swim" in x`."""
+"""Narrows values by the test of a field: JavaScript's `x.kind === "a"` and `"swim" in x`."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ _TEST = lazily(r"\.([\w$]+)([=!])(.*)")
 def passing(
     look: LookUps, lineage: Callable[[Definition], tuple[Definition, ...]], values: Values, test: str
 ) -> Values:
-    """Those of the values for which a test may hold; all, if it says nothing of any.
+    """The values for which a test may hold; all, if it decides nothing.
 
     Args:
-        look: Where to ask for what is declared.
-        lineage: A type and its bases.
-        values: What a name stands for.
-        test: `.kind="a"` or `.kind="a"|"b"`, and `.kind!"a"` for the opposite; without a value: the field is there.
+        lineage: Returns a type and its bases.
+        test: `.kind="a"` or `.kind="a"|"b"`, and `.kind!"a"` for the negation; without a value: the field exists.
     """
     match = _TEST.fullmatch(test)
     if match is None or len(values) < 2:
@@ -52,7 +50,7 @@ def passing(
 
 
 def _may_be(texts: list[str], wanted: set[str], *, certain: bool) -> bool | None:
-    """Whether a field of these types has one of the values; with `certain`, no other one. None if that is not known."""
+    """Whether a field of these types has one of the values; with `certain`, no other one. None if unknown."""
     have = {part.replace("'", '"').lstrip("?") for text in texts for part in text.split("|")}
     if not all(part[:1] == '"' or "." in part or part in ("true", "false") for part in have):
         return None

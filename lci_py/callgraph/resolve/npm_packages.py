@@ -1,4 +1,4 @@
-"""Packages of npm in the repository: finds the file that `import "name/sub"` means, by the manifests."""
+"""npm packages in the repository: finds the file that `import "name/sub"` means, by the manifests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class NpmPackages:
         return self._source(folder, key) if key[:1] == "." else -1
 
     def _named(self, file: int, name: str) -> int:
-        """The nearest manifest of a package; that of a test only for tests."""
+        """The nearest manifest of a package; one in tests counts only for tests."""
         test, own = self._heads[file].test, self._heads[file].path.split("/")
         best = (-1, -1)
         for manifest in self._look.npm_package(name):
@@ -62,7 +62,7 @@ class NpmPackages:
         return best[1]
 
     def _around(self, file: int) -> int:
-        """The manifest of the package that a file is a part of."""
+        """The manifest of the package that contains a file."""
         folder = self._heads[file].folder
         while True:
             found = self._look.at(posixpath.join(folder, NPM))
@@ -71,7 +71,7 @@ class NpmPackages:
             folder = posixpath.dirname(folder)
 
     def _entry(self, manifest: int, key: str) -> str:
-        """What a manifest says of an entry point, which a pattern may name: `./features/*`."""
+        """The path of an entry point in a manifest, which may match a pattern: `./features/*`."""
         item = self._look.binding(manifest, key)
         if item is not None:
             return item.module
@@ -86,7 +86,7 @@ class NpmPackages:
         return ""
 
     def _source(self, folder: str, target: str) -> int:
-        """The file of a path in a package, or the one that a build made it from."""
+        """The file of a path in a package, or the source that it was built from."""
         parts = posixpath.normpath(_SUFFIX.sub("", target)).split("/")
         found = self._module(folder, parts)
         while found < 0 and len(parts) > 1 and parts[0] in _BUILT:

@@ -1,5 +1,6 @@
-"""Chooses among several definitions of one name those that a call can mean by its arguments: their number, then their
-types, as far as these are declared or literal."""
+"""Overload resolution: chooses among definitions of one name by the number of arguments, then by their types, as far as
+these are declared or literal.
+"""
 
 from __future__ import annotations
 
@@ -50,10 +51,9 @@ def fitting(
     """The targets that take so many arguments; all targets if none does.
 
     Args:
-        targets: What a call may mean.
-        arguments: Number of its arguments, as in `Call`.
+        arguments: Their number, as in `Call`.
         known: Symbol to definition; a target that is missing here fits.
-        arity: Gives the arity of a definition, as in `source.syntax.arity`.
+        arity: Returns the arity of a definition, as in `source.syntax.arity`.
     """
     if arguments < 0 or len(targets) < 2:
         return targets
@@ -79,27 +79,27 @@ def _fitting(
 
 
 def named(targets: Targets, known: dict[int, Definition], *, of_macro: bool) -> Targets:
-    """What a name means that is not called (`source.syntax.arity.NAMED`).
+    """The targets of a name that is not called (`source.syntax.arity.NAMED`).
 
     Args:
-        targets: What it would mean if it were called.
+        targets: Those if it were called.
         known: As in `fitting`.
-        of_macro: It is the whole text of a macro, and may mean a function. Elsewhere it can only mean a macro.
+        of_macro: Whether it is the whole text of a macro, and may mean a function. Elsewhere it can only mean a macro.
     """
     kinds = ("macro", "function") if of_macro else ("macro",)
     return tuple(target for target in targets if target[0] in known and known[target[0]].kind in kinds)
 
 
 class _Candidate(NamedTuple):
-    """One of several definitions: the types of what it takes for each argument.
+    """One of several definitions: the parameter type for each argument.
 
     Attributes:
         target: Symbol and step.
-        types: Per argument; None if they are not known.
-        phase: One of `_PHASES`, the last one of its arguments; `_VARIABLE` as some of any number; more with defaults.
+        types: Per argument; None if unknown.
+        phase: One of `_PHASES`, the last one of its arguments; `_VARIABLE` for variable arity; more with defaults.
         sure: Whether it is known to take the arguments.
         phases: The phase of each argument.
-        is_template: Of C++: a function comes before it, and a condition may rule it out.
+        is_template: Whether it is a C++ template: a function comes before it, and a condition may rule it out.
     """
 
     target: tuple[int, int]
@@ -145,8 +145,7 @@ class Overloads:
         self._templates.clear()
 
     def arity(self, at: Definition) -> int:
-        """How many arguments a definition takes. Of a C++ method that stands outside its class, the class may say that
-        some of its parameters have defaults."""
+        """The arity of a definition. For a C++ method outside its class, the class may declare defaults."""
         arity = self._look.arity(at)
         if not at.owner or arity <= 0 or not self._ranks:
             return arity
@@ -163,8 +162,9 @@ class Overloads:
         return known
 
     def overriding(self, targets: Targets, arguments: int) -> Targets:
-        """The targets without overrides that take another number of arguments: these only share the name. Defaults are
-        those of what is overridden."""
+        """The targets without overrides of another arity, which only share the name. Defaults are the overridden
+        method's.
+        """
         if arguments < 0 or not any(step & ~AMBIGUOUS == OVERRIDE for _, step in targets):
             return targets
         plain = [
@@ -180,7 +180,7 @@ class Overloads:
         return tuple(kept)
 
     def inherited(self, targets: Targets, arguments: int) -> Targets:
-        """The targets; if the type that has the only ones cannot take so many arguments, those of its bases that do."""
+        """The targets; if their type cannot take so many arguments, the methods of its bases that do."""
         if arguments < 0 or not targets or not self._is_of_derived(targets[0][0]):
             return targets
         plain = [target for target in targets if target[1] & ~AMBIGUOUS != OVERRIDE and target[0] in self._known]
@@ -209,12 +209,12 @@ class Overloads:
                 yield [item.symbol for item in found]
 
     def by_types(self, targets: Targets, passed: str, place: int) -> Targets:
-        """Those of the targets that a call can mean which passes such arguments at a place of the file.
+        """The targets that a call with such arguments can mean at a place of the file.
 
         Args:
-            targets: Definitions that take as many arguments.
+            targets: Definitions that take so many arguments.
             passed: As in `Call`.
-            place: Of the symbol around the call, or -1.
+            place: Of the enclosing symbol, or -1.
         """
         inherited = self._language in language_rules.INHERITED_OVERLOADS
         if len(targets) == 1 and not (inherited and self._is_of_derived(targets[0][0])):
@@ -260,7 +260,7 @@ class Overloads:
         return tuple(found)
 
     def _inherited(self, target: tuple[int, int], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
-        """What the bases of a method's type have for arguments that the method does not take."""
+        """The methods of a type's bases for arguments that its own method does not take."""
         for found in self._of_bases(target[0], len(given)):
             chosen = self._chosen([(symbol, target[1] | AMBIGUOUS) for symbol in found], given)
             if chosen:
@@ -308,7 +308,7 @@ class Overloads:
         return [one.target for one in candidates if not any(self._beats(other, one) for other in sure)]
 
     def _parameters(self, symbol: int) -> list[str] | None:
-        """What a definition takes, "T..." for any number; None if that is not known."""
+        """The parameter types of a definition, "T..." for any number; None if unknown."""
         if symbol in self._taken:
             return self._taken[symbol]
         found = self._taken[symbol] = self._texts(self._known[symbol])
@@ -323,10 +323,10 @@ class Overloads:
         return text.split(SEPARATOR) if text else [] if self._look.arity(at) == 0 else None
 
     def _in_order(self, texts: list[str] | None, arguments: int) -> list[str] | None:
-        """What a definition takes, in the order of the arguments, those with names as well, and then the rest.
+        """The parameter types in the order of the arguments, including named ones, and then the rest.
 
         Returns:
-            `[_NONE]` if it has no parameter of a name that is given.
+            `[_NONE]` if it has no parameter of a given name.
         """
         if texts is None or self._language not in language_rules.NAMED_ARGUMENTS:
             return texts
@@ -408,7 +408,7 @@ class Overloads:
         return self._named[symbol, text]
 
     def _beats(self, one: _Candidate, other: _Candidate) -> bool:
-        """Whether a definition that takes the arguments is preferred to another one."""
+        """Whether a definition that takes the arguments is preferred to another."""
         if one is other or other.types is None or one.types is None:
             return False
         if one.phase != other.phase:
@@ -432,7 +432,7 @@ class Overloads:
 
 
 def _per_argument(texts: list[str] | None, arguments: int) -> list[str] | None:
-    """What is taken for each of so many arguments."""
+    """The parameter type for each of so many arguments."""
     if texts is None:
         return None
     if texts and texts[-1].endswith("..."):

@@ -13,15 +13,11 @@ _HOLDERS = TYPE_KINDS | {"module", "namespace"}
 
 
 def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition | None:
-    """What a dotted name means at a place: it is looked up from the innermost module around it outwards, as in Ruby.
+    """The first definition of a dotted name, looked up from the innermost enclosing module outwards, as in Ruby.
 
     Args:
-        look: Where to ask.
-        file: The file.
-        place: The innermost symbol around the name, or -1.
+        place: The innermost enclosing symbol, or -1.
         dotted: The name; one that begins with `::` is looked up at the top level only.
-    Returns:
-        The first definition of the innermost qualified name that is declared.
     """
     family = look.files.families[file]
     absolute = dotted.startswith("::")
@@ -35,7 +31,7 @@ def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition
 
 
 def find_in_module(look: LookUps, owner: Definition, name: str) -> Definition | None:
-    """What a module has under a name, in any of its files."""
+    """A module's definition of a name, in any of its files."""
     facts = look.tables.facts(owner.file)
     place = owner.symbol - facts.first
     full = next(_prefixes(look, owner.file, place))
@@ -43,7 +39,7 @@ def find_in_module(look: LookUps, owner: Definition, name: str) -> Definition | 
 
 
 def _prefixes(look: LookUps, file: int, place: int) -> Iterator[str]:
-    """The qualified names of the modules around a place, the innermost first; the last one is "", the top level."""
+    """The qualified names of the enclosing modules, the innermost first; the last one is "", the top level."""
     facts = look.tables.facts(file)
     names: list[str] = []
     while place >= 0:

@@ -53,7 +53,7 @@ class Crates:
         return current
 
     def _kept(self, file: int, name: str, find: Callable[[], int]) -> int:
-        """An answer about a file and a name, worked out once. It depends on the same look-ups each time."""
+        """A cached answer about a file and a name. It depends on the same look-ups each time."""
         found = self._memo.get((file, name))
         if found is None:
             if len(self._memo) >= _MEMO:
@@ -85,7 +85,7 @@ class Crates:
         return "src" not in folder.split("/") or self._look.at(posixpath.join(folder, "Cargo.toml")) >= 0
 
     def library(self, file: int, name: str) -> int:
-        """The root file of the library of a crate in the repository, -1 if there is none, or none that is nearest."""
+        """The root file of a crate's library in the repository, the nearest; -1 if there is none or no nearest one."""
         own = self._heads[file].path.split("/")
         best, tied = (-1, -1), False
         for manifest in self._look.crate(name):
@@ -102,7 +102,7 @@ class Crates:
         return -1 if tied else best[1]
 
     def parent(self, file: int) -> int:
-        """The file of a file's parent module, -1 at the top."""
+        """The file of a file's parent module; -1 at the top."""
         folder, name = posixpath.split(self._heads[file].path)
         if name in _ROOTS:
             return -1
@@ -112,7 +112,7 @@ class Crates:
         return next((found for path in candidates if (found := self._look.at(path)) >= 0), -1)
 
     def child(self, file: int, name: str) -> int:
-        """The file of a module that a file declares, -1 if there is none."""
+        """The file of a module that a file declares; -1 if there is none."""
         return self._kept(file, name, lambda: self._child(file, name))
 
     def _child(self, file: int, name: str) -> int:
@@ -124,15 +124,13 @@ class Crates:
 
 
 def star_search(file: int, targets: Callable[[int], Iterable[int]], own: Callable[[int], Values | None]) -> Values:
-    """What the imports of every name (`use super::*`) bring into a file, of one name.
+    """What the star imports (`use super::*`) bring into a file under one name.
 
-    Each file is looked at once, depth first: where modules pass on each other's names there are more ways than could
-    ever be walked.
+    Each file is visited once, depth first: where modules re-export each other's names there are too many paths.
 
     Args:
-        file: The file.
         targets: The files whose names another one imports.
-        own: The values of the name in a file; None if it has nothing of that name, and only then its imports count.
+        own: The values of the name in a file; None if it has none, and only then its imports count.
     """
     seen = {file}
     ways = [iter(targets(file))]

@@ -1,4 +1,4 @@
-"""The types of arguments, as they are declared or literal, and which of them a parameter takes.
+"""The types of arguments, as declared or literal, and which parameters take them.
 
 Sources:
     Java: JLS 21, 15.12.2, in three phases: subtypes and wider numbers; boxed values; any number of arguments. C# and
@@ -80,7 +80,7 @@ class TypesOfArguments:
         self._made.clear()
 
     def argument(self, file: int, place: int, text: str) -> StaticTypes:
-        """The types that an argument (`source.extract.arguments`) may have at a place; none if they are not known."""
+        """The types that an argument (`source.extract.arguments`) may have at a place; none if unknown."""
         if text == UNKNOWN:
             return ()
         if text.startswith((LAMBDA, REFERENCE)):
@@ -93,7 +93,7 @@ class TypesOfArguments:
         return self._look.files.heads[file].language in language_rules.TEMPLATES
 
     def _of_pointer(self, file: int, place: int, expr: Expr, depth: int) -> StaticTypes:
-        """The types of an expression of C++ that ends in addresses, or in what is there."""
+        """The types of a C++ expression that ends in address or dereference operators."""
         plain = tuple([step for step in expr if step.kind not in POINTERS])
         pointers = sum(1 if step.kind == ADDRESS else -1 for step in expr[len(plain) :])
         found = self._expression(file, place, plain, depth)
@@ -106,7 +106,7 @@ class TypesOfArguments:
         return lineage, all(len(self._look.bases(one)) == len(self._evaluate.members.bases(one)) for one in lineage)
 
     def _made_of(self, at: Definition) -> list[StaticType | None] | None:
-        """What the constructors of a C++ class take first; None if the repository defines none of them."""
+        """The first parameter types of a C++ class's constructors; None if the repository defines none of them."""
         if at.symbol not in self._made:
             facts = self._look.tables.facts(at.file)
             place = at.symbol - facts.first
@@ -167,7 +167,7 @@ class TypesOfArguments:
         return facts.names[at.symbol - facts.first]
 
     def _plain(self, file: int, name: str) -> str:
-        """One name for the types that languages name in other ways."""
+        """The canonical name of a type that languages name differently."""
         language = self._look.files.heads[file].language
         if language in language_rules.NUMBER_OBJECTS:
             return KOTLIN.get(name, name)
@@ -249,7 +249,7 @@ class TypesOfArguments:
         return ()
 
     def _result(self, file: int, place: int, called: Expr, depth: int) -> StaticTypes:
-        """What a call returns."""
+        """The type that a call returns."""
         if len(called) == 1:
             values = self._evaluate.names.name(file, place, called[0].name, depth, True)
         else:
@@ -285,7 +285,7 @@ class TypesOfArguments:
         return tuple(found)
 
     def _of_method(self, file: int, place: int, of: Expr, name: str, depth: int) -> StaticTypes:
-        """What a method of the libraries returns."""
+        """The type that a library method returns."""
         known = OF_OBJECTS.get(name)
         if known is None and name in OF_STRINGS:
             text = (StaticType("String"),)
@@ -295,7 +295,7 @@ class TypesOfArguments:
         return _known(self.named(file, place, known)) if known else ()
 
     def _of_all(self, values: Values) -> StaticTypes:
-        """The types of the objects among some values."""
+        """The types of the objects among the values."""
         found: dict[StaticType, None] = {}
         for value in values:
             if value.kind == INSTANCE and value.at is not None:
@@ -322,7 +322,7 @@ class TypesOfArguments:
         return MAYBE if (NO in found or language in language_rules.TEMPLATES) and len(found) > 1 else max(found)
 
     def fits_one(self, given: StaticType, wanted: StaticType, language: str) -> int:
-        """The same for one type."""
+        """As `fits`, for one type."""
         if language in language_rules.TEMPLATES:
             return self._cpp.fits(given, wanted)
         primitive = wanted.name in NUMBERS
@@ -380,7 +380,7 @@ class TypesOfArguments:
         return MAYBE if self.definition(wanted) is None else NO
 
     def _converted(self, wanted: StaticType, language: str) -> int:
-        """C#: a type of one's own may say that it is made of other ones."""
+        """C#: a user-defined type may declare conversions from others."""
         known = wanted.name in SUPERTYPES or wanted.name in FINAL
         return NO if known or language not in language_rules.OWN_CONVERSIONS else CONVERTED
 

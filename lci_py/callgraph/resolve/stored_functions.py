@@ -1,8 +1,8 @@
-"""Calls through function pointers: which functions a field, a variable or a parameter may hold.
+"""Calls through function pointers: the functions that a field, a variable or a parameter may hold.
 
-`source.extract.stored_functions` says what each file stores. A field is known by the struct type and its name, so
-whatever is stored in that field of any object of the type counts. Each question about another file is a look-up, and
-what they depend on ends after `_HOPS` slots.
+`source.extract.stored_functions` extracts what each file stores. A field is identified by the struct type and its name,
+so whatever is stored in that field of any object of the type counts. Each question about another file is a look-up;
+chains of dependent look-ups end after `_HOPS` slots.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MOST_BY_NAME, _MOST = 4, 32
 
 
 class Held(NamedTuple):
-    """The functions that a slot may hold. `certain`: the slot is known, and not only its name."""
+    """The functions that a slot may hold. `certain`: the slot itself is known, not only its name."""
 
     functions: tuple[Definition, ...]
     certain: bool
@@ -64,7 +64,7 @@ def _targets(look: LookUps, known: dict[int, Definition], held: Held, *, tests: 
 
 
 class StoredValues:
-    """The same for languages whose expressions an `Evaluator` understands.
+    """Calls through stored functions, for languages whose expressions an `Evaluator` understands.
 
     A table is one slot: `handlers[k]` and `handlers.get(k)` may be every function that is stored in it.
     """
@@ -86,8 +86,7 @@ class StoredValues:
         self._passed.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
-        """The functions that a field of an object may hold, or those in the receiver if `name` is how they are
-        called."""
+        """The functions in a field of an object, or in the receiver itself if `name` is the method that calls them."""
         if self._language in language_rules.FUNCTION_TABLES:
             return self._targets(self._of_entry(caller, receiver, name) or self._held(caller, parse(receiver)))
         steps = parse(receiver)
@@ -100,7 +99,7 @@ class StoredValues:
         return self._targets(self._held(caller, (Step(NAME, name.lstrip("$")),)))
 
     def _held(self, place: int, steps: Expr, hops: int = _HOPS) -> dict[int, Definition]:
-        """The functions that the value of an expression may be, or that are in it if it is a table."""
+        """The functions that an expression may be, or that it contains if it is a table."""
         getters = language_rules.ELEMENT_GETTERS
         while steps:
             if steps[-1].kind == ITEM or (steps[-1].kind == ATTR and steps[-1].name in language_rules.PARTS):
@@ -118,7 +117,7 @@ class StoredValues:
         return self._of_attribute(place, steps[:-1], steps[-1].name, hops)
 
     def _of_plain(self, place: int, name: str, hops: int) -> dict[int, Definition]:
-        """What a variable, a parameter or a field of the own object may hold."""
+        """The functions in a variable, a parameter or a field of the own object."""
         facts = self._look.tables.facts(self._file)
         scope = place
         while scope >= 0:
@@ -144,7 +143,7 @@ class StoredValues:
         return self._of_variable(self._file, name, hops)
 
     def _of_attribute(self, place: int, steps: Expr, name: str, hops: int) -> dict[int, Definition]:
-        """What a field of an object may hold; a table of objects whose fields have no names may hold it as well."""
+        """The functions in a field of an object; they may also be in a table of objects with positional fields."""
         found: dict[int, Definition] = {}
         if self._language in language_rules.FUNCTION_TABLES:
             return self._of_entry(place, ".".join(step.name for step in steps), name)
@@ -160,7 +159,7 @@ class StoredValues:
         return found
 
     def _of_entry(self, caller: int, table: str, name: str) -> dict[int, Definition]:
-        """The function that an entry of a table holds: of one of the file, or of one that another file gives."""
+        """The function in an entry of a table, which is in this file or imported."""
         found = self._of_variable(self._file, f"{table}.{name}", _HOPS)
         for value in self._evaluate.expression(self._file, caller, parse(table)) if not found else ():
             if value.at is not None and value.at.file != self._file:
@@ -170,7 +169,7 @@ class StoredValues:
         return found
 
     def _of_variable(self, of: int, name: str, hops: int) -> dict[int, Definition]:
-        """What a variable of a file may hold; in Go, of its package."""
+        """The functions in a variable of a file; in Go, of its package."""
         head = self._look.files.heads[of]
         found: dict[int, Definition] = {}
         tests = self._look.files.heads[self._file].test
@@ -182,7 +181,7 @@ class StoredValues:
         return found
 
     def _of_field(self, owner: Definition, field: str, hops: int) -> dict[int, Definition]:
-        """What is stored in a field of a type, or of a base of it."""
+        """The functions in a field of a type, or of a base of it."""
         known = self._fields.get((owner.symbol, field, hops))
         if known is None:
             known = {}
@@ -246,7 +245,7 @@ class StoredValues:
                     yield from self._functions(other, item.within, item.value, hops)
 
     def _is_called(self, value: Value, function: Definition, name: str, owner: Definition | None) -> bool:
-        """Whether a value that is called is a function, an overload of it, or what it overrides."""
+        """Whether a called value is a function, an overload of it, or what it overrides."""
         at = value.at
         if at is None:
             return False
@@ -265,7 +264,7 @@ class StoredValues:
 
 
 class StoredFunctions:
-    """Finds what calls through function pointers mean, for one file after another.
+    """Resolves calls through function pointers in C and C++, for one file after another.
 
     Attributes:
         known: Symbol to definition, of all targets.
@@ -299,9 +298,8 @@ class StoredFunctions:
         """The functions that a variable or parameter may hold.
 
         Args:
-            caller: The place of the symbol around the call.
-            name: The variable.
-            local: It is a local or a parameter.
+            caller: The place of the symbol enclosing the call.
+            local: Whether it is a local or a parameter.
         """
         found: dict[int, Definition] = {}
         if local:
@@ -314,7 +312,7 @@ class StoredFunctions:
         return self._targets(Held(tuple(found.values()), True))
 
     def of_macro(self, caller: int, name: str) -> Targets:
-        """The functions that a macro calls which a function of the file passes to it."""
+        """The functions that a function of the file passes to a macro, which calls them."""
         found: dict[int, Definition] = {}
         for place in self._applied(name, _HOPS):
             for file, item in self._stored(ARGUMENT, name, place):
@@ -323,7 +321,7 @@ class StoredFunctions:
         return self._targets(Held(tuple(found.values()), True))
 
     def _applied(self, macro: str, hops: int) -> list[str]:
-        """The places of the parameters that a macro calls, or passes to a macro that calls them."""
+        """The positions of the parameters that a macro calls, or passes to a macro that calls them."""
         known = self._macros.get((macro, hops))
         if known is None:
             known = self._macros[macro, hops] = self._of_text(macro, hops)
@@ -343,7 +341,7 @@ class StoredFunctions:
     # --- types ----------------------------------------------------------------------------------------------------
 
     def _of_locals(self, caller: int, kind: int, name: str) -> list[Expr]:
-        """What is stored of a local of a function of the file, or of one around it."""
+        """The expressions stored in a local of a function of the file, or of an enclosing one."""
         facts = self._look.tables.facts(self._file)
         while caller >= 0:
             found = facts.of_locals.get((caller, kind, name))
@@ -369,7 +367,7 @@ class StoredFunctions:
         return known
 
     def _types(self, caller: int, steps: Expr) -> tuple[str, ...]:
-        """The names of the type of an expression, in any order; none if it is not known."""
+        """The names of the type of an expression, in any order; none if unknown."""
         if not steps:
             return ()
         head = steps[0]
@@ -388,13 +386,13 @@ class StoredFunctions:
         return self._along(types, [step.name for step in steps[1:] if step.kind == ATTR])
 
     def _along(self, types: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
-        """The names of the type that fields lead to, from some type on."""
+        """The names of the type that a chain of fields leads to."""
         for field in fields:
             types = self._declared(types, field)
         return self._aliases(types[0]) if types and types[0] else ()
 
     def _own_types(self, caller: int) -> list[str]:
-        """The class around a place, or the one that a method names as its own."""
+        """The enclosing class, or the one that a method names as its own."""
         facts = self._look.tables.facts(self._file)
         while caller >= 0:
             if facts.owners[caller] or facts.kinds[caller] in ("struct", "class", "union"):
@@ -403,7 +401,7 @@ class StoredFunctions:
         return []
 
     def _declared(self, types: Iterable[str], field: str) -> list[str]:
-        """The types that a field of some types is declared with."""
+        """The declared types of a field of the given types."""
         for type_ in types:
             for alias in self._aliases(type_):
                 found = [head_name(item.value) for _, item in self._stored(FIELD_TYPE, alias, field)]
@@ -422,7 +420,7 @@ class StoredFunctions:
         return known
 
     def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> Held | None:
-        """What is stored in a field of a type; None if nothing is."""
+        """The functions stored in a field of a type; None if there are none."""
         rows: list[tuple[int, Stored]] = []
         for name in types:
             rows += self._stored(STORED_FIELD, name, field)
@@ -445,7 +443,7 @@ class StoredFunctions:
         return item.within >= 0 and self._look.tables.facts(file).kinds[item.within] == "macro"
 
     def _by_name(self, field: str, hops: int) -> Held:
-        """What is stored in fields of this name, whatever they belong to."""
+        """The functions stored in fields of this name, whatever their type."""
         rows = list(self._look.stored_anywhere(self._family, STORED_FIELD, field, tests=self._tests))
         for _, item in self._look.stored_anywhere(self._family, FIELD_TYPE, field, tests=self._tests):
             for name in self._aliases(item.owner):
@@ -454,8 +452,9 @@ class StoredFunctions:
         return Held(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
 
     def _all(self, rows: list[tuple[int, Stored]], hops: int) -> tuple[Definition, ...]:
-        """The functions that rows mean. Once there are more than a slot may have, the rest is not looked at: static
-        functions of one name may be stored in each file of a program."""
+        """The functions that rows mean. Once there are more than a slot may have, the rest is skipped: static functions
+        of one name may be stored in each file of a program.
+        """
         found: dict[int, Definition] = {}
         seen: set[tuple[int, Stored]] = set()
         kept = 0

@@ -1,4 +1,4 @@
-"""What `T` is in the members of a `Box<T>`, for an object that is declared as `Box<Foo>`: one level of type arguments.
+"""The meaning of `T` in the members of a `Box<T>`, for an object declared as `Box<Foo>`: one level of type arguments.
 
 An INSTANCE of a declared type with arguments, and a FUNCTION that is a member of one, have them as their text: `<Foo>`,
 as written at the place of the first file.
@@ -23,30 +23,29 @@ if TYPE_CHECKING:
 
 
 def with_arguments(value: Value, file: int, place: int, arguments: tuple[str, ...]) -> Value:
-    """An object of a declared type, with what the declaration says in brackets."""
+    """An object of a declared type, with the type arguments of the declaration."""
     return value._replace(files=(file,), text=f"<{','.join(arguments)}>", place=place)
 
 
 class TypeArguments:
-    """Puts type arguments in the place of type parameters."""
+    """Substitutes type arguments for type parameters."""
 
     def __init__(
         self, look_ups: LookUps, declared: Callable[[int, int, str, int], Values],
         lineage: Callable[[Definition], tuple[Definition, ...]],
     ) -> None:  # fmt: skip
-        """
-        Args:
-            look_ups: Where to ask of other files.
-            declared: `Types.declared` of an evaluator.
-            lineage: A type and its bases.
+        """Args:
+        declared: `Types.declared` of an evaluator.
+        lineage: Returns a type and its bases.
         """
         self._look = look_ups
         self._declared = declared
         self._lineage = lineage
 
     def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
-        """The values of a member of an object with type arguments, or whose type has a base with some, given those
-        without."""
+        """The values of a member of an object whose type, or a base of it, has type arguments, given the
+        generic ones.
+        """
         if value.at is None or value.kind != INSTANCE:
             return found
         value = self._as_base(value, name, depth) or value
@@ -65,7 +64,7 @@ class TypeArguments:
         )
 
     def _as_base(self, value: Value, name: str, depth: int) -> Value | None:
-        """An object as one of the base that has a member: with the type arguments that a type below the base says."""
+        """The object as one of the base that has a member, with the type arguments that a type below the base gives."""
         assert value.at is not None
         lineage = self._lineage(value.at)
         for number, owner in enumerate(lineage if len(lineage) > 1 and depth > 0 else ()):
@@ -90,7 +89,7 @@ class TypeArguments:
         return None
 
     def of_result(self, value: Value, rows: Values, depth: int) -> Values:
-        """What a method of an object with type arguments returns, given that without."""
+        """The result of a method of an object with type arguments, given the generic one."""
         at = value.at
         assert at is not None
         facts = self._look.tables.facts(at.file)
@@ -105,7 +104,7 @@ class TypeArguments:
         return rows
 
     def _parameters(self, value: Value) -> dict[str, str]:
-        """The type parameters of an object's type, and what each of them is."""
+        """The type parameters of an object's type, each with its argument."""
         assert value.at is not None
         place = value.at.symbol - self._look.tables.facts(value.at.file).first
         said = self._look.said(value.at.file, place, TYPE_PARAMETERS)
@@ -114,7 +113,7 @@ class TypeArguments:
         return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
 
     def _put(self, value: Value, row: Typed, depth: int) -> Values:
-        """What a declaration in the type of an object says of a type parameter; nothing if it names none."""
+        """The value of a declaration that names a type parameter of the object's type; nothing if it names none."""
         types = types_in(row.text) if row.is_type else ()
         if len(types) != 1 or depth <= 0:
             return ()

@@ -1,4 +1,4 @@
-"""The values that an expression may stand for, as evaluate.py works them out."""
+"""The values that an expression may have, as evaluate.py determines them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ _CLASSES = HOLDERS | {"type"}
 
 
 class Value(NamedTuple):
-    """What an expression may stand for.
+    """A possible value of an expression.
 
     Attributes:
         kind: INSTANCE: an object of the type `at`. CLASS: the type, module or namespace `at`. FUNCTION: the function
             `at`. MODULE: the files `files`. EXTERNAL: something from outside with the dotted name `text`. MANY: a
-            container of elements of the type `text`, as written at `place` of the first file; of an
-            INSTANCE and a FUNCTION as in `type_arguments`. BASES: an object of the
-            type `at`, as one of its bases.
+            container of elements of the type `text`, as written at `place` of the first file. BASES: an object of the
+            type `at`, as one of its bases. For `text` of an INSTANCE and a FUNCTION see `type_arguments`.
         step: The rule it rests on, an index of `edges.STEPS`.
     """
 
@@ -42,7 +41,7 @@ Values = tuple[Value, ...]
 
 
 def is_own(found: Definition, family: str) -> bool:
-    """Whether a definition is no alias of a type."""
+    """Whether a definition is no type alias."""
     return found.kind != "type" or is_type(found.kind, family)
 
 
@@ -57,7 +56,7 @@ def with_step(values: Values, step: int) -> Values:
 
 
 def distinct(values: Iterable[Value]) -> Values:
-    """The first `MOST_VALUES` + 1 distinct values; of values that differ in the step alone, the first one counts."""
+    """The first `MOST_VALUES` + 1 distinct values; of values that differ only in the step, the first one counts."""
     if isinstance(values, (tuple, list)) and len(values) < 2:
         return tuple(values)
     found: dict[tuple[object, ...], Value] = {}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class TypeText(NamedTuple):
-    """A type as written: its dotted name, and the texts between its brackets. `item`: it is a container of those."""
+    """A type as written: its dotted name, and its type arguments. `item`: whether it is a container of those."""
 
     name: str
     arguments: tuple[str, ...]
@@ -71,12 +71,12 @@ def types_in(text: str) -> tuple[TypeText, ...]:
 
 @lru_cache(maxsize=20_000)
 def places_in(text: str) -> tuple[str, ...]:
-    """The types of the places of a tuple; the type itself if there is one."""
+    """The element types of a tuple; the type itself if it is no tuple."""
     return tuple(_split(text, ",")) if "," in text else (text,)
 
 
 def place_in(text: str, number: int) -> str:
-    """The type of one place of a tuple; that of any element of another container."""
+    """The type of one element of a tuple; that of any element of another container."""
     items = places_in(text)
     return items[0] if items[-1] == "..." else items[min(number, len(items) - 1)]
 

@@ -1,1 +1,1 @@
-"""From ranked units to the results of an answer."""
+"""Turns ranked units into the results of an answer."""

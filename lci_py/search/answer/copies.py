@@ -1,4 +1,4 @@
-"""Copies in a workspace: a result of a file that is there several times is shown once, and names the other places."""
+"""Copies in a workspace: a result in a file that exists several times is shown once, and names the other places."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ class Copies:
     """The files of an index that have the same content."""
 
     def __init__(self, sha: Callable[[str], str], with_content: Callable[[str], Sequence[str]]) -> None:
-        """
-        Args:
-            sha: The digest of a file by its path; "" if nothing else can have its content.
-            with_content: The files that have a content, by digest.
+        """Args:
+        sha: Returns the digest of a file by its path; "" if no other file can have the same content.
+        with_content: Returns the files with a content, by digest.
         """
         self._sha, self._with_content = sha, with_content
         self._paths: dict[str, Sequence[str]] = {}
 
     def folded(self, results: Sequence[Result]) -> list[Result]:
-        """The results without those that an earlier one is a copy of; each names the files that are copies of its own.
+        """The results without copies of earlier ones; each names the copies of its own file.
 
         A file that has changed since it was indexed is no copy of another.
         """
@@ -47,20 +46,19 @@ class Copies:
 
 
 class Folding(NamedTuple):
-    """What a workspace does with the answers of its index."""
+    """Removes copies from the answers in a workspace."""
 
     copies: Copies
     missing: dict[str, tuple[str, str]]  # repositories that cannot be read: folder and reason
 
     def folded(self, limit: int, ask: Callable[[int], Answer]) -> Answer:
-        """The first `limit` results that are no copies of each other, and what is missing.
+        """The first `limit` distinct results, and what is missing.
 
-        `total` is their number if there are no more. Else it counts every place, copies as well: how many of them there
-        are further down nobody has looked.
+        `total` is their number if there are no more. Otherwise it counts every place, copies included: how many of the
+        further ones are copies is not checked.
 
         Args:
-            limit: Results wanted.
-            ask: The answer with so many results; that of fewer is the head of it.
+            ask: Returns the answer with so many results; a shorter answer is the head of a longer one.
         """
         asked = limit + 1  # whether there are more is not known before one more is found: all others may be copies
         while True:
@@ -74,7 +72,7 @@ class Folding(NamedTuple):
         return replace(answer, results=shown, total=total, has_more=more, degraded=degraded)
 
     def degraded(self) -> list[Degradation]:
-        """The repositories that an answer is without."""
+        """The repositories that are missing from an answer."""
         from lci_py.source.repository.workspace import WHY
 
         return [
@@ -84,7 +82,7 @@ class Folding(NamedTuple):
 
 
 def folding(snapshot: Snapshot) -> Folding | None:
-    """Of a workspace; None for any other root."""
+    """The display rules for copies in a workspace; None for any other root."""
     from lci_py.source.repository.workspace import is_workspace, missing
 
     if not is_workspace(snapshot.root):

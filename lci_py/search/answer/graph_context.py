@@ -1,4 +1,4 @@
-"""What is around a result in the graph: callers, callees, imports, importers. Short lists, with the full counts."""
+"""A result's neighbours in the graph: callers, callees, imports, importers. Short lists, with the full counts."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ SHOWN = 3
 
 
 def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
-    """The graph context of each result. Who makes objects of a type calls its constructor, and counts
-    among the type's callers.
-
-    Raises:
-        DamagedIndexError: The graph is not what was written, or of other files.
-    """
+    """The graph context of each result. Whoever constructs an object of a type counts among the type's callers."""
     if not rows:
         return []
     found = surroundings(snapshot, snapshot.graph, rows)
@@ -46,7 +41,7 @@ def context(lists: Lists, links: Mapping[int, GraphLink]) -> GraphContext:
 
 
 def surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> list[Lists]:
-    """What is around each of some results, one or more. Raises what `contexts` raises."""
+    """The neighbours of each of some results, one or more."""
     files = [graph.n_symbols + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
@@ -69,9 +64,7 @@ def surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> 
 def _around(
     graph: GraphIndex, groups: Sequence[Sequence[int]], files: Sequence[int], *, incoming: bool
 ) -> list[tuple[list[int], int]]:
-    """The first `SHOWN` distinct neighbours of each group's calls, then of each file's imports, ascending; and their
-    number.
-    """
+    """The first `SHOWN` neighbours of each group's calls, then of each file's imports, ascending; and their number."""
     import numpy as np
 
     from lci_py.index.shards.graph import CALLS, IMPORTS
@@ -94,7 +87,7 @@ def _around(
 def links_of(
     symbols: SymbolicIndex, paths: Sequence[str], graph: GraphIndex, wanted: Collection[int]
 ) -> dict[int, GraphLink]:
-    """How a context lists each node."""
+    """The entry for each node in a context."""
     if graph.n_files != len(paths):
         raise DamagedIndexError("the graph is of other files than the rest")
     found = {node: link for node in wanted if (link := graph.outside(node)) is not None}

@@ -1,4 +1,4 @@
-"""From an index row to a result (snippet, staleness), and the envelope around results."""
+"""Makes results from index rows (snippet, staleness), and the envelope around them."""
 
 from __future__ import annotations
 
@@ -37,17 +37,15 @@ Match = tuple[int, int, str]
 
 
 class Wanted:
-    """The words and phrases of a query, looked for in code: a word is there in another form or inside of a name, as the
-    lexical index counts it."""
+    """Matches the words and phrases of a query in code, including other forms of the words and parts of names."""
 
     def __init__(
         self, terms: Iterable[tuple[str, float]], phrases: Iterable[str] = (), forms: Iterable[str] = ()
     ) -> None:
-        """
-        Args:
-            terms: As `TextQuery` has them, with their weights.
-            phrases: Quoted texts.
-            forms: Those of the terms that stand for other words of the query.
+        """Args:
+        terms: As in `TextQuery`, with their weights.
+        phrases: Quoted texts.
+        forms: Those of the terms that stand for other words of the query.
         """
         self._forms = frozenset(forms)
         # Whole numbers: the order in which they are added must not matter.
@@ -58,16 +56,16 @@ class Wanted:
         self._known: dict[bytes, tuple[Match, ...]] = {}
 
     def weight(self, keys: Set[str]) -> tuple[int, int]:
-        """What the words and phrases of `keys` count together: the query's own, and those that stand for others."""
+        """The total weight of the words and phrases of `keys`: the query's own, and those that stand for others."""
         own = sum(self._weights.get(key, _PHRASE) for key in keys - self._forms)
         return own, sum(self._weights[key] for key in keys & self._forms)
 
     def found(self, lines: Sequence[bytes], phrases_from: int = 0) -> dict[int, list[Match]]:
-        """Place of a line -> what it has of the query, in the order of the lines.
+        """Index of a line to its matches, in the order of the lines.
 
         Args:
             lines: Of a file.
-            phrases_from: The place of the first line whose phrases count.
+            phrases_from: The index of the first line whose phrases count.
         """
         text = b"\n".join(lines)
         lower = text.lower()
@@ -102,7 +100,7 @@ class Wanted:
 
 
 def _lines_with(text: bytes, needle: bytes, ends: Sequence[int]) -> list[int]:
-    """The places of the lines that hold a text, the first `_MOST_LINES` of them."""
+    """The indices of the first `_MOST_LINES` lines that hold a text."""
     found: list[int] = []
     at = text.find(needle)
     while at >= 0 and len(found) < _MOST_LINES:
@@ -115,10 +113,10 @@ class Shown:
     """The lines that a result shows.
 
     Attributes:
-        start: The number of the first.
-        text: They.
-        match_line: The number of the first that has a word of the query, None if none has.
-        marks: (line of the text from 0, first character, character behind the last) of each word.
+        start: The number of the first line.
+        text: The lines.
+        match_line: The number of the first line that has a word of the query; None if none has.
+        marks: (line of the text from 0, first character, end) of each word.
     """
 
     __slots__ = ("marks", "match_line", "start", "text")
@@ -130,13 +128,7 @@ class Shown:
 
 
 def shown_rows(snapshot: Snapshot, units: Sequence[int], symbols: Mapping[int, int]) -> dict[int, Row]:
-    """The row of each unit; of some, that of a symbol in it.
-
-    Args:
-        snapshot: Whose index.
-        units: Of the results.
-        symbols: Unit to the number of the symbol that is the result.
-    """
+    """The row of each unit or, if `symbols` has one, of a symbol in it."""
     rows = snapshot.symbols.result_rows(units) if units else {}
     instead = {unit: symbols[unit] for unit in units if unit in symbols}
     if instead:
@@ -157,13 +149,12 @@ def result(
     """One result from its row.
 
     Args:
-        snapshot: Whose files are shown.
         row: The definition, or the block.
-        request: Says how much of it is shown.
-        view: Found it.
+        request: Determines how many lines are shown.
+        view: The view that found it.
         score: In the unit of the mode.
-        wanted: What to look for in its lines; None shows the first ones.
-        at: The first line of its own that holds a phrase.
+        wanted: Selects the lines to show; None shows the first ones.
+        at: The first of its lines that holds a phrase.
     """
     stale = snapshot.freshness.changed(row["file"])
     if not stale and _most(snapshot, request) > 0:
@@ -192,7 +183,7 @@ def result(
 
 
 def _short_signature(row: Row) -> str | None:
-    """The signature; of a constant the beginning of a long one, whose rest is data."""
+    """The signature; for a constant only the beginning of a long one, whose rest is data."""
     signature: str | None = row["signature"]
     if signature is None or row["kind"] not in VALUED_KINDS or len(signature) <= _VALUE:
         return signature
@@ -200,7 +191,7 @@ def _short_signature(row: Row) -> str | None:
 
 
 def _most(snapshot: Snapshot, request: SearchRequest) -> int:
-    """How many lines of a result are shown at most."""
+    """The maximum number of lines shown per result."""
     if request.context is not None:
         return sum(request.context) + 1
     return snapshot.snippet if request.snippet is None else request.snippet
@@ -209,7 +200,7 @@ def _most(snapshot: Snapshot, request: SearchRequest) -> int:
 def _shown(
     snapshot: Snapshot, row: Row, request: SearchRequest, wanted: Wanted | None, at: int | None, *, stale: bool
 ) -> Shown:
-    """The lines of a definition that have most of what is `wanted`: its first ones, unless others have more."""
+    """The lines of a definition that match `wanted` best: its first ones, unless others match better."""
     own: int = row["line"]
     most, context = _most(snapshot, request), request.context
     if most <= 0:
@@ -247,11 +238,11 @@ def _shown(
 
 
 def _window(found: Mapping[int, Sequence[Match]], wanted: Wanted, own: int, lines: Sequence[bytes], most: int) -> int:
-    """The place of the first of `most` lines that together with a definition's own line have the most of a query.
+    """The index of the first of the `most` lines that, with a definition's own line, match a query best.
 
-    The own line is shown above, wherever they are. So the lines from there on win unless others have more; of several
-    such, those with the line that has the most by itself, then those with the most lines that have something, then the
-    first. A word that stands for another one counts only between lines that are alike in the query's own.
+    The own line is always shown above. So the lines that follow it win unless others match better; among equals, those
+    with the best single line, then those with the most matching lines, then the first. A word that stands for another
+    one only breaks ties between lines that match the query's own words equally.
     """
     keys = {place: {key for _, _, key in line} for place, line in found.items()}
     weights = {place: wanted.weight(line)[0] for place, line in keys.items()}
@@ -275,7 +266,7 @@ def _window(found: Mapping[int, Sequence[Match]], wanted: Wanted, own: int, line
 
 
 def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[int, int, int]]:
-    """The matches of a line by characters, those that touch each other as one."""
+    """The matches of a line in characters; adjacent ones are merged."""
     spans: list[list[int]] = []
     for start, end, _ in sorted(matches):
         if spans and start <= spans[-1][1]:
@@ -289,8 +280,7 @@ def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[
 
 
 def _unmoved(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
-    """The first and last lines of a unit's chunks, if all of them still hold what was indexed, though the file has
-    changed elsewhere."""
+    """The first and last lines of a unit's chunks, if all are unchanged though the file has changed elsewhere."""
     lines = snapshot.reader.lines(row["file"])
     if row["unit"] is None or lines is None:
         return []
@@ -301,7 +291,7 @@ def _unmoved(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
 
 
 def index_info(snapshot: Snapshot) -> IndexInfo:
-    """The envelope's `index` object. Ask for it when the answer has read what it needs."""
+    """The envelope's `index` object. Call it when the answer has read everything that it needs."""
     manifest = snapshot.manifest
     swept = snapshot.freshness.sweep()
     stale = len(swept.stale) + snapshot.freshness.changed_since(snapshot.reader.paths)
