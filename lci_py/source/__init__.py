@@ -1,1 +1,1 @@
-"""Walk a repository and turn its files into symbols, calls, imports and chunks."""
+"""Walks a repository and extracts symbols, calls, imports and chunks from its files."""

@@ -1,4 +1,4 @@
-"""One file's content to everything the shards need. Runs in worker processes: no numpy, no encoder."""
+"""Turns one file's content into everything the shards need. Runs in worker processes: no numpy, no encoder."""
 
 from __future__ import annotations
 
@@ -39,11 +39,10 @@ def process_data(
 
     Args:
         entry: The file, as the walk found it.
-        data: Its content.
         language: A name from grammars/, or `text`.
         texts: Keep the chunks' texts, for a model that reads them; together they are as large as the repository.
-        limits: What the file may cost. One that costs more is kept in part, or as text, with `limit` set.
-        flags: Predicates that ask for a feature flag.
+        limits: Bounds on one file. One beyond them is kept in part, or as text, with `limit` set.
+        flags: Predicates that test a feature flag.
         unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
     """
     if not unparsable:
@@ -65,7 +64,7 @@ def define_data(
     flags: tuple[str, ...] = (),
     unparsable: str = "",
 ) -> Extract:
-    """The definitions alone of a file's content. Arguments as in `process_data`."""
+    """Only the definitions in a file's content. Arguments as in `process_data`."""
     if unparsable:
         return Extract(language, "", limit=unparsable)
     found = _bounded(language, limits, lambda: definitions(path, data, language, limits, flags))

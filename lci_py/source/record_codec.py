@@ -1,9 +1,9 @@
-"""A file's record as bytes: how it travels from a worker to the index, and how the cache keeps it.
+"""A file's record as bytes: how it is sent from a worker to the index, and stored in the cache.
 
 A zlib stream over the length of a JSON header (four bytes, little-endian), the header, three runs of numbers (the
 digests of the chunks' lines, 8 bytes each, the chunks' words and their counts, int32), the constraints of
-`source.dataflow.constraints`, and the marks of `source.extract.marks`. Nothing in it says where the file lies or when
-it was written: the same content under another name has the same bytes.
+`source.dataflow.constraints`, and the marks of `source.extract.marks`. It does not contain the path or the times: the
+same content under another name has the same bytes.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def encode(record: FileRecord) -> bytes:
 
 
 def decode(data: bytes, place: Place) -> FileRecord:
-    """The record that `encode` turned into bytes, at a place.
+    """The inverse of `encode`, for a file at a place.
 
     Raises:
         ValueError: The bytes are not what `encode` made.

@@ -44,7 +44,6 @@ class Tags:
     Args:
         family: `conditions` in the language's language.toml.
         language: Its name: some conditions are in the path.
-        file: The file.
     """
 
     def __init__(self, family: str, language: str, file: File) -> None:
@@ -67,7 +66,7 @@ class Tags:
         return self._texts[index]
 
     def note(self, byte: int) -> str:
-        """The note on the definition whose name starts at `byte`, about other files: words separated by blanks."""
+        """The note about other files on the definition whose name starts at `byte`: words separated by blanks."""
         index = bisect_right(self._notes, (byte,)) - 1 if self._notes else -1
         return self._notes[index].note if index >= 0 and byte < self._notes[index].end else ""
 

@@ -1,7 +1,8 @@
 """Conditions of scripting languages: `if`, `try`, `switch` and the like around definitions.
 
 A language describes its conditionals in a `Syntax`. The walk starts at the outermost ones, which the query captures at
-module and class level, and goes on into their blocks, but not into functions: what stands there decides at run time.
+module and class level, and descends into their blocks, but not into functions: conditions there are decided at run
+time.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class Branch(NamedTuple):
     """One branch of a conditional.
 
     Attributes:
-        nodes: What stands in it, in the order of the text; more conditionals may be among these nodes.
-        condition: What must hold for it; "" if it is always there.
+        nodes: Its nodes in the order of the text; there may be more conditionals among them.
+        condition: The condition of the branch; "" if it always runs.
     """
 
     nodes: Sequence[Node]
@@ -49,12 +50,12 @@ class Syntax:
     """How a language writes its conditions.
 
     Attributes:
-        conditionals: By node type, the function that gives the branches of such a node.
+        conditionals: By node type, the function that returns the branches of such a node.
         blocks: Types of nodes that only hold statements.
         comment: Pattern of a comment in a condition.
-        entry: Pattern of the condition around a script's entry point: it decides at run time, and counts as none.
-        tidy: Makes two spellings one where only this language has two.
-        equals: How equality is written.
+        entry: Pattern of the condition around a script's entry point, which is decided at run time and does not count.
+        tidy: Normalises spellings that only this language has.
+        equals: The equality operator.
         words: Whether a negation is written `not (x)` rather than `!x`.
         single: Whether 'x' and "x" are the same string.
         shell: Whether a call's arguments are words after its name.
@@ -71,7 +72,7 @@ class Syntax:
     shell: bool = False
 
     def ranges(self, file: File) -> list[Range]:
-        """The conditions of the conditionals among a file's captures, and of those in their blocks."""
+        """The conditions of the conditionals among a file's captures, and of those nested in their blocks."""
         reader = Reader(self, file)
         found: list[Range] = []
         pending = list(file.nodes)
@@ -89,7 +90,7 @@ class Syntax:
 
 
 class Reader:
-    """Reads conditions from nodes, each in its one spelling."""
+    """Reads conditions from nodes, in normal form."""
 
     def __init__(self, syntax: Syntax, file: File) -> None:
         self.syntax = syntax
@@ -97,7 +98,7 @@ class Reader:
         self._flags = file.flags
 
     def raw(self, node: Node | None) -> str:
-        """The source of a node on one line, without comments; "" for none."""
+        """The source of a node on one line, without comments; "" without a node."""
         if node is None:
             return ""
         # No more is kept in the end, and a hostile file may be one condition.
@@ -109,11 +110,11 @@ class Reader:
         return " ".join(shown.split())
 
     def condition(self, node: Node | None) -> str:
-        """The condition in `node`, in its one spelling; "" if it always holds, "0" if it never does."""
+        """The condition in `node`, in normal form; "" if it always holds, "0" if it never does."""
         return self.spell(self.raw(node))
 
     def spell(self, shown: str) -> str:
-        """The one spelling of a condition that stands on one line."""
+        """The normal form of a condition on one line."""
         shown = self.tidied(shown)
         if re.match(r"not\b", shown) and not re.search(r"\b(?:and|or|if)\b|&&|\|\|", shown):
             rest = shown[3:].strip()
@@ -122,11 +123,11 @@ class Reader:
         return {"True": "", "true": "", "1": "", "False": "0", "false": "0"}.get(shown, shown)
 
     def tidied(self, shown: str) -> str:
-        """An expression with one kind of quotes and blanks, without brackets around all of it."""
+        """An expression with uniform quotes and blanks, without brackets around the whole."""
         return bare(clip(self.syntax.tidy(_SPELLING.sub(self._token, shown))))
 
     def negate(self, condition: str) -> str:
-        """The opposite, without a double negation."""
+        """The negation, without a double negation."""
         if condition in ("", "0"):
             return text.negate(condition)
         if unequal := _UNEQUAL.fullmatch(condition) or (self.syntax.words and _NEITHER.fullmatch(condition)):
@@ -137,7 +138,9 @@ class Reader:
         return text.negate(condition)
 
     def choice(self, options: Iterable[Branch]) -> list[Branch]:
-        """Branches of which the first one that holds counts: each asks for the opposite of those before it as well."""
+        """Branches of which only the first whose condition holds runs: each also requires that those before
+        do not hold.
+        """
         branches: list[Branch] = []
         earlier: list[str] = []
         for nodes, own in options:
@@ -147,13 +150,13 @@ class Reader:
         return branches
 
     def one_of(self, subject: str, values: Iterable[str]) -> str:
-        """The condition that a subject equals one of some values, or matches it where the value is a pattern."""
+        """The condition that a subject equals one of some values, or matches it if the value is a pattern."""
         either = " or " if self.syntax.words else " || "
         spelled = ((value, "=~" if value.startswith("/") else self.syntax.equals) for value in map(self.tidied, values))
         return clip(either.join(f"{subject} {equals} {value}" for value, equals in spelled))
 
     def is_entry(self, node: Node | None) -> bool:
-        """Whether a condition asks if the file is run as a program."""
+        """Whether a condition tests if the file is run as a program."""
         return bool(_compiled(self.syntax.entry).search(self.raw(node)))
 
     def _token(self, match: re.Match[str]) -> str:
@@ -187,7 +190,7 @@ def if_branches(node: Node, reader: Reader) -> list[Branch]:
 
 
 def _passed_over(node: Node, first: Branch, reader: Reader) -> list[Branch]:
-    """What an `if` ends by a `return`, unless its branch is not taken: the rest of a file of PHP or Lua."""
+    """The code after an `if` that ends in `return`: it runs if that branch is not taken (PHP, Lua)."""
     around, after = node.parent, node.next_named_sibling
     last = [one.type for block in first.nodes for one in block.named_children[-1:]]
     if around is None or around.type not in ("program", "chunk") or after is None or last != ["return_statement"]:
@@ -217,7 +220,7 @@ def _caught(clause: Node, reader: Reader) -> str:
 
 
 def unread_branches(node: Node, reader: Reader) -> list[Branch]:
-    """What is in a `match` or `switch`: around definitions it is too rare to be read, so that nothing is concluded."""
+    """The code in a `match` or `switch`: too rare around definitions to be parsed, so its condition is unknown."""
     return [Branch(node.named_children, "…")]
 
 

@@ -1,7 +1,7 @@
-"""Feature flags in conditions, in a spelling that does not depend on how a program asks for them.
+"""Feature flags in conditions, normalised so that they do not depend on how a program tests them.
 
-`flags.is_enabled("x")`, `Flipper.enabled?(:x)` and `isEnabled('x', user)` all become `flag("x")`, so that conditions
-on one flag can be compared between files and languages.
+`flags.is_enabled("x")`, `Flipper.enabled?(:x)` and `isEnabled('x', user)` all become `flag("x")`, so that conditions on
+one flag can be compared between files and languages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SHOWN = 80  # characters of a flag's name
 
 
 def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> str:
-    """A condition with each question for a feature flag as `flag("x")`, or `flag(settings.X)` for a value.
+    """A condition with each test of a feature flag written as `flag("x")`, or `flag(settings.X)` for a value.
 
     Args:
         text: The condition, on one line.
@@ -37,7 +37,7 @@ def readable(text: str, predicates: tuple[str, ...], *, words: bool = False) -> 
 
 @lru_cache(maxsize=8)
 def _stems(predicates: tuple[str, ...]) -> tuple[str, ...]:
-    """Texts of which one stands in every text that asks for a flag."""
+    """Texts one of which occurs in every text that tests a flag."""
     return tuple(dict.fromkeys(name.partition("*")[0] for name in predicates))
 
 
@@ -68,7 +68,7 @@ def _flag(match: re.Match[str]) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A string or a symbol as a string, anything else as the expression that it is."""
+    """A string or a symbol as a string; any other expression unchanged."""
     if name[0] in _QUOTES:
         name = f'"{name[1:-1]}"'
     elif name[0] == ":":

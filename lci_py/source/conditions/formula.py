@@ -1,5 +1,6 @@
-"""Conditions cut into tokens, the same way for all languages, and as formulas: the one reader of `&&`, `||`, `!` and
-brackets, for sources and for what the index stores."""
+"""Tokenises conditions, the same way for all languages, and parses them into formulas: the one parser of `&&`, `||`,
+`!` and brackets, for sources and for conditions stored in the index.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +30,9 @@ class Tokens:
 
     Attributes:
         text: The text.
-        texts: The tokens. A string has double quotes, unless there are some in it.
-        ends: By the index of an opening bracket the index of the closing one.
-        is_balanced: Whether there are tokens and every bracket has its partner.
+        texts: The tokens. A string has double quotes, unless it contains some.
+        ends: Index of an opening bracket to that of the closing one.
+        is_balanced: Whether there are tokens and all brackets match.
     """
 
     __slots__ = ("_starts", "ends", "is_balanced", "text", "texts")
@@ -48,11 +49,13 @@ class Tokens:
         return len(self.texts)
 
     def source(self, start: int, end: int) -> str:
-        """The tokens from `start` to before `end`, as they are written."""
+        """The source text of the tokens from `start` to before `end`."""
         return self.text[self._starts[start] : self._starts[end - 1] + len(self.texts[end - 1])] if start < end else ""
 
     def top(self, start: int, end: int) -> list[int]:
-        """The indices of the tokens from `start` to before `end` that stand in no bracket, brackets included."""
+        """The indices of the tokens from `start` to before `end` outside of brackets, including the
+        brackets themselves.
+        """
         found = []
         at = start
         while at < end:
@@ -61,7 +64,7 @@ class Tokens:
         return found
 
     def split(self, operator: str, start: int, end: int) -> list[tuple[int, int]]:
-        """The sides of an operator that stands in no bracket, each as its start and end."""
+        """The operands of an operator outside of brackets, each as its start and end."""
         cuts = [start - 1]
         for at in self.top(start, end):
             token = self.texts[at]
@@ -72,7 +75,7 @@ class Tokens:
         return [(cut + 1, following) for cut, following in zip(cuts, [*cuts[1:], end], strict=True)]
 
     def inside(self, start: int, end: int) -> tuple[int, int]:
-        """The start and end of the same tokens without the round brackets around all of them."""
+        """The start and end of the same tokens without the round brackets around the whole."""
         while end - start > 2 and self.texts[start] == "(" and self.ends.get(start) == end - 1:
             start, end = start + 1, end - 1
         return start, end
@@ -139,7 +142,7 @@ class Atom(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The part as it is written."""
+        """The source text of the part."""
         return self.tokens.source(self.start, self.end) if self.tokens.is_balanced else self.tokens.text
 
     @property
@@ -150,7 +153,7 @@ class Atom(NamedTuple):
 
 
 class Not(NamedTuple):
-    """The opposite."""
+    """A negation."""
 
     part: Condition
 
@@ -171,13 +174,13 @@ Condition = Atom | Not | All | Some
 
 
 class Grammar(NamedTuple):
-    """Where languages differ.
+    """Differences between languages.
 
     Attributes:
         words: Whether `and`, `or` and `not` are operators, too.
-        opaque: Tokens that make an atom of all that stands beside them, as in `OPAQUE`.
+        opaque: Tokens that make everything beside them one atom, as in `OPAQUE`.
         comparisons: As in `COMPARISONS`.
-        loose: Negations of a whole comparison: with `not` in it, `not a == b` is `not (a == b)`. Elsewhere it means
+        loose: Negations of a whole comparison: with `not` in it, `not a == b` is `not (a == b)`. Otherwise it means
             `(not a) == b`, which is an atom.
     """
 
@@ -188,9 +191,9 @@ class Grammar(NamedTuple):
 
 
 def parse(text: str, grammar: Grammar) -> Condition:
-    """Read a condition. Never fails: what is no formula is one atom.
+    """Parse a condition. Never fails: a text that is no formula is one atom.
 
-    A cut text (`…`) says nothing about what it was, so of such a text only the conjuncts after the cut are read.
+    A cut text (`…`) says nothing about its beginning, so only the conjuncts after the cut are parsed.
     """
     if "…" in text:
         head, _, rest = text.rpartition("…")
@@ -204,7 +207,7 @@ def parse(text: str, grammar: Grammar) -> Condition:
 
 
 def conjuncts(condition: Condition) -> list[Condition]:
-    """What must all hold for a condition to hold; none of it is a conjunction."""
+    """The conjuncts of a condition; none of them is a conjunction."""
     if not isinstance(condition, All):
         return [condition]
     return [part for each in condition.parts for part in conjuncts(each)]

@@ -1,4 +1,4 @@
-"""Go: what `go/build` looks at: the file's name, the constraint above its package clause, and `import "C"`."""
+"""Go's build constraints, as `go/build` reads them: the file name, the comment above the package clause, cgo."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _name_tags(path: str) -> list[str]:
 def _constraint(source: bytes) -> list[str]:
     """The `//go:build` line, or the `// +build` lines if there is none.
 
-    The former may stand on any line of its own before the package clause, the latter only above a blank line, and
-    above any comment that is no `//`.
+    The former may be on any line of its own before the package clause, the latter must be followed by a blank line and
+    precede any comment other than `//`.
     """
     if _BUILD not in source and _PLUS not in source:
         return []
@@ -74,7 +74,7 @@ def _constraint(source: bytes) -> list[str]:
 
 
 def _plus_build(text: str) -> str:
-    """`a,!b c` means `(a && !b) || c`. As in go/build, what is no tag counts as `ignore`."""
+    """`a,!b c` means `(a && !b) || c`. As in go/build, an invalid tag counts as `ignore`."""
     options = []
     for option in text.split():
         parts = []

@@ -1,4 +1,4 @@
-"""Kotlin, Java and Scala: source sets. Only its folder says which builds a file belongs to."""
+"""Source sets of Kotlin, Java and Scala: only its folder says which builds a file belongs to."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def path_condition(language: str, path: str) -> str | None:
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder that holds the file's source set and those beside it; the path itself if it is in none."""
+    """The folder that holds the file's source set and its siblings; the path itself if it is in none."""
     return _source_set(path, language).root
 
 

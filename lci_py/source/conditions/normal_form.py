@@ -1,6 +1,6 @@
-"""The one spelling of conditions written with `&&`, `||` and `!`: Go's constraints and the expressions after `#if`.
+"""The normal form of conditions with `&&`, `||` and `!`: Go's constraints and the expressions after `#if`.
 
-`&&` inside `||` stands in brackets, as gofmt writes it. Brackets that change nothing are dropped.
+`&&` inside `||` is put in brackets, as by gofmt. Redundant brackets are dropped.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _OPPOSITES = {"0": "1", "1": "0"}
 
 
 class _Malformed(Exception):
-    """Brackets that do not match, an operator without an operand."""
+    """Brackets that do not match, or an operator without an operand."""
 
 
 def normal_form(text: str, *, constants: bool) -> str:
-    """A condition in its one spelling. What is no formula keeps its words; a long one is cut, and its brackets closed.
+    """A condition in normal form. A text that is no formula keeps its words; a long one is cut, and its brackets
+    closed.
 
     Args:
-        text: As it is written.
         constants: Whether numbers, `true` and `false` are truth values. Then a condition that always holds is "1", one
             that never does is "0".
     """
@@ -75,7 +75,7 @@ def _printed(condition: Condition, constants: bool) -> str:
 
 
 def _sides(condition: Condition, constants: bool, *, is_choice: bool) -> list[str]:
-    """A side of a conjunction or a choice; a choice in a choice is several sides. `join` does the same for `&&`."""
+    """The operands of a conjunction or disjunction; nested disjunctions are flattened. `join` does so for `&&`."""
     if is_choice and isinstance(condition, Some):
         return [text for part in condition.parts for text in _sides(part, constants, is_choice=True)]
     text = _printed(condition, constants)
@@ -113,7 +113,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _spaced(tokens: list[str]) -> str:
-    """The tokens as they are usually set: blanks around binary operators."""
+    """The tokens joined, with blanks around binary operators."""
     text, before, unary = "", "(", False
     for token in tokens:
         is_after_operand = bool(_WORD.match(before)) or before[0] in ")\"'"

@@ -50,27 +50,27 @@ def platform_stem(language: str, path: str) -> str:
 
 
 def shared_path(language: str, path: str) -> str:
-    """What the paths of variants have in common: `src/*/pipe.c` for `src/win/pipe.c`."""
+    """The path that variants share: `src/*/pipe.c` for `src/win/pipe.c`."""
     return _read(platform_stem(language, path))[1] if _says(language, "platform_paths") else path
 
 
 def inferred_condition(language: str, path: str) -> str | None:
     """The platform that folders and the file's name suggest: `windows` for `src/win/pipe.c`. None if they suggest none.
 
-    Nothing states it: it may tell two files apart, but decides nothing else. The innermost word counts, one for the
+    It is only a hint: it may tell two files apart, but decides nothing else. The innermost word counts, one for the
     operating system and one for the processor.
     """
     return _read(path)[0] if _says(language, "platform_paths") else None
 
 
 def platform_word(word: str) -> str | None:
-    """What a word in small letters stands for, as in `inferred_condition`; None if it names no platform."""
+    """The platform that a lower-case word means, as in `inferred_condition`; None if it names none."""
     return _SYSTEMS.get(word) or _PROCESSORS.get(word)
 
 
 @lru_cache(maxsize=8_192)
 def _read(path: str) -> tuple[str | None, str]:
-    """The platform that a path suggests, and the path with `*` for each of its words that do."""
+    """The platform that a path suggests, and the path with `*` for each word that does."""
     found: dict[bool, str] = {}
 
     def star(match: re.Match[str]) -> str:
@@ -89,7 +89,7 @@ def _read(path: str) -> tuple[str | None, str]:
 
 
 def source_root(language: str, path: str) -> str:
-    """The folder that holds the file's source set and those beside it; the path itself if it is in none.
+    """The folder that holds the file's source set and its siblings; the path itself if it is in none.
 
     `a/src/jvmMain/kotlin/p/F.kt` and `a/src/jsMain/kotlin/p/F.kt` share `a/src`.
     """

@@ -1,4 +1,4 @@
-"""`#if` of C, C++, C#, Swift and Haskell's CPP. It is read from the text, since it may cut a statement in half."""
+"""`#if` of C, C++, C#, Swift and Haskell's CPP. It is parsed from the text, since it may cut a statement in half."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def ranges(file: File) -> list[Range]:
 
 
 def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
-    """By their places, the directives of each `#if` by their numbers, and how many are around it."""
+    """By position, the indices of the directives of each `#if`, and its nesting depth."""
     blocks: list[tuple[list[int], int]] = []
     opened: list[list[int]] = []
     for number, one in enumerate(found):
@@ -111,7 +111,7 @@ def _blocks(found: Sequence[_Directive]) -> Iterator[tuple[list[int], int]]:
 
 
 def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directive | None:
-    """The `#define` of the name that an `#if` asks for, with nothing but directives before it."""
+    """The `#define` of the name that an `#if` tests, if only directives precede it."""
     opening = found[number]
     name = _GUARD.fullmatch(_expression(opening.word, opening.rest))
     depth = 0
@@ -126,7 +126,7 @@ def _guard(found: Sequence[_Directive], number: int, source: bytes) -> _Directiv
 
 
 def _is_guard(guard: _Directive, opening: _Directive, closing: _Directive, file: File) -> bool:
-    """Whether an `#if` with such a `#define` is an include guard: around all of the file, or of a name as LIST_H."""
+    """Whether an `#if` with such a `#define` is an include guard: around the whole file, or with a name like LIST_H."""
     name, *value = guard.rest.decode("utf-8", "replace").split(None, 2)
     stem = re.sub(r"\W|_", "", file.path.rpartition("/")[2].partition(".")[0]).upper()
     names_a_file = _GUARD_NAME.search(name) or (len(stem) > 2 and stem in name.replace("_", "").upper())

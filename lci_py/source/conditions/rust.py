@@ -1,10 +1,10 @@
 """Rust: `#[cfg]` and `#![cfg]`, macros such as `cfg_if!` around items, and notes about other files.
 
-The condition of a module's file stands where the module is declared, and the condition that a macro puts before items
-where the macro is defined; both may be in other files. So declarations of modules and definitions of macros get notes,
-which `search/conflicts/rust_modules.py` reads.
+The condition of a module's file is written where the module is declared, and the condition that a macro puts before
+items where the macro is defined; both may be in other files. So declarations of modules and definitions of macros get
+notes, which `search/conflicts/rust_modules.py` reads.
 
-Of a macro's arguments, the syntax tree has only tokens. `cfg_if!` and `cfg_select!` are built in; any other macro is
+The syntax tree of a macro's arguments has only tokens. `cfg_if!` and `cfg_select!` are built in; any other macro is
 read from its definition: if all it does is to put `#[cfg]` before the items it is given, as tokio's `cfg_net!` does,
 that is the condition of the items in its calls.
 """
@@ -69,7 +69,7 @@ def _covered(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
 
 
 def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
-    """The conditions that macros of this file put before items; notes on these go to `found`."""
+    """The conditions that macros of this file put before items; notes on the macros are added to `found`."""
     known: dict[str, str] = {}
     for node in definitions:
         name = node.child_by_field_name("name")
@@ -83,11 +83,10 @@ def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
 
 
 def _call(call: Node, known: Mapping[str, str]) -> Iterator[Range]:
-    """The conditions of items in the arguments of a macro, and notes on the modules among them.
+    """The conditions of items in the arguments of a macro call, and notes on the modules among them.
 
     Args:
-        call: The call of the macro, of whose arguments the tree has only tokens and brackets.
-        known: By name, the conditions that the file's own macros put before their items, as `wrapped` gives them.
+        known: By name, the conditions that the file's own macros put before their items, from `wrapped`.
     """
     name, arguments = call.child_by_field_name("macro"), call.children[-1]
     pending: list[_Block] = []
@@ -158,7 +157,7 @@ def _branches(block: _Block) -> Iterator[_Block]:
 
 
 def _items(block: _Block, known: Mapping[str, str], pending: list[_Block]) -> Iterator[Range]:
-    """The conditions of the items, or fields, in a block, and notes on its modules; its own blocks go to `pending`."""
+    """The conditions of items or fields in a block, and notes on modules; nested blocks are added to `pending`."""
     condition, has_fields = block.condition, block.word in _FIELDS
     attributes: list[str] = []
     start, word, calls, sign, name = -1, "", "", "", ""
@@ -211,7 +210,7 @@ def _conditions(attributes: list[str]) -> str:
 
 
 def module_note(attributes: list[str]) -> str:
-    """The note on a module in a file of its own: `external`, and a `path=` for each place that the file may be in.
+    """The note on a module in a file of its own: `external`, and a `path=` for each possible path of the file.
 
     Args:
         attributes: Those of the `mod`, each from its `#[` to its `]`.
@@ -221,8 +220,9 @@ def module_note(attributes: list[str]) -> str:
 
 
 def macro_note(text: str) -> str:
-    """The note on a macro, from the text of its definition: `when=` and the condition that it puts before the items it
-    is given; "" if it does something else with them."""
+    """The note on a macro, from its definition: `when=` and the condition that it puts before the items it is given; ""
+    if it does something else with them.
+    """
     condition = wrapped(text)
     return "" if condition is None else f"when={quote(condition)}"
 

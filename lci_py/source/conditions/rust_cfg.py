@@ -1,4 +1,4 @@
-"""Rust's attributes as text: predicates of `cfg`, and paths of modules' files."""
+"""Parses Rust's attributes: predicates of `cfg`, and paths of modules' files."""
 
 from __future__ import annotations
 
@@ -26,25 +26,23 @@ _PREDICATE_ATTRIBUTE = lazily(
 
 
 def cfg(attributes: str) -> list[str]:
-    """The predicates of each `cfg` among some attributes, and `test` of a `#[test]`, which only a test build has. A
-    `cfg_attr` is none: it attaches attributes only."""
+    """The predicates of each `cfg` among attributes, and `test` for `#[test]`, which only a test build has. A
+    `cfg_attr` does not count: it only attaches attributes.
+    """
     found = [predicate(text) for text in _CFG.findall(attributes)] if "cfg" in attributes else []
     return [*found, "test"] if "test]" in attributes and _TEST.search(attributes) else found
 
 
 def handed(attribute: str) -> str:
-    """The predicate that an attribute `#![…]` hands to a macro; "" if it is another attribute."""
+    """The predicate that an attribute `#![…]` passes to a macro; "" for other attributes."""
     match = _PREDICATE_ATTRIBUTE.match(attribute)
     return predicate(match.group(1)) if match else ""
 
 
 def paths(attributes: list[str]) -> list[tuple[str, str]]:
-    """The files that the attributes of a module name, each with its condition; the last one is for all other cases.
+    """The files that a module's attributes name, as (path as written, condition); the last one covers all other cases.
 
-    Args:
-        attributes: Each from its `#[` to its `]`.
-    Returns:
-        (path as it is written, condition), "" as the path for the place that the module's name says.
+    The path is "" if the module's name determines it. `attributes` are each from `#[` to `]`.
     """
     found: list[tuple[str, str]] = []
     earlier: list[str] = []
@@ -101,7 +99,7 @@ def _read(text: str) -> str:
 
 
 def _combine(operator: str, operands: list[str]) -> str:
-    """`true` and `all()` come as "", `false` as "0"."""
+    """Join operands; `true` and `all()` become "", `false` becomes "0"."""
     if operator == "not" and len(operands) == 1:
         return negate(operands[0])
     if operator == "all":

@@ -1,4 +1,4 @@
-"""What stands around definitions of scripting languages and of Zig, read by a `Syntax` for each."""
+"""The conditions around definitions in scripting languages and Zig, with a `Syntax` for each."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ ruby_ranges = Syntax(
 
 # Lua
 def _or_branches(node: Node, reader: Reader) -> list[Branch]:
-    """`M.f = M.f or function …` defines the function only if there is none yet."""
+    """`M.f = M.f or function …` defines the function only if it does not exist yet."""
     assigned = re.match(r"([\w.:]+) ?= ?(.*)", reader.raw(node))
     is_kept = assigned is not None and assigned[2].startswith(f"{assigned[1]} or ")
     return [Branch(node.children, reader.negate(assigned[1]))] if assigned is not None and is_kept else []

@@ -1,4 +1,4 @@
-"""Conditions as text: split, joined, negated, cut. Equal conditions are equal strings; nothing is evaluated."""
+"""Operations on conditions as text: split, join, negate, cut. Equal conditions are equal strings; none is evaluated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _tokens = lru_cache(maxsize=256)(Tokens)
 
 
 class Range(NamedTuple):
-    """Bytes of a file that are built, or have a note, under a condition only."""
+    """A byte range of a file that has a condition or a note."""
 
     start: int
     end: int
@@ -36,13 +36,13 @@ class Range(NamedTuple):
 
 
 class File(NamedTuple):
-    """A file that a family reads conditions from.
+    """A file that conditions are read from.
 
     Attributes:
         path: Relative to the root; Go has constraints in file names.
         source: The file's bytes.
         nodes: The @condition captures, in any order.
-        flags: Predicates that ask for a feature flag, as the setting `feature_flags` lists them.
+        flags: Predicates that test a feature flag, as in the setting `feature_flags`.
     """
 
     path: str
@@ -52,12 +52,12 @@ class File(NamedTuple):
 
 
 def node_text(node: Node | None) -> str:
-    """The text of a node, "" for none."""
+    """The text of a node; "" without a node."""
     return ((node.text if node is not None else None) or b"").decode("utf-8", "replace")
 
 
 def conjuncts(condition: str) -> list[str]:
-    """What must all hold for `condition` to hold, as it is written."""
+    """The conjuncts of a condition, as they are written."""
     if "&&" not in condition:
         return [condition]
     if _has_top(condition, _OR):
@@ -67,7 +67,7 @@ def conjuncts(condition: str) -> list[str]:
 
 
 def alternatives(condition: str) -> list[str]:
-    """The sides of a disjunction, as they are written; the condition itself if it is none."""
+    """The operands of a disjunction, as they are written; the condition itself if it is none."""
     if "||" not in condition:
         return [condition]
     tokens = _tokens(condition)
@@ -75,7 +75,7 @@ def alternatives(condition: str) -> list[str]:
 
 
 def join(conditions: Iterable[str]) -> str | None:
-    """All of `conditions`, each part once; None if there are none."""
+    """The conjunction of `conditions`, each part once; None if there are none."""
     parts = list(dict.fromkeys(part for condition in conditions for part in conjuncts(condition) if part))
     if len(parts) > 1:
         parts = list(dict.fromkeys(f"({part})" if _has_top(part, _LOOSELY) else part for part in parts))
@@ -85,7 +85,7 @@ def join(conditions: Iterable[str]) -> str | None:
 
 
 def negate(condition: str) -> str:
-    """The opposite of a condition; "" is the one that always holds, "0" the one that never does."""
+    """The negation of a condition; "" always holds, "0" never does."""
     if condition in ("0", ""):
         return "0" if not condition else ""
     if condition.startswith("!") and _is_atom(condition[1:]):
@@ -104,7 +104,7 @@ def _is_atom(text: str) -> bool:
 
 
 def bare(condition: str) -> str:
-    """A condition without the brackets around all of it."""
+    """A condition without brackets around the whole."""
     if not condition.startswith("("):
         return condition
     tokens = _tokens(condition)
@@ -117,7 +117,7 @@ def enclosed(condition: str) -> bool:
 
 
 def any_of(options: list[str]) -> str:
-    """A disjunction in which every `&&` stands in brackets, as gofmt writes it, and every choice by `?`."""
+    """A disjunction in which every `&&` and every choice by `?` is put in brackets, as by gofmt."""
     if len(options) < 2:
         return "".join(options)
     return " || ".join(
@@ -126,7 +126,7 @@ def any_of(options: list[str]) -> str:
 
 
 def _has_top(text: str, operators: frozenset[str]) -> bool:
-    """Whether one of some operators, all of which bind more loosely than `&&`, stands outside all brackets."""
+    """Whether one of the operators, all of which bind more loosely than `&&`, occurs outside all brackets."""
     if not _LOOSE.search(text):
         return False
     tokens = _tokens(text)
@@ -134,7 +134,7 @@ def _has_top(text: str, operators: frozenset[str]) -> bool:
 
 
 def clip(text: str, most: int = MAX_CONDITION) -> str:
-    """A text on one line, of at most so many characters; `…` stands for what was cut."""
+    """A text on one line, of at most so many characters, cut with `…`."""
     text = " ".join(text.split())
     return text if len(text) <= most else text[: most - 1] + "…"
 

@@ -1,13 +1,13 @@
-"""Points-to constraints of one file: they say how functions and objects go from variable to variable.
+"""Points-to constraints of one file: how functions and objects flow from variable to variable.
 
 A file's constraints do not depend on other files: imported names stay imports until the constraints of all files are
-put together (`callgraph.pointsto`). Nodes are variables, parameters, results and intermediate values, numbered from 1
+combined (`callgraph.pointsto`). Nodes are variables, parameters, results and intermediate values, numbered from 1
 within the file. Node 0 is an unknown value.
 
 Source:
     Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4: constraints,
-    without regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call Graph
-    Generation in Python", ICSE 2021.
+        without regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call
+        Graph Generation in Python", ICSE 2021.
 """
 
 from __future__ import annotations
@@ -61,8 +61,9 @@ _MOST_BYTES = 1 << 30
 
 
 class Parameter(NamedTuple):
-    """A parameter: its node, its name and its kind. `THIS` is the object that a function is called on, in languages
-    where that is not an ordinary parameter."""
+    """A parameter: node, name and kind. `THIS` is the receiver object, in languages where it is no ordinary
+    parameter.
+    """
 
     node: int
     name: int
@@ -76,9 +77,8 @@ class Function(NamedTuple):
         symbol: Its place among the file's symbols; for the anonymous function of index i, -2 - i.
         owner: Index of the class that it is a method of, or -1.
         flags: `STATIC` and so on.
-        result: Node of what it returns.
-        item: Node of what it yields.
-        parameters: In order.
+        result: Node of its return value.
+        item: Node of the values it yields.
     """
 
     symbol: int
@@ -95,11 +95,10 @@ class Flow:
 
     Attributes:
         strings: Names and keys; the first is "".
-        nodes: How many nodes there are, 0 included.
-        functions: All functions.
+        nodes: Number of nodes, including 0.
         classes: Per class, its place among the file's symbols, or -1.
         rows: Four numbers each.
-        callers: Per CALL or EACH row, in order, the index of the function around it, -1 at the top level.
+        callers: Per CALL or EACH row, in order, the index of the enclosing function, -1 at the top level.
     """
 
     strings: list[str]
@@ -119,7 +118,7 @@ class Flow:
 
 
 def decode(data: bytes) -> Flow:
-    """The constraints that `encode` made bytes of.
+    """The inverse of `encode`.
 
     Raises:
         ValueError: The bytes are not from `encode`.
@@ -171,11 +170,11 @@ class Given(NamedTuple):
     """A type hint as a node of the syntax tree, whose text is only read if a call depends on the name.
 
     Attributes:
-        around: Place of the innermost function or class around it, or -1.
+        around: Place of the innermost enclosing function or class, or -1.
         role: `LOCAL`, `MEMBER_OF` or `RESULT`.
         name: The name; "" for a result.
-        what: `TYPE_OF` or `VALUE_OF`; `EACH_OF`, `ENTERED` or another end of an expression, which the value is taken
-            through; "" if the name is only known to be bound.
+        what: `TYPE_OF` or `VALUE_OF`; `EACH_OF`, `ENTERED` or another final step of the expression; "" if the name is
+            only known to be bound.
         node: The type or the value.
     """
 
@@ -200,12 +199,12 @@ class Scope:
 
 
 class Implicit(NamedTuple):
-    """Something that the language may call where no call is written, and on what.
+    """A call that the language may make without a written call.
 
     Attributes:
-        name: A method (`__enter__`), an attribute that is read, or, with `=` after it, one that is given a value.
+        name: A method (`__enter__`), an attribute that is read or, with `=` after it, one that is assigned.
         receiver: The object.
-        suffix: What is called on it before.
+        suffix: Calls on the object that come first.
     """
 
     name: str
@@ -214,7 +213,7 @@ class Implicit(NamedTuple):
 
 
 class FlowBuilder:
-    """Collects the constraints of a file, in whichever language it is."""
+    """Collects the constraints of a file, in any language."""
 
     def __init__(self) -> None:
         self.functions: list[Function] = []
@@ -263,7 +262,7 @@ class FlowBuilder:
         return node
 
     def bind(self, scope: Scope, name: str) -> int:
-        """The node of a variable that is assigned in a scope, which makes it a variable of that scope."""
+        """The node of a variable that is assigned in a scope, and thereby belongs to that scope."""
         target = scope.outer.get(name, scope)
         target.bound.add(name)
         return self.use(target, name)
@@ -292,16 +291,12 @@ class FlowBuilder:
     def call(
         self, scope: Scope, callee: int, line: int, arguments: list[tuple[int, int]], flags: int = 0
     ) -> int:  # fmt: skip
-        """Add a call.
+        """Add a call and return the node of its result.
 
         Args:
-            scope: The scope around it.
-            callee: Node of what is called.
-            line: Its line.
+            callee: Node of the called value.
             arguments: Position (or `~string` of a name, `SPREAD`, `SPREAD_NAMED`) and node of each.
             flags: `DECORATOR`, `CONSTRUCT`.
-        Returns:
-            The node of its result.
         """
         node = self.node()
         self.row(CALL, node, callee, min(line, LINE) | flags)
@@ -313,7 +308,7 @@ class FlowBuilder:
         return node
 
     def each(self, scope: Scope, source: int, line: int) -> int:
-        """The node of the elements of something that is iterated."""
+        """The node of the elements of an iterated value."""
         if not source:
             return 0
         node = self.node()
@@ -322,12 +317,12 @@ class FlowBuilder:
         return node
 
     def function(self, symbol: int, owner: int = -1, flags: int = 0) -> int:
-        """Add a function, without parameters so far, and return its index."""
+        """Add a function without parameters, and return its index."""
         self.functions.append(Function(symbol, owner, flags, self.node(), self.node(), ()))
         return len(self.functions) - 1
 
     def anonymous(self, around: int, line: int, end_line: int, span: tuple[int, int], flags: int = 0) -> int:
-        """Add an anonymous function and return its index; `around` is the place of the symbol around it, or -1."""
+        """Add an anonymous function and return its index; `around` is the place of the enclosing symbol, or -1."""
         self.lambdas.append(Lambda(around, line, end_line))
         self.spans.append(span)
         return self.function(-1 - len(self.lambdas), flags=flags)
@@ -344,7 +339,7 @@ class FlowBuilder:
         self.functions[function] = known._replace(flags=known.flags | flags)
 
     def finish(self) -> Flow:
-        """All constraints. A name that a scope does not bind is given the node of the innermost scope that binds it."""
+        """All constraints. A name that a scope does not bind gets the node of the innermost scope that binds it."""
         same = list(range(self._nodes))
         for scope in self._scopes:
             for name, node in scope.names.items():

@@ -1,4 +1,4 @@
-"""Chooses the lowering of a language, for languages in which functions are followed as values."""
+"""Chooses the lowering of a language, for languages covered by the points-to analysis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def is_followed(path: str, language: str) -> bool:
-    """Whether the propagation goes through a file. It leaves out tests: the program never calls their stand-ins."""
+    """Whether the points-to analysis covers a file. It leaves out tests: the program never calls their test doubles."""
     return has_rule(language, "lowered") and not is_test(path)
 
 
@@ -27,10 +27,7 @@ def lower(language: str, root: Node, captured: Captured, imports: Sequence[Impor
     """The constraints of a file; None if its language has no lowering, or if it is nested too deeply.
 
     Args:
-        language: Its language.
-        root: Its syntax tree.
         captured: Its definitions, with their places among the symbols.
-        imports: Its imports.
     """
     if not has_rule(language, "lowered"):
         return None
@@ -48,12 +45,11 @@ def lower(language: str, root: Node, captured: Captured, imports: Sequence[Impor
 
 
 class Anonymous:
-    """Finds the innermost anonymous function around a byte."""
+    """Finds the innermost anonymous function that encloses a byte."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        """
-        Args:
-            spans: First byte and end of each.
+        """Args:
+        spans: First byte and end of each.
         """
         self._spans = spans
         self._order = sorted(range(len(spans)), key=lambda place: (spans[place][0], -spans[place][1]))
@@ -76,21 +72,20 @@ class Anonymous:
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)
 
     def caller(self, byte: int, named: int, starts: Mapping[int, int]) -> int:
-        """What a call at a byte is in, as in `Call`.
+        """The caller of a call that starts at a byte, as in `Call`.
 
         Args:
-            byte: Where it begins.
-            named: The innermost definition around it.
+            named: The innermost enclosing definition.
             starts: The first byte of each definition.
         """
         place, start = self.at(byte)
         return -2 - place if place >= 0 and start > starts.get(named, -1) else named
 
     def end(self, place: int) -> int:
-        """Where one ends."""
+        """The end of a function."""
         return self._spans[place][1]
 
     def outer(self, place: int) -> tuple[int, int]:
-        """The one around one, as in `at`."""
+        """The function enclosing another one, as in `at`."""
         at = self._outer[self._ranks[place]]
         return (self._order[at], self._starts[at]) if at >= 0 else (-1, -1)

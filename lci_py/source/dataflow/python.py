@@ -75,7 +75,7 @@ _QUOTES = b"\"'"
 def _children(node: Node) -> Iterable[Node]:
     """The named children of a node, in order.
 
-    Most nodes have few: then this takes a third of the time of `named_children`, which makes the other children, too.
+    Most nodes have few: then this takes a third of the time of `named_children`, which also creates the other children.
     """
     count = node.named_child_count
     return map(node.named_child, range(count)) if count < _FEW else node.named_children  # type: ignore[arg-type]
@@ -91,14 +91,11 @@ def _nothing(_node: Node) -> None:
 
 
 class PythonFlow:
-    """Walks a syntax tree once, and adds what it finds to `flow`."""
+    """Walks a syntax tree once, and adds its constraints to `flow`."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
-        """
-        Args:
-            source: The file.
-            places: First byte of a definition's name -> place among the symbols.
-            imports: The file's.
+        """Args:
+        places: First byte of a definition's name to its place among the symbols.
         """
         self.flow = FlowBuilder()
         self.flow.given = []
@@ -164,7 +161,7 @@ class PythonFlow:
         return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _calls_on(self, receiver: Node | None, *names: str, suffix: str = "") -> None:
-        """Keep what the language calls on an object."""
+        """Record implicit calls on an object."""
         if receiver is not None and receiver.type in ASKED:
             self.flow.implicit += [Implicit(name, receiver, suffix) for name in names]
 
@@ -184,7 +181,7 @@ class PythonFlow:
                 self._block(child)
 
     def _errors(self, node: Node) -> None:
-        """Walk syntax errors directly inside a definition: a part of its body may be in them."""
+        """Walk syntax errors directly inside a definition: they may contain a part of its body."""
         for child in _children(node):
             if child.type == "ERROR":
                 self._block(child)
@@ -287,7 +284,7 @@ class PythonFlow:
         return self.flow.value(FUNC, function)
 
     def _enter(self, node: Node, function: int, symbol: int, method: int, flags: int) -> None:
-        """Walk the parameters of a function, whose defaults are evaluated in the scope around it, and its body."""
+        """Walk the parameters of a function, whose defaults are evaluated in the enclosing scope, and its body."""
         flow = self.flow
         before = self._scope, self._function, self._symbol, self._class, self._self
         inner = flow.scope(self._scope, function)
@@ -309,7 +306,7 @@ class PythonFlow:
         self._scope, self._function, self._symbol, self._class, self._self = before
 
     def _body(self, body: Node, declared: Node | None) -> None:
-        """Walk the statements of a function, and keep type hints of its result."""
+        """Walk the statements of a function, and record type hints of its result."""
         if declared is not None:
             self._know(RESULT, "", TYPE_OF, declared)
             self._block(body)
@@ -731,7 +728,7 @@ class PythonFlow:
         self.flow.given.append(Given(self._around, role, name, what, node))
 
     def _give(self, node: Node, left: Node, right: Node | None) -> None:
-        """Keep what an assignment says about the types of the names on its left."""
+        """Record the type hints that an assignment gives for the names on its left."""
         kind = left.type
         if kind in _PATTERNS:
             self._give_each(node, left, right)
@@ -754,7 +751,7 @@ class PythonFlow:
             self._know(role, name, VALUE_OF, one)
 
     def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
-        """Keep what `a, b = …` says: of each value beside it, or of the places of one value."""
+        """Record the hints of `a, b = …`: from the value beside each name, or from the elements of one value."""
         targets = list(_children(left))
         sources = list(_children(right)) if right is not None and right.type in _TUPLES else []
         starred = any(child.type in ("list_splat_pattern", "list_splat") for child in (*targets, *sources))
@@ -777,7 +774,7 @@ class PythonFlow:
         return _first(listed) if self._text(function) in ("cast", "typing.cast", "t.cast") else None
 
     def _each_of(self, left: Node | None, right: Node | None) -> None:
-        """Keep that a name, or several, are each element of what is on the right."""
+        """Record that a name, or several, are elements of the value on the right."""
         if left is None or right is None:
             return
         function, arguments = self._passed(right)
@@ -801,7 +798,7 @@ class PythonFlow:
                 self._know(LOCAL, self._text(target), f"{EACH_OF}.{number}" if known else "", right if known else None)
 
     def _passed(self, node: Node) -> tuple[str, list[Node]]:
-        """The name of a called function, and its arguments; of `x.items()`, the object."""
+        """The name of a called function, and its arguments; for `x.items()`, the object."""
         function = node.child_by_field_name("function") if node.type == "call" else None
         listed = node.child_by_field_name("arguments") if function is not None else None
         if function is None or listed is None:
@@ -817,7 +814,7 @@ class PythonFlow:
     # --- narrowing ----------------------------------------------------------------------------------------------------
 
     def _if(self, node: Node) -> None:
-        """`if isinstance(x, T):`, and what follows `if not isinstance(x, T): return`."""
+        """`if isinstance(x, T):`, and the code after `if not isinstance(x, T): return`."""
         condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
         if condition is not None and body is not None:
             self._narrow_all(node, condition, body)
@@ -849,7 +846,7 @@ class PythonFlow:
         self._block(node)
 
     def _narrow(self, test: Node, start: int, end: int) -> None:
-        """Keep that a name is of a type between two bytes, if the test says so."""
+        """Record that a name has a type between two bytes, if the test says so."""
         function, listed = test.child_by_field_name("function"), test.child_by_field_name("arguments")
         if function is None or listed is None or self._text(function) != "isinstance" or listed.named_child_count != 2:
             return
@@ -865,7 +862,7 @@ class PythonFlow:
         self.flow.narrowed.append((start, end, text, "|".join("".join(self._text(one).split()) for one in kinds)))
 
     def _case(self, node: Node) -> None:
-        """`case T(…):` of a name, and `case T(…) as x:`."""
+        """`case T(…):` for a name, and `case T(…) as x:`."""
         body = node.child_by_field_name("consequence")
         pattern = _first(node)
         inner = _first(pattern) if pattern is not None and pattern.type == "case_pattern" else None
@@ -890,6 +887,6 @@ class PythonFlow:
 
 
 def _leaves(body: Node) -> bool:
-    """Whether a block ends by leaving what is around it."""
+    """Whether a block ends with a jump out of the enclosing block."""
     last = body.named_child(body.named_child_count - 1) if body.named_child_count else None
     return last is not None and last.type in _LEAVING

@@ -1,4 +1,4 @@
-"""Which methods Python calls where no call is written, and which expression a value comes from.
+"""The methods that Python calls implicitly, and the expression that a value comes from.
 
 Source:
     The Python language reference, 3.3 ("Special method names"). Of an operator, the method of the left operand.
@@ -35,7 +35,7 @@ def of_operator(node: Node, prefix: str) -> Iterator[str]:
 
 
 def compared(node: Node) -> Iterator[tuple[str, Node]]:
-    """The methods of a chain of comparisons, and what each is called on: `x in y` calls `y.__contains__`."""
+    """The methods of a chain of comparisons, each with its receiver: `x in y` calls `y.__contains__`."""
     before: Node | None = None
     name = ""
     for child in node.children:

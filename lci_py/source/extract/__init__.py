@@ -1,1 +1,1 @@
-"""One file to symbols, calls, imports and chunks, by its syntax tree."""
+"""Extracts symbols, calls, imports and chunks from the syntax tree of one file."""

@@ -1,4 +1,4 @@
-"""What calls pass and what functions take, as short texts: by these, overloads of one name are told apart."""
+"""The arguments of calls and the parameters of functions as short texts, by which overloads are told apart."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _EXPRESSIONS = frozenset({
 
 
 def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tuple[int, str]:
-    """How many arguments a call has, as `source.syntax.arity` counts them, and which; "" if that is not known."""
+    """The number of a call's arguments, as `source.syntax.arity` counts them, and their texts; "" if unknown."""
     if not has_rule(language, "passed_types"):
         count = arguments_of(language, call, callee)
         return count, _labels(captured, call) if count > 0 and has_rule(language, "labels") else ""
@@ -146,7 +146,7 @@ def _labels(captured: Captured, call: Node) -> str:
 
 @lru_cache(maxsize=4096)
 def _plain(text: bytes, is_kotlin: bool) -> tuple[int, str] | None:
-    """What `arguments` says of a text in parentheses, if it has names, chains of names, numbers and texts: most do."""
+    """The result of `arguments` for a text in parentheses that has only names, chains of names, numbers and strings."""
     if text[:1] != b"(":
         return None
     found: list[str] = []
@@ -229,7 +229,7 @@ def _cpp_argument(captured: Captured, node: Node) -> str:
 
 
 def _known(captured: Captured, node: Node, depth: int = _NESTED) -> str:
-    """The type of a literal, or of what an operator makes of some; "" if it is not known."""
+    """The type of a literal, or of an operator applied to literals; "" if unknown."""
     kind = node.type
     if depth <= 0:
         return ""
@@ -286,7 +286,7 @@ def _of_operator(captured: Captured, node: Node, depth: int) -> str:
 
 
 def _function(node: Node) -> str:
-    """A lambda, with the number of its parameters, if it says how many."""
+    """A lambda, with the number of its parameters, if it is explicit."""
     group = node.child_by_field_name("parameters")
     if group is None:
         group = next((child for child in node.named_children if child.type == "lambda_parameters"), None)
@@ -313,8 +313,6 @@ def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int,
     """The bases of types that have type arguments, such as `Base<Foo>`.
 
     Args:
-        language: Of the file.
-        captured: The query matches.
         bases: Types (as indices), and the nodes of their bases.
     """
     if not has_rule(language, "generic"):
@@ -333,12 +331,10 @@ def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int,
 def taken(
     language: str, nodes: Sequence[Node], symbols: Sequence[Symbol], derived: Container[int]
 ) -> Iterator[Typed]:  # fmt: skip
-    """What functions take that have other ones of their name beside them, or in a base of their type.
+    """The parameters of functions that have overloads in their file, or in a base of their type.
 
     Args:
-        language: Of the file.
         nodes: The node of each symbol.
-        symbols: The file's.
         derived: Types with bases, as indices.
     """
     if not has_rule(language, "passed_types") and not has_rule(language, "labels"):
@@ -369,7 +365,7 @@ def taken(
 
 
 def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
-    """What functions take that have others of their name in the file, and constructors, which convert values."""
+    """The parameters of functions that have overloads in the file, and of constructors, which convert values."""
     counts = Counter(symbol.name for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     for place, symbol in enumerate(symbols):
         kind = symbol.kind
@@ -382,7 +378,7 @@ def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[
 def _variables(
     language: str, place: int, symbols: Sequence[Symbol], nodes: Sequence[Node], known: dict[int, dict[str, str]]
 ) -> dict[str, str]:
-    """The type parameters that a definition sees, and what they are at least. `known` keeps what was found."""
+    """The type parameters visible in a definition, each with its bound. `known` is a cache."""
     inner: list[int] = []
     while place not in known:
         inner.append(place)
@@ -406,7 +402,7 @@ def _list(node: Node, *kinds: str) -> Node | None:
 
 
 def _parameter_labels(node: Node) -> Iterator[str]:
-    """What a function of Swift takes: labels, without types."""
+    """The labels of a Swift function's parameters, without types."""
     for child in node.named_children:
         if child.type == "parameter":
             label = child.child_by_field_name("external_name") or child.child_by_field_name("name")
@@ -464,7 +460,7 @@ def _text(node: Node) -> str:
 
 
 def _type(node: Node, depth: int = _NESTED) -> str:
-    """A type without what it is of: `Map[]` of `Map<String, T>[]`."""
+    """A type without type arguments: `Map[]` of `Map<String, T>[]`."""
     kind = node.type
     if depth <= 0:
         return UNKNOWN

@@ -1,6 +1,6 @@
-"""Cut a file into the pieces that are ranked. Chunks follow symbols.
+"""Cuts a file into chunks, the pieces that are ranked. Chunks follow symbols.
 
-Every line belongs to the innermost definition that owns chunks, or to no definition. What a definition owns is one
+Every line belongs to the innermost definition that owns chunks, or to no definition. The lines of a definition are one
 chunk, or several cut at statement boundaries when it is large. A type's own lines are those outside its methods, with
 the methods' signatures added: an outline that answers questions about the type as a whole.
 """
@@ -47,9 +47,7 @@ def chunk_symbols(
     Args:
         symbols: The file's definitions, outer before inner.
         nodes: The tree node of each symbol.
-        root: The tree's root.
-        source: The file's bytes.
-        row: The row of a byte, from 0.
+        row: Returns the row of a byte, from 0.
     """
     lines = source.decode("utf-8", "replace").split("\n")
     starts = _starts(lines)
@@ -96,12 +94,12 @@ def _inside_function(symbol: Symbol, symbols: list[Symbol]) -> bool:
 
 
 def _starts(lines: list[str]) -> list[int]:
-    """How many characters are before each line, and in all of them; breaks of lines do not count."""
+    """The number of characters before each line, and in all of them, without line breaks."""
     return list(accumulate(map(len, lines), initial=0))
 
 
 def _size(starts: list[int], first: int, last: int) -> int:
-    """The characters of some lines, with their breaks."""
+    """The number of characters of lines `first` to `last`, including line breaks."""
     return starts[last] - starts[first - 1] + last - first + 1
 
 
@@ -159,7 +157,7 @@ def _settle(
     blocks: list[tuple[int, int]], runs: dict[int, list[tuple[int, int]]], owners: list[int],
     symbols: list[Symbol], lines: list[str],
 ) -> None:  # fmt: skip
-    """Drop blank blocks, and give scraps (a stray `#endif`, a bracket) to the definition before or after them.
+    """Drop blank blocks, and give fragments (a stray `#endif`, a bracket) to the definition before or after them.
 
     A short definition owns its lines after all if nothing else shares them.
     """
@@ -209,8 +207,9 @@ def _settle(
 def _described(
     block: tuple[int, int], macros: list[Symbol], symbols: list[Symbol], owners: list[int], lines: list[str]
 ) -> int:
-    """The function that a comment above a block of macros is about: of those behind it, the one that uses the most of
-    them, and at least half. `_BLOCK` for any other block, and if the comment is that of the first macro."""
+    """The function that a comment above a block of macros is about: of those after it, the one that uses the most of
+    them, and at least half. `_BLOCK` for any other block, and if the comment is that of the first macro.
+    """
     first, last = block
     own = [symbol for symbol in macros if first <= symbol.line <= last]
     if not own or own[0].first_line == first or not _COMMENT.match(lines[first - 1]):
@@ -253,7 +252,7 @@ def _few_words(first: int, last: int, lines: list[str]) -> bool:
 
 
 def _is_heading(first: int, last: int, lines: list[str]) -> bool:
-    """Whether lines are a comment of a few words, possibly framed: it belongs to the definition below."""
+    """Whether lines are a comment of a few words, possibly framed, which belongs to the definition below."""
     return _few_words(first, last, lines) and not _CLOSING.match(lines[first - 1])
 
 
@@ -288,7 +287,7 @@ def _pieces(
     owner: int, parts: list[tuple[int, int]], lines: list[str], starts: list[int], extra: str,
     depths: Callable[[], dict[int, int]],
 ) -> list[Chunk]:  # fmt: skip
-    """Chunks of at most about `MAX_CHARS` over an owner's own lines; `depths` is asked only for large ones."""
+    """Chunks of at most about `MAX_CHARS` over an owner's own lines; `depths` is called only for large ones."""
     trimmed = [_trim(first, last, lines) for first, last in sorted(parts)]
     trimmed = [(first, last) for first, last in trimmed if first <= last]
     left = sum(_size(starts, first, last) for first, last in trimmed)
@@ -322,7 +321,7 @@ def _chunk(owner: int, first: int, last: int, text: str, extra: str) -> list[Chu
 
 
 def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int], left: int) -> int:
-    """Where the piece that begins at `start` ends: the outermost statement boundary in its second half.
+    """The end of the piece that begins at `start`: the outermost statement boundary in its second half.
 
     `left` is the number of characters from `start` on. At least `_MIN_TAIL` of them are left for the last piece.
     """
@@ -349,7 +348,7 @@ def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int
 
 
 def _break_depths(node: Node, row: Callable[[int], int]) -> dict[int, int]:
-    """Line -> tree depth of the outermost statement that starts there; only large nodes are entered."""
+    """Line to the tree depth of the outermost statement that starts there; only large nodes are entered."""
     depths: dict[int, int] = {}
     stack = [(node, 0)]
     while stack:

@@ -1,4 +1,4 @@
-"""What calls of C++ pass and what its functions take, as the short texts of `source.extract.arguments`.
+"""The arguments and parameters of C++ as the short texts of `source.extract.arguments`.
 
 The texts of types keep the stars of pointers, and lose references, qualifiers and template arguments: `const Foo<T>* &`
 is `Foo*`. A type that a template deduces is `auto`.
@@ -54,7 +54,7 @@ _MOVED = lazily(r"(?:std::)?(?:move|forward)(?:<.*>)?\(\)")
 
 @lru_cache(maxsize=4096)
 def plain(text: bytes) -> tuple[int, str] | None:
-    """The number of arguments and what they are, of a text in parentheses; None if they are more than plain ones."""
+    """The number of arguments in a text in parentheses, and their texts; None if they are not all plain."""
     if text[:1] != b"(":
         return None
     found: list[str] = []
@@ -113,10 +113,10 @@ def type_text(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def argument(kind: str, text: str) -> str:
-    """What one argument is.
+    """The text of one argument.
 
     Args:
-        kind: The type of its node; of an operator between two operands, the operator.
+        kind: The type of its node; for a binary operator, the operator.
         text: As written.
     """
     match = _PLAIN.match(text.encode("utf-8", "replace") + b",")
@@ -165,7 +165,7 @@ def _literal(kind: str, text: str) -> str:
 
 
 def defaulted(body: bytes) -> Iterator[tuple[str, int, list[str]]]:
-    """The methods that a class declares with defaults: name, how many parameters have none, and their types.
+    """The methods that a class declares with defaults: name, number of parameters without one, and their types.
 
     Args:
         body: The text of the class in single spaces.
@@ -211,7 +211,7 @@ def _declared_type(parameter: str) -> str:
 
 
 def agree(one: Sequence[str], other: Sequence[str]) -> bool:
-    """Whether a declaration may be of a definition: as many parameters, of types of the same names."""
+    """Whether a declaration may belong to a definition: numbers of parameters and names of their types agree."""
     return len(one) == len(other) and all(
         a.rpartition(":")[2] == b.rpartition(":")[2] or UNKNOWN in (a, b) or DEDUCED in b
         for a, b in zip(one, other, strict=True)

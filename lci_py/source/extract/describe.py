@@ -1,4 +1,4 @@
-"""What the text of a definition says: its signature, its doc comment, whether it is exported."""
+"""A definition's signature, its doc comment, and whether it is exported."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_DOC = 400
 
 
 def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
-    """The comments and attributes right above the definition at `row` (from 0): first row, comments, attributes."""
+    """The comments and attributes directly above the definition at `row` (from 0): first row, comments, attributes."""
     comments: list[Node] = []
     attributes: list[Node] = []
     found = captured.prefixes.get(row)  # an attribute or decorator on the definition's own first line
@@ -49,13 +49,13 @@ def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
 
 
 def _is_code(rest: bytes) -> bool:
-    """Whether what follows an attribute on its line is more than a comment."""
+    """Whether the rest of an attribute's line is more than a comment."""
     rest = rest.strip()
     return bool(rest) and not rest.startswith((b"#", b"//", b"/*", b"--", b"%"))
 
 
 def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | None:
-    """The comment that ends two rows above a definition, if it is a `/** */` and a blank line stands between them."""
+    """The comment that ends two rows above a definition, if it is a `/** */` and a blank line separates them."""
     found = captured.prefixes[row - 2]
     if not captured.source.startswith(b"/**", found[1].start_byte):
         return None
@@ -82,7 +82,7 @@ def signature(captured: Captured, entity: Entity) -> str:
 
 
 def _with_attributes(captured: Captured, start: int) -> int:
-    """Where a definition starts on its line, with attributes that were overwritten before parsing."""
+    """Where a definition starts on its line, including attributes that were blanked before parsing."""
     line = captured.source.rfind(b"\n", 0, start) + 1
     lead = captured.source[line:start]
     return start if captured.parsed[line:start].strip() or not lead.strip() else start - len(lead.lstrip())
@@ -92,10 +92,10 @@ def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, 
     """A docstring or comment without quotes and comment marks, cut after `most` characters.
 
     Args:
-        text: As it stands in the source.
+        text: As in the source.
         is_string: Whether it is a docstring.
-        marks: Comment marks of the language at the ends of a line, None for the usual ones.
-        most: Characters that are kept; None for all.
+        marks: Comment marks of the language at the ends of a line; None for the usual ones.
+        most: None for no limit.
     """
     if not text:
         return ""

@@ -1,6 +1,6 @@
 """Parses the text of an expression into a chain of steps.
 
-Texts are as `source.extract.type_hints.outline` leaves them: without arguments of calls and most blanks.
+Texts come from `source.extract.type_hints.outline`: without arguments of calls and most blanks.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def parse(text: str) -> Expr:
 
 
 def parse_cpp(text: str) -> Expr:
-    """The same for an expression of C++, which may be an address, or what is at one."""
+    """As `parse`, for a C++ expression, which may also take an address or dereference."""
     inner = text.lstrip("&*")
     signs = text[: len(text) - len(inner)]
     pointers = signs.count("&") - signs.count("*") + inner.startswith("new ")
@@ -52,7 +52,7 @@ def parse_cpp(text: str) -> Expr:
 
 
 class _NoChainError(Exception):
-    """What is parsed is no chain of names, calls and subscripts."""
+    """The text is no chain of names, calls and subscripts."""
 
 
 class _Parser:
@@ -61,11 +61,11 @@ class _Parser:
         self._at = 0
 
     def _next(self) -> str:
-        """The token that is looked at, "" at the end."""
+        """The next token, not consumed; "" at the end."""
         return self._tokens[self._at]
 
     def chain(self) -> list[Step]:
-        """The steps of a chain; what follows it is left."""
+        """The steps of a chain; the text after it is left."""
         self._skip(_SKIPPED)
         token = self._next()
         if token == "new" and self._tokens[self._at + 1] not in "(.":  # Ruby's `new` is a method
@@ -96,7 +96,7 @@ class _Parser:
             self._at += 1
 
     def _cast(self, steps: list[Step]) -> list[Step]:
-        """What `x as T` and a test of a field of `x` make of the steps of `x`."""
+        """The steps of `x`, extended by `x as T` or by a test of a field of `x`."""
         start = self._at
         self._skip(_BLANK)
         if self._next() in ("as", "is"):
@@ -140,7 +140,7 @@ class _Parser:
         return steps
 
     def _closing(self) -> int:
-        """Index of the token that closes the group which the next one opens, -1 if none does."""
+        """Index of the token that closes the next group; -1 if none does."""
         opener, depth = self._next(), 0
         for place in range(self._at, len(self._tokens)):
             depth += (self._tokens[place] == opener) - (self._tokens[place] == _OPEN[opener])

@@ -1,4 +1,4 @@
-"""Everything that the index keeps of a file, from its syntax tree and the query matches in it: one pass per file.
+"""Extracts everything that the index keeps of a file from its syntax tree and query matches, in one pass.
 
 The capture names are the interface between a grammar folder and this module; docs/languages.md lists them. Differences
 between languages belong into grammars/, not here.
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()) -> Extract:
-    """Everything the index needs to know about one file.
+    """Everything the index needs from one file.
 
     Of a file with syntax errors, the parts that parse count. `text` files yield chunks and stated values only.
 
@@ -48,10 +48,10 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         path: Relative to the root; some build conditions are in file names.
         source: The file's bytes; invalid UTF-8 is replaced in names and chunks.
         language: A name from grammars/, or `text`.
-        limits: What the file may cost.
-        flags: Predicates that ask for a feature flag.
+        limits: Bounds on time, memory and size.
+        flags: Predicates that test a feature flag.
     Raises:
-        OutOfTime: The parser took too long; `extract_text` still gives the chunks.
+        OutOfTime: The parser took too long; `extract_text` still returns the chunks.
     """
     if language == TEXT:
         return extract_text(source, TEXT, limits, path=path)
@@ -155,7 +155,7 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
 def _parse(
     path: str, source: bytes, language: str, limits: Limits, flags: tuple[str, ...]
 ) -> tuple[Parsed, Captured, SymbolReader, str]:
-    """The tree, what the queries found in it, its symbols, and which limit keeps these from being complete."""
+    """The tree, its captures, its symbols, and the limit that keeps these from being complete ("" for none)."""
     spec = load_languages()[language]
     parsed = spec.parse(decodable(source), limits)
     captured = Captured(spec.matches_of(parsed, limits), source, parsed.text, parsed.uses)
@@ -227,7 +227,7 @@ def _implicit(
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
-    """The calls in the texts of macros, and in the functions that macros define; macros that define something."""
+    """The calls in texts of macros and in functions that macros define, and uses of macros that define something."""
     used: set[int] = set()
     line, at = 1, 0
     for name, start in captured.uses:
@@ -247,7 +247,7 @@ def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
 
 
 def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int, str]]) -> bool:
-    """Whether a name is bound in the symbol `place` or around it: as a local, a parameter or a member."""
+    """Whether a name is bound in the symbol `place` or an enclosing one: as a local, a parameter or a member."""
     while place >= 0:
         if (place, name) in bound:
             return True
@@ -276,7 +276,7 @@ def _imports(captured: Captured) -> list[Import]:
 
 
 def _listed(captured: Captured, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
-    """The modules that AMD's `define` or `require` lists, each with the parameter that it is passed for."""
+    """The modules in the list of AMD's `define` or `require`, each with the parameter that it is passed for."""
     modules = [child for child in captures["import.listed"][0].named_children if child.type != "comment"]
     parameters = [
         child for names in captures.get("import.names", ()) for child in names.named_children if child.type != "comment"

@@ -1,6 +1,6 @@
-"""Calls that the language makes where none is written: `with x`, `for a in x`, `a + b`, a property that is read.
+"""Implicit calls: `with x`, `for a in x`, `a + b`, a property that is read.
 
-There may be as many of these as of written ones, and nearly all are of types from outside. So only those are kept whose
+There may be as many of these as of explicit ones, and nearly all are of external types. So only those are kept whose
 object has a type hint in the file.
 """
 
@@ -32,13 +32,11 @@ _FIRST = lazily(r"[A-Za-z_]\w*")
 def implicit_calls(
     captured: Captured, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: Narrowed
 ) -> Iterator[tuple[str, str, Node]]:
-    """Names of methods, or of attributes that may be properties; what they are called on, as text and as a node.
+    """Names of methods, or of attributes that may be properties; each with its receiver, as text and as a node.
 
     Args:
-        captured: The query matches of a file.
-        flow: What was found in it.
-        symbols: Its definitions.
-        narrowed: What tests say of names.
+        flow: The result of the file's lowering.
+        narrowed: Types of names from tests such as `isinstance`.
     """
     given = [item for item in flow.given or () if item.node is not None]
     hinted = {item.name for item in given if item.role == LOCAL and (item.what == TYPE_OF or _is_call(item.node))}
@@ -71,7 +69,7 @@ def implicit_calls(
 
 
 def accessors(flow: FlowBuilder) -> Iterator[Typed]:
-    """Which methods are getters and setters of properties."""
+    """The methods that are getters and setters of properties."""
     for symbol, what in flow.accessors:
         yield Typed(ACCESSOR, symbol, "", what, (), symbol)
 
@@ -80,18 +78,15 @@ def getter_reads(
     captured: Captured, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, flow: FlowBuilder | None,
     narrowed: Narrowed,
 ) -> Iterator[Call]:  # fmt: skip
-    """The calls that reading JavaScript's properties makes in the file that defines their getters, in text order.
+    """Reads of JavaScript properties, as calls in the file that defines their getters, in text order.
 
-    Of `this`, and of classes by their names, it is known that they have the getter. Of another object its type says so
-    when the call is resolved.
+    `this`, and classes by their names, are known to have the getter. For another object its type decides when the call
+    is resolved.
 
     Args:
-        captured: The query matches of the file.
-        finder: Over their entities.
-        symbols: The file's.
-        anonymous: Its anonymous functions.
-        flow: What the lowering found.
-        narrowed: What tests say of names.
+        anonymous: The file's anonymous functions.
+        flow: The result of its lowering.
+        narrowed: Types of names from tests.
     """
     if flow is None or not flow.getters:
         return

@@ -1,5 +1,4 @@
-"""What manifests say of packages: the crate of a Cargo.toml, the module of a go.mod, and of a package.json the name and
-the entry points."""
+"""Package names from manifests: Cargo.toml, go.mod, and package.json with its entry points."""
 
 from __future__ import annotations
 
@@ -54,9 +53,9 @@ def _crate(text: str) -> str:
 
 
 def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
-    """The name of the package of a package.json, and its entry points as imports; nothing of other files.
+    """The name of a package.json's package, and its entry points as imports; nothing for other files.
 
-    An entry point is the import of a file of the package under the name by which that is imported: ".", "./sub",
+    An entry point is the import of a file of the package under the name by which it is imported: ".", "./sub",
     "./sub/*", or "#internal"; and "main", a second file for ".".
     """
     if posixpath.basename(path) != NPM or len(source) > _READ_NPM:
@@ -79,7 +78,7 @@ def npm_package_of(path: str, source: bytes) -> tuple[str, tuple[Import, ...]]:
 
 
 def _exports(given: object) -> Iterator[tuple[str, str]]:
-    """What `exports` or `imports` says: subpaths with their files."""
+    """The subpaths in `exports` or `imports`, with their files."""
     if isinstance(given, dict) and any(isinstance(key, str) and key[:1] in (".", "#") for key in given):
         for key, value in given.items():
             target = _chosen(value, _NESTED)
@@ -90,7 +89,7 @@ def _exports(given: object) -> Iterator[tuple[str, str]]:
 
 
 def _chosen(given: object, depth: int) -> str:
-    """The file of an entry point, "" if none is in the package."""
+    """The file of an entry point; "" if none is in the package."""
     if isinstance(given, str):
         return given if given.startswith("./") else ""
     if isinstance(given, list):

@@ -1,8 +1,8 @@
-"""What `lci refs` needs of a file's syntax tree, kept in the index so that a query need not parse: which parts hold no
-identifiers, and which identifiers are defined, called or imported.
+"""The marks of a file, kept in the index so that `lci refs` need not parse: which ranges hold no identifiers, and which
+identifiers are defined, called or imported.
 
 The bytes are a zlib stream of unsigned 32-bit numbers, little-endian: the sizes of the lists in `_LISTS`, then the
-lists. Starts and places are ascending and stored as differences, spans as their starts and then their lengths.
+lists. Starts and positions are ascending and stored as differences, spans as their starts and then their lengths.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def marks_of(captured: Captured) -> bytes:
     """The marks of a file, before its entities are joined or dropped.
 
     Args:
-        captured: What the queries of a language found whose text is marked (`LanguageSpec.marks_text`).
+        captured: The captures of a language whose text is marked (`LanguageSpec.marks_text`).
     """
     callees = (captures["callee"][0].start_byte for captures in captured.calls if captures.get("callee"))
     called = chain(callees, (use.start for use in captured.uses))
@@ -74,7 +74,7 @@ def _differences(ascending: Sequence[int]) -> array[int]:
 
 
 class Marks(NamedTuple):
-    """The marks of one file; the ends of spans are running maxima, since spans may lie in each other."""
+    """The marks of one file; the ends of spans are running maxima, since spans may be nested."""
 
     text: tuple[NDArray[Any], NDArray[Any]]
     leaves: tuple[NDArray[Any], NDArray[Any]]
@@ -84,13 +84,12 @@ class Marks(NamedTuple):
     called: NDArray[Any]
 
     def roles(self, source: bytes, name: bytes, places: Sequence[int]) -> list[Role | None] | None:
-        """What a name is there for at some places: None where it is no identifier. None for all of them if the marks
-        do not tell.
+        """The role of a name at each position, None where it is no identifier. None for all if the marks are not
+        enough.
 
         Args:
             source: The file's bytes.
-            name: The name.
-            places: The bytes at which it stands.
+            places: The bytes at which the name starts.
         """
         import numpy as np
 
@@ -111,7 +110,7 @@ class Marks(NamedTuple):
 
 
 def _inside(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDArray[Any]:
-    """Which of some bytes lie in a span."""
+    """Which of the bytes lie in a span."""
     import numpy as np
 
     starts, ends = spans
@@ -123,7 +122,7 @@ def _inside(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDArr
 
 
 def _among(ascending: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
-    """Which of some bytes are in a list. Not `isin`, which takes longer for few of them."""
+    """Which of the bytes are in an ascending list. `isin` takes longer for few of them."""
     import numpy as np
 
     if not len(ascending):
@@ -133,7 +132,8 @@ def _among(ascending: NDArray[Any], at: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_marks(data: bytes) -> Marks:
-    """
+    """The inverse of `marks_of`.
+
     Raises:
         ValueError: The bytes are not what `marks_of` made.
     """
@@ -162,7 +162,7 @@ def read_marks(data: bytes) -> Marks:
 
 
 def are_enough(name: str, language: Language) -> bool:
-    """Whether marks tell all about a name: it is a plain word, and no keyword, which may be an identifier elsewhere."""
+    """Whether marks suffice for a name: it is a plain word, and no keyword, which may be an identifier elsewhere."""
     return _PLAIN.fullmatch(name) is not None and name not in _keywords(language)
 
 

@@ -1,4 +1,4 @@
-"""The places of an identifier in a source file, by its syntax tree: comments, strings and prose do not count."""
+"""Finds the occurrences of an identifier in a file by its syntax tree: comments, strings and prose do not count."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Occurrence(NamedTuple):
 
 
 def finder(name: str) -> re.Pattern[bytes]:
-    """A pattern for a name as a whole word; of a selector (`a:b:`), for its first keyword."""
+    """A pattern for a name as a whole word; for a selector (`a:b:`), for its first keyword."""
     text = name.encode("utf-8", "surrogatepass")
     if is_selector(name):
         first = re.escape(text.partition(b":")[0])
@@ -50,7 +50,7 @@ def finder(name: str) -> re.Pattern[bytes]:
 
 
 def spots(source: bytes, pattern: re.Pattern[bytes], name: str) -> Iterator[int]:
-    """Where a name stands in a text, as its `finder` finds it. Looking for the plain bytes first is much faster."""
+    """The positions of a name in a text, by its `finder`. Searching for the plain bytes first is much faster."""
     text = name.encode("utf-8", "surrogatepass")
     plain = text.partition(b":")[0] if is_selector(name) else text
     at = source.find(plain)
@@ -67,13 +67,10 @@ def occurrences(
     """The identifiers of a file that a pattern of `finder` matches, in the order of the text.
 
     Args:
-        source: The file's bytes.
         language: One with a grammar.
-        pattern: Of `finder`.
-        limits: What the file may cost.
-        name: The name that `finder` was given; of a selector, the other keywords have to agree as well.
+        name: The argument of `finder`; for a selector, the other keywords have to agree as well.
     Raises:
-        OutOfTime: It took longer than it may.
+        OutOfTime: It took longer than `limits` allow.
     """
     spec = load_languages()[language]
     text = decodable(source)
@@ -96,7 +93,7 @@ def occurrences(
 def marked_occurrences(
     source: bytes, language: str, pattern: re.Pattern[bytes], name: str, marks: bytes
 ) -> list[Occurrence] | None:
-    """The same by a file's marks, without parsing it; None if they do not tell.
+    """The same from a file's marks, without parsing it; None if they are not enough.
 
     Raises:
         ValueError: The marks are damaged.
@@ -134,7 +131,7 @@ def _told_by_marks(name: str, language: str) -> bool:
 
 
 def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
-    """The node of a name, or a dotted leaf that ends in the name (Elixir's aliases); None if it is text."""
+    """The node of a name, or of a dotted leaf that ends in the name (Elixir's aliases); None inside text."""
     start, end = match.span()
     node = root.named_descendant_for_byte_range(start, end)
     if node is None or _TEXT.search(node.type):
@@ -148,7 +145,7 @@ def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
 
 
 def _macro_at(spec: LanguageSpec, root: Node, parsed: bytes, match: re.Match[bytes]) -> Node | None:
-    """The node around a macro that was overwritten before parsing; None if it was not, or stands in a text."""
+    """The node around a macro that was blanked before parsing; None if it was not, or is inside text."""
     start, end = match.span()
     if not spec.macros or parsed[start:end] == match.group():
         return None
@@ -159,7 +156,7 @@ def _macro_at(spec: LanguageSpec, root: Node, parsed: bytes, match: re.Match[byt
 
 
 def _selects(node: Node, name: str) -> bool:
-    """Whether a node is a name as a whole: for a selector, its first keyword among the others, or @selector(a:b:)."""
+    """Whether a node is the whole name: for a selector, its first keyword among the others, or @selector(a:b:)."""
     if node.type == "selector_expression":
         return (node.text or b"").decode("utf-8", "replace").partition("(")[2].strip(" ()") == name
     if not is_selector(name):

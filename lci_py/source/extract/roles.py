@@ -1,4 +1,4 @@
-"""Whether a file is generated, by its name or its text."""
+"""Detects generated files, by name or text."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def is_generated_name(path: str) -> bool:
 
 
 def has_mark(source: bytes) -> bool:
-    """Whether a comment in the first lines says that a program wrote the file, or the last one where its source is."""
+    """Whether a comment in the first lines says that the file is generated, or the last line names its source map."""
     if b"# sourceMappingURL=" in source[-_TAIL_BYTES:]:
         return True
     head = source[:_HEAD_BYTES].lower()

@@ -1,4 +1,4 @@
-"""Which functions a file of C or C++ stores, and where: in fields, in variables, as arguments.
+"""The functions that a C or C++ file stores, and where: in fields, in variables, as arguments.
 
 A *slot* is a place that can hold a function: a field of a struct type, a variable, a parameter. Most are read from the
 text and not from the syntax tree. Of the 10,108 rows of redis and libuv, 331 come from the texts of macros and 176 from
@@ -7,8 +7,8 @@ text of both (9.5 MB) is read in 1.1 s, after 3.8 s of the parser; a query for t
 nodes start, take 0.8 s before anything is read.
 
 Source:
-    Fields are told apart by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast
-    aliasing analysis using CLA", PLDI 2001.
+    Fields are identified by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast
+        aliasing analysis using CLA", PLDI 2001.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ _AFTER_BODY = lazily(rb"[\s*]*([A-Za-z_]\w*)\s*(?:,[\s*]*([A-Za-z_]\w*)\s*)?;")
 
 
 class _Name(NamedTuple):
-    """A local or a parameter. `type` is "" for a pointer to a function; `place` is that of a parameter, or -1."""
+    """A local or a parameter. `type` is "" for a pointer to a function; `place` is the index of a parameter, or -1."""
 
     type: bytes
     functional: bool  # it may hold a function
@@ -136,7 +136,7 @@ class _Name(NamedTuple):
 
 
 class _Function(NamedTuple):
-    """A function: its symbol, its text, its locals and parameters, and what of these was asked for."""
+    """A function: its symbol, its text, its locals and parameters, and cached answers about these."""
 
     symbol: int
     text: bytes
@@ -145,8 +145,9 @@ class _Function(NamedTuple):
 
 
 class _Element(NamedTuple):
-    """A brace of an initialiser: the type of the struct, or a type and fields that lead to it (`ops.sub`), b"" if it is
-    not known; how many levels of it are arrays."""
+    """A brace of an initialiser: the type of the struct, or a type and fields that lead to it (`ops.sub`), b"" if
+    unknown; and the number of its array dimensions.
+    """
 
     type: bytes
     arrays: int
@@ -154,13 +155,7 @@ class _Element(NamedTuple):
 
 
 def stored_functions(captured: Captured, finder: Finder, calls: list[Call]) -> list[Stored]:
-    """The functions that a file stores, the fields that it declares, and what calls through locals depend on.
-
-    Args:
-        captured: The query matches of a file.
-        finder: Over their entities.
-        calls: Its calls.
-    """
+    """The functions that a file stores, the fields that it declares, and what calls through locals depend on."""
     return list(dict.fromkeys(_Reader(captured, finder, calls).read()))
 
 
@@ -213,12 +208,12 @@ class _Reader:
     # --- functions ------------------------------------------------------------------------------------------------
 
     def _number(self, byte: int) -> int:
-        """The number of the function around a byte, or -1."""
+        """The index of the function that encloses a byte, or -1."""
         number = bisect_right(self._starts, byte) - 1
         return number if number >= 0 and byte < self._ends[number] else -1
 
     def _at(self, byte: int) -> _Function | None:
-        """The function around a byte."""
+        """The function that encloses a byte."""
         number = self._number(byte)
         return self._function(number) if number >= 0 else None
 
@@ -243,9 +238,9 @@ class _Reader:
 
         Args:
             text: The expression, in single spaces.
-            function: The function around it.
-            fields: A read of a field counts.
-            deep: A local means what it is given.
+            function: The enclosing function.
+            fields: Whether the value of a field counts.
+            deep: Whether a local stands for the values assigned to it.
         """
         if b"=" in text and b"==" not in text:
             text = text.rpartition(b"=")[2]
@@ -270,7 +265,7 @@ class _Reader:
             yield from self._given(function, name)
 
     def _given(self, function: _Function, name: bytes) -> list[Expr]:
-        """What a local of a function is given."""
+        """The values assigned to a local of a function."""
         known = function.given.get(name)
         if known is not None:
             return known
@@ -298,7 +293,7 @@ class _Reader:
     # --- what a file says -----------------------------------------------------------------------------------------
 
     def _declared(self) -> Iterator[Stored]:
-        """The fields of structs, with their places and types, and further names of types."""
+        """The fields of structs, with their positions and types, and aliases of types."""
         for entity in self._captured.entities:
             if entity.role != "definition" or entity.kind not in ("struct", "union", "class") or entity.body is None:
                 continue
@@ -326,7 +321,7 @@ class _Reader:
                 yield from _aliases(match.group(1).decode(), match.group(2).decode())
 
     def _globals(self) -> Iterator[Stored]:
-        """The types of variables outside functions, and functions that are given to them."""
+        """The types of variables outside functions, and functions that are assigned to them."""
         for match in self._globals_found:
             type_, name = match.group(2), match.group(4)
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
@@ -370,8 +365,7 @@ class _Reader:
     def _list(
         self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None, text: bytes = b""
     ) -> Iterator[Stored]:
-        """The functions in an initialiser that starts with a brace at `start`, of the file or of another text. `_end`
-        is then where it ends."""
+        """The functions in an initialiser whose brace is at `start`, in the file or `text`. Sets `_end` to its end."""
         text = text or self._plain
         within = function.symbol if function is not None else -1
         variable = LOCAL if within >= 0 else VARIABLE
@@ -425,7 +419,7 @@ class _Reader:
         self._end = start + _LIST
 
     def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[Stored]:
-        """The functions that an element of an initialiser passes to a macro, whose text may stand in another file."""
+        """The functions that an element of an initialiser passes to a macro, whose text may be in another file."""
         given = arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
         for place, argument in enumerate(given[:_MOST_PLACES]):
             name = argument.strip()
@@ -475,8 +469,9 @@ class _Reader:
                     yield Stored(VARIABLE, name.decode(), "", value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[bytes]:
-        """Where the field belongs to that is accessed at a byte: the type of a local, or of a variable of the file, and
-        the fields that lead from there. One b"" if that is not known."""
+        """The owner of the field accessed at a byte: the type of a local, or of a variable of the file, and the fields
+        that lead from there. A single b"" if unknown.
+        """
         found = _OBJECT.search(self._plain[max(0, end - _OBJECTS) : end])
         if found is None:
             return [b""]
@@ -485,7 +480,7 @@ class _Reader:
         return [type_, *_STEP.findall(found.group(2))] if type_ else [b""]
 
     def _called(self) -> Iterator[Stored]:
-        """What is known of locals and parameters that are called, or whose members are."""
+        """Facts about locals and parameters that are called, or whose members are."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
         wanted: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
         functional = {name.decode() for name in self._functional}
@@ -512,8 +507,9 @@ class _Reader:
                     yield Stored(LOCAL, name.decode(), "", value, function.symbol)
 
     def _macros(self) -> Iterator[Stored]:
-        """Which of their parameters macros call, pass on to other macros, or assign to a field; and what they assign
-        that functions call as they do."""
+        """Which of their parameters macros call, pass on to other macros, or assign to a field; and the assignments in
+        macros as if the functions that use them made them.
+        """
         source = self._captured.source
         assigned: dict[str, list[tuple[bytes, str, bytes]]] = {}
         for node, start, end in self._captured.expansions:
@@ -551,7 +547,7 @@ class _Reader:
         yield from self._assigned(assigned)
 
     def _assigned(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[Stored]:
-        """What macros assign to fields of the names that a function has where it uses them."""
+        """Assignments by macros to fields of names of the functions that use them."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)} if assigned else {}
         for call in self._calls if assigned else ():
             for of, field, given in assigned.get(call.name, ()):
@@ -596,8 +592,9 @@ class _Reader:
                         yield Stored(ARGUMENT, called, str(at), value, within)
 
     def _opening(self, at: int) -> tuple[int, int]:
-        """Where the parenthesis opens that a byte, which is one or a comma, stands in, and how many commas are before
-        what follows it; -1 if that is far away."""
+        """The parenthesis that encloses a byte (itself a parenthesis or a comma), and the number of commas before what
+        follows the byte; -1 if it is far away.
+        """
         near = self._plain[max(0, at - _OBJECTS) : at + 1]
         opening = near.rfind(b"(")
         if opening >= 0 and near.find(b")", opening) < 0:
@@ -627,7 +624,7 @@ def _plain(captured: Captured) -> bytes:
 
 
 def _squeezed(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int]]:
-    """A text with single spaces for blanks, and where functions start and end in it."""
+    """A text with runs of blanks as single spaces, and where functions start and end in it."""
     parts: list[bytes] = []
     places: dict[int, int] = {}
     last = length = 0
@@ -643,7 +640,7 @@ def _squeezed(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], 
 
 
 def _outside(plain: bytes, functions: list[Entity]) -> bytes:
-    """What stands outside of functions, with its lines."""
+    """The text outside of functions, with its lines."""
     parts = [b""]
     last = 0
     for one in functions:
@@ -669,12 +666,12 @@ def _name(name: bytes | str) -> Expr:
 
 
 def _parameter(place: int) -> Expr:
-    """A parameter of the function or macro around."""
+    """A parameter of the enclosing function or macro."""
     return (Step(PARAMETER, str(place)),)
 
 
 def _path(type_: bytes, *fields: bytes) -> Expr:
-    """What fields lead to, from an object of a type on."""
+    """The expression for a chain of fields, from an object of a type."""
     return (Step(CAST, type_.decode()), *[Step(ATTR, field.decode()) for field in fields])
 
 
@@ -718,8 +715,9 @@ def _typed(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) -> _N
 
 
 def _members(text: bytes, conditional: int, nested: int = 0) -> Iterator[tuple[str, int, str]]:
-    """The fields of a struct: name, place and type. The place is -1 if it is not known; the type is "" for a struct
-    without a name, whose fields are found as those of the struct around, and `?` for a pointer to a function."""
+    """The fields of a struct: name, position and type. The position is -1 if unknown; the type is "" for an anonymous
+    struct, whose fields count as those of the enclosing one, and `?` for a pointer to a function.
+    """
     place = left = 0
     first = 0
     depth = 0

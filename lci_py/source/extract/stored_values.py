@@ -1,7 +1,7 @@
-"""Which functions a file stores, in languages whose queries capture it (`@stored`): in fields, variables and tables,
-and as arguments.
+"""The functions that a file stores in fields, variables and tables, and passes as arguments, in languages whose queries
+capture these (`@stored`).
 
-A table is one slot, whatever its keys are. A function without a name counts as the function that it calls, if it does
+A table is one slot, whatever its keys are. An anonymous function counts as the function that it calls, if it does
 nothing else: `x -> f(x)` stands for `f`.
 """
 
@@ -91,15 +91,10 @@ def stored_values(
 ) -> list[Stored]:  # fmt: skip
     """The functions that a file stores.
 
-    Values are expressions, which may turn out to be no functions, or parameters of the function around.
+    Values are expressions, which may turn out to be no functions, or parameters of the enclosing function.
 
     Args:
-        language: Of the file.
-        captured: The query matches of the file.
-        finder: Over their entities.
-        symbols: The file's.
         nodes: The node of each symbol.
-        calls: The file's.
         root: Of the syntax tree.
     """
     if not captured.stored and not has_rule(language, "captured_stores"):
@@ -148,7 +143,7 @@ class _Reader:
         yield from self._parameters()
 
     def _named_arguments(self, root: Node) -> Iterator[Stored]:
-        """Arguments that are names of functions of the file. They are found in the text: most arguments are not."""
+        """Arguments that are names of functions of the file. They are found by text: most arguments are not."""
         functions, source = self._of_file, self._captured.source
         found = set(_ARGUMENT.findall(source)) if functions else set()
         wanted = {name for name in found if name.rpartition(b".")[2].rpartition(b":")[2] in functions}
@@ -167,7 +162,7 @@ class _Reader:
                 yield from self._as_argument(node, group, outline(self._captured, callee))
 
     def _assigned(self, root: Node, called: set[str]) -> Iterator[Stored]:
-        """What fields and variables of C# are given, if it is a function of the file, or a parameter that is called."""
+        """Assignments to C# fields and variables of a function of the file, or of a parameter that is called."""
         functions, source = self._of_file, self._captured.source
         spans: list[tuple[int, int]] = []
         found = set(_ASSIGNED.findall(source)) if functions else set()
@@ -200,7 +195,7 @@ class _Reader:
     # --- slots ----------------------------------------------------------------------------------------------------
 
     def _captured_value(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
-        """A value whose slot the query tells."""
+        """A value whose slot the query captures."""
         captured = self._captured
         field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
         method = captures.get("stored.method")
@@ -229,7 +224,7 @@ class _Reader:
                     yield from self._of_variable(name, value, within, assigned="assignment" in whole)
 
     def _by_place(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
-        """Values in a struct of the file without the names of its fields."""
+        """Values in a struct of the file, without the names of its fields."""
         record = self._captured.text(captures["stored.record"][0])
         place = next((i for i, one in enumerate(self._symbols) if one.name == record and one.kind == "struct"), -1)
         if place < 0:
@@ -247,7 +242,7 @@ class _Reader:
                     yield Stored(FIELD, record, name, value, within, holder=(Step(CAST, record),))
 
     def _promoted(self, node: Node, called: set[str]) -> Iterator[Stored]:
-        """A parameter of a constructor that is a field."""
+        """A constructor parameter that is also a field."""
         name = self._captured.text(node).lstrip("$")
         within = self._within(node)
         value = self._parameter(name, within) if name in called else ()
@@ -255,7 +250,7 @@ class _Reader:
             yield self._of_object("this", name, value, within)
 
     def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[Stored]:
-        """Values in what an expression is given."""
+        """Values that are assigned to an expression."""
         target, tree = captures["stored.into"][0], captures["stored.tree"][0]
         yield from self._given(target, tree, called, declared="stored.declared" in captures)
 
@@ -300,7 +295,7 @@ class _Reader:
         return plain[-1].kind in (NAME, ATTR) and plain[-1].name.lstrip("@$:").encode() in self._of_file
 
     def _of_object(self, of: str, name: str, value: Expr, within: int) -> Stored:
-        """A value in a field of an object. That of one's own class is found by the name of the class."""
+        """A value in a field of an object. A field of the own class is looked up by the class's name."""
         owner = ""
         if of in _OWN or (self._rule("named_receivers") and of == self._receiver(within)):
             place = within
@@ -313,7 +308,7 @@ class _Reader:
         return Stored(FIELD, owner, name, value, within, holder=parse(of))
 
     def _receiver(self, within: int) -> str:
-        """The name of the object that a method of Go is called on."""
+        """The name of a Go method's receiver."""
         node = self._nodes[within].child_by_field_name("receiver") if within >= 0 else None
         first = node.named_children[0].child_by_field_name("name") if node is not None and node.named_children else None
         return self._captured.text(first) if first is not None else ""
@@ -378,7 +373,7 @@ class _Reader:
         return parse(text) if reference or self._rule("function_names") else ()
 
     def _php_method(self, node: Node) -> str:
-        """`[$this, 'm']`"""
+        """The method named by `[$this, 'm']`."""
         children = [child.named_children[-1] for child in node.named_children if child.named_child_count == 1]
         if len(children) != 2 or children[0].type not in ("variable_name", "class_constant_access_expression"):
             return ""
@@ -388,7 +383,7 @@ class _Reader:
         return f"{of}.{self._captured.text(children[1].named_children[0])}"
 
     def _reference(self, node: Node) -> str:
-        """A call that gives a function: `method(:m)`, `$this->m(...)`, `lambda { }`."""
+        """A call that returns a function: `method(:m)`, `$this->m(...)`, `lambda { }`."""
         if self._rule("blocks"):
             name = node.child_by_field_name("method")
             text = self._captured.text(name) if name is not None else ""
@@ -408,7 +403,7 @@ class _Reader:
         return ""
 
     def _made_of(self, node: Node) -> list[Node]:
-        """The arguments of a call that makes a container."""
+        """The arguments of a call that constructs a container."""
         kind = node.type
         if kind == "infix_expression":
             children = node.named_children
@@ -424,7 +419,7 @@ class _Reader:
         return rest if self._rule("blocks") else [one for one in rest if receiver is None or one.id != receiver.id]
 
     def _called_in(self, node: Node) -> str:
-        """What a function without a name calls, if it does nothing else."""
+        """The callee of an anonymous function that does nothing else."""
         body: Node | None = node.child_by_field_name("body")
         if body is None:
             parts = [child for child in node.named_children if "parameter" not in child.type]
@@ -445,7 +440,7 @@ class _Reader:
     # --- parameters -----------------------------------------------------------------------------------------------
 
     def _parameter(self, name: str, within: int) -> Expr:
-        """A parameter of a function, or of the class whose constructor lists it, as a value; none if it has none."""
+        """A parameter of a function, or of the class whose constructor lists it, as a value; empty if there is none."""
         if within < 0:
             return ()
         known = self._places.get(within)
@@ -510,7 +505,7 @@ class _Reader:
                 yield Stored(ARGUMENT, _last(made), self._place(node, group), value, within, holder=parse(made))
 
     def _place(self, node: Node, group: Node) -> str:
-        """The place of an argument, or the name that is given to it."""
+        """The position of an argument, or its name."""
         if node.start_byte >= group.end_byte or (group.end_byte == node.end_byte and group.type == "annotated_lambda"):
             return LAST_ARGUMENT
         place = 0

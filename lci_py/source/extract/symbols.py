@@ -85,7 +85,7 @@ class SymbolReader:
         ]
 
     def _kind(self, entity: Entity) -> str:
-        """The kind, given what is around the definition; "" for a local variable of a function, which is no symbol."""
+        """The kind, given the enclosing entities; "" for a local variable of a function, which is no symbol."""
         entities = self._captured.entities
         kind = entity.kind
         around = entities[entity.outer] if entity.outer >= 0 else None
@@ -164,8 +164,9 @@ class SymbolReader:
         )
 
     def _imported(self, name: str, kind: str, parent: int, at: int) -> str:
-        """The trait of a definition beside which another branch imports its name: `try: from x import f`, then
-        `except ImportError: def f`."""
+        """The trait of a definition that another branch imports: `try: from x import f`, `except
+        ImportError: def f`.
+        """
         if self._imports is None:
             self._imports = imported_under(self._captured, self._tags)
         if parent >= 0 or name not in self._imports or kind not in FUNCTION_KINDS | TYPE_KINDS:
@@ -175,7 +176,7 @@ class SymbolReader:
 
 
 def imported_under(captured: Captured, tags: Tags) -> dict[str, tuple[int, str]]:
-    """The names that a module of Python imports under a condition: the line and the condition of the first import."""
+    """The names that a Python module imports under a condition: the line and the condition of the first import."""
     found: dict[str, tuple[int, str]] = {}
     for captures in captured.imports:
         node = captures["import"][0]
@@ -203,7 +204,7 @@ def plain_name(owner: str) -> str:
 
 
 def _inside(scope: str, owner: str) -> str:
-    """The qualified name of `owner` in `scope`, which may name it already."""
+    """The qualified name of `owner` in `scope`, which may include it already."""
     if scope == owner or scope.endswith("." + owner):
         return scope
     return f"{scope}.{owner}" if scope else owner
@@ -239,8 +240,9 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
 
 
 def _nest(entities: list[Entity], *, flat: bool = False) -> None:
-    """Set the enclosing entity of each. In a `flat` language, where functions cannot nest, one that seems to contain
-    another ends before it."""
+    """Set the enclosing entity of each. In a `flat` language, a function that seems to contain another ends
+    before it.
+    """
     stack: list[int] = []
     for index, entity in enumerate(entities):
         if flat and entity.role == "definition" and entity.kind == "function":

@@ -71,10 +71,7 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
     """The traits of one definition, words of `TRAITS` separated by blanks.
 
     Args:
-        language: Of its file.
-        kind: Its kind.
         node: The definition.
-        name_node: Its name.
         attributes: The text of the attributes and decorators above it.
     """
     read = _READERS.get(_table(language).get("traits", ""))
@@ -85,10 +82,10 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
 def own_digests(
     language: str, captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None
 ) -> list[Symbol]:
-    """The symbols with digests of their texts, and with traits that depend on what is around them.
+    """The symbols with digests of their texts, and with traits that depend on their surroundings.
 
     The digest of a type leaves out the functions and types inside it, which have their own. A symbol is `local` inside
-    a function, one of the `anonymous` functions, or an object without a name.
+    a function, one of the `anonymous` functions, or an anonymous object.
     """
     spans = {entity.symbol: entity for entity in captured.entities if entity.symbol >= 0}
     inner: dict[int, list[tuple[int, int]]] = {}
@@ -159,8 +156,9 @@ def own_digests(
 
 
 def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
-    """The definitions whose name is used before it is defined again: `old = f` keeps the function `f`, and a command
-    of a shell may run it. What functions between them say runs later."""
+    """The definitions whose name is used before it is defined again: `old = f` keeps the function `f`, and a shell
+    command may run it. Code inside functions between them runs later and does not count.
+    """
     table = _table(language)
     undefined = table.get("c_macros", False)
     if undefined and b"#undef" not in captured.source.replace(b"# ", b"#"):
@@ -208,7 +206,7 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
 
 
 def _in_block(node: Node) -> bool:
-    """Whether a definition stands in a block that is a scope of its own, not in a branch."""
+    """Whether a definition is in a block that is a scope of its own, not in a branch."""
     for _ in range(_MAX_AROUND):
         if node.type in _BLOCKS:
             return True
@@ -219,7 +217,7 @@ def _in_block(node: Node) -> bool:
 
 
 def _in_local(entities: list[Entity], entity: Entity) -> bool:
-    """Whether a local scope (a lambda, a block) lies between a definition and the one around it."""
+    """Whether a local scope (a lambda, a block) lies between a definition and its enclosing one."""
     outer = entity.outer
     while outer >= 0 and entities[outer].symbol < 0:
         if entities[outer].role == "local":

@@ -62,7 +62,7 @@ _OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
 
 def outline(captured: Captured, node: Node) -> str:
-    """An expression without blanks and arguments, at most 120 characters: in `a.f(x, y).g[1]` that is `a.f().g[]`.
+    """An expression without blanks and arguments, at most 120 characters: `a.f(x, y).g[1]` becomes `a.f().g[]`.
 
     No more than 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
     """
@@ -71,7 +71,7 @@ def outline(captured: Captured, node: Node) -> str:
 
 
 def shortened(text: str) -> str:
-    """The same for a text."""
+    """As `outline`, for a text."""
     if _PLAIN.fullmatch(text):
         return text[:_KEPT]
     if _CHAIN.fullmatch(text):
@@ -85,7 +85,7 @@ def shortened(text: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Empty every group that follows a name; a group without one, as in `(a or b).c`, is kept."""
+    """Empty every group that follows a name; other groups, as in `(a or b).c`, are kept."""
     kept: list[str] = []
     depth = 0
     for part in _PARTS.split(text):
@@ -109,13 +109,13 @@ def _without_arguments(text: str) -> str:
 
 
 def first_name(text: str) -> str:
-    """The name that an expression begins with, "" if it begins otherwise."""
+    """The name that an expression begins with; "" if it begins otherwise."""
     match = _FIRST.match(text)
     return match.group(1) if match else ""
 
 
 class Narrowed:
-    """What tests such as `isinstance` say of names, each in a part of the file."""
+    """The types that tests such as `isinstance` give to names, each in a part of the file."""
 
     def __init__(self, found: Sequence[tuple[int, int, str, str]]) -> None:
         """
@@ -130,7 +130,7 @@ class Narrowed:
         return bool(self._found)
 
     def receiver(self, text: str, at: int) -> str:
-        """A receiver at a byte, with the name that it begins with as a cast to what the innermost test says."""
+        """A receiver at a byte, whose first name is cast to the type of the innermost test."""
         text = text.lstrip("!")  # Kotlin's grammar takes `!x.f()` for a call on `!x`
         end = len(text)
         while end > 0:
@@ -142,7 +142,7 @@ class Narrowed:
 
 
 def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
-    """The tests of types that the queries found, as for `Narrowed`."""
+    """The type tests that the queries captured, as for `Narrowed`."""
     for captures in captured.narrowed:
         names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
         if names and types and bodies:
@@ -154,7 +154,7 @@ def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
-    """Where the test of a field holds, and what it says: `.kind="a"`, `.kind!"a"`; `.swim=` if the field is there."""
+    """Where the test of a field holds, and its text: `.kind="a"`, `.kind!"a"`; `.swim=` if the field exists."""
     field = captured.text(captures["narrowed.field"][0])
     for cases in captures.get("narrowed.cases", ()):
         for start, end, values in _cases(captured, cases):
@@ -178,14 +178,14 @@ def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[t
 
 
 def _literal(captured: Captured, node: Node) -> str:
-    """What a field is compared with, as it is in a type: strings in double quotes. "" if it is not plain."""
+    """A value that a field is compared with, spelled as in a type: strings in double quotes. "" if it is not plain."""
     text = captured.text(node)
     text = f'"{text[1:-1]}"' if text[:1] in ("'", '"') else text
     return text if _LITERAL.fullmatch(text) else ""
 
 
 def _cases(captured: Captured, body: Node) -> Iterator[tuple[int, int, str]]:
-    """Where each case of a `switch` holds, and for which values, `|` between them. One that ends in no jump goes on."""
+    """Where each case of a `switch` holds, and its values, joined by `|`. A case without a final jump falls through."""
     values: list[str] = []
     for case in body.named_children:
         given = case.child_by_field_name("value")
@@ -206,7 +206,7 @@ def _cases(captured: Captured, body: Node) -> Iterator[tuple[int, int, str]]:
 
 
 def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
-    """(Scope, name) of everything that is bound in the file: parameters, locals, names in patterns."""
+    """(Scope, name) of all bound names: parameters, locals, names in patterns."""
     around = _Around(finder, symbols, CALLABLE)
     return {
         (around(node), without_colon(captured.text(node))) for captures in captured.typed for node in _names(captures)
@@ -220,12 +220,7 @@ def types_of(
     """The known types of names. Of locals, only those that a call depends on.
 
     Args:
-        language: Of the file.
-        captured: The query matches.
-        finder: Over their entities.
-        symbols: The file's.
-        calls: The file's.
-        given: What the data flow has found; for its languages, nothing else counts.
+        given: The hints of the data flow; for its languages, nothing else counts.
         stored: The functions that the file stores.
         locals_: Its anonymous functions, if they are scopes of their own.
     """
@@ -285,7 +280,7 @@ def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str],
 
 
 def _hint(scope: int, name: str, hint: str | Expr, within: int) -> Typed:
-    """A hint at the type of a name, or of a result if there is none: a type or a value; if it is "", none is known."""
+    """A hint at the type of a name (of a result, if there is none): a type or a value; "" if unknown."""
     if isinstance(hint, str):
         kind = BOUND if not hint else DECLARED if name else RETURN_TYPE
         return Typed(kind, scope, name, hint, (), within)
@@ -294,12 +289,12 @@ def _hint(scope: int, name: str, hint: str | Expr, within: int) -> Typed:
 
 @lru_cache(maxsize=512)
 def _plan(captures: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
-    """Which captures of a match are types and values, and whether more than names may have these."""
+    """Which captures of a match are types and values, and whether anything other than names may have these."""
     return tuple(one for one in (*_TYPES, *_VALUES) if one in captures), any(one in captures for one in _OTHERS)
 
 
 class _Around:
-    """The innermost symbol of some kinds around a node; for each entity it is looked for once."""
+    """Finds the innermost enclosing symbol of some kinds; cached per entity."""
 
     def __init__(
         self, finder: Finder, symbols: Sequence[Symbol], kinds: frozenset[str], locals_: AnonymousScopes | None = None
@@ -311,7 +306,7 @@ class _Around:
         self._known: dict[int, int] = {}
 
     def __call__(self, node: Node) -> int:
-        """Its index, -1 if there is none. An anonymous function in it is numbered as in `Typed.scope`."""
+        """Its index, -1 if there is none. An anonymous function inside it is numbered as in `Typed.scope`."""
         at = node.start_byte
         index = self._finder.enclosing(at)
         place = self._known.get(index)
@@ -324,10 +319,7 @@ class _Around:
 
 
 class AnonymousScopes:
-    """Functions without a name as scopes of the names that are bound in them.
-
-    Their numbers are those of `Typed.scope`.
-    """
+    """Anonymous functions as scopes of the names that are bound in them, numbered as in `Typed.scope`."""
 
     def __init__(self, anonymous: Anonymous, finder: Finder, symbols: Sequence[Symbol]) -> None:
         self._anonymous = anonymous
@@ -335,7 +327,7 @@ class AnonymousScopes:
         self._spans = {one.symbol: (one.start, one.end) for one in finder.entities if one.symbol >= 0}
 
     def inside(self, place: int, at: int) -> int:
-        """The innermost one around a byte if it is in a symbol, which is around that byte as well; else the symbol."""
+        """The innermost anonymous function enclosing a byte, if it is inside the symbol `place`; else the symbol."""
         number, start = self._anonymous.at(at)
         return len(self._symbols) + number if number >= 0 and start > self._start(place) else place
 
@@ -343,7 +335,7 @@ class AnonymousScopes:
         return self._spans[place][0] if place >= 0 else -1
 
     def nesting(self, types: Sequence[Typed], lambdas: Sequence[Lambda]) -> Iterator[Typed]:
-        """What is directly inside a function without a name that binds names: symbols and other such functions."""
+        """The direct members of anonymous functions that bind names: symbols and other such functions."""
         first = len(self._symbols)
         holding = {item.scope - first for item in types if item.scope >= first}
         inside: dict[int, int] = {}
@@ -362,7 +354,7 @@ class AnonymousScopes:
             yield from self._held(first + number, self._outer(number, lambdas), holding, lambdas)
 
     def _outer(self, number: int, lambdas: Sequence[Lambda]) -> int:
-        """The function without a name around another one, -1 if there is none inside the same symbol."""
+        """The anonymous function enclosing another one; -1 if there is none inside the same symbol."""
         outer, start = self._anonymous.outer(number)
         return outer if start > self._start(lambdas[number].symbol) else -1
 
@@ -437,7 +429,7 @@ class _Reader:
 
 
 def _names(captures: dict[str, list[Node]]) -> list[Node]:
-    """The names that a match binds, those in patterns as well."""
+    """The names that a match binds, including those in patterns."""
     names = captures.get("typed.name", [])
     pending = captures.get("typed.pattern", ())
     if not pending:
@@ -470,7 +462,7 @@ def _given(node: Node) -> Node:
 
 
 def _type(text: str) -> str | Expr:
-    """A type as written, without most blanks; the expression of which it is the type."""
+    """A type as written, without most blanks; or the expression whose type it is."""
     if _SPACE.search(text):
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     text = text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
@@ -478,7 +470,7 @@ def _type(text: str) -> str | Expr:
 
 
 def _pointed(hint: str | Expr, stars: str) -> str | Expr:
-    """A type with the stars of a declaration."""
+    """A type with the pointer stars of a declaration."""
     return hint + stars if isinstance(hint, str) else hint
 
 
@@ -486,7 +478,6 @@ def _stars(source: bytes, start: int, name: int, end: int) -> str:
     """The stars of a declaration: those between its type's end and the start of its name, and one per array after it.
 
     Args:
-        source: The file.
         start: Where the type ends.
         name: Where the name starts; before `start` if there is none, as for a function's result.
         end: Where the name ends.

@@ -1,4 +1,4 @@
-"""Other branches of a repository, read from git's objects. Nothing is checked out, and none of its programs runs.
+"""Reads other branches of a repository from git's objects. Nothing is checked out, and none of its programs runs.
 
 Only refs, trees and blobs are read, never the work tree or git's index: comparing those would run the filters that the
 repository's configuration names. Objects that a partial clone lacks are not fetched.
@@ -40,7 +40,7 @@ UNKNOWN = "no branch or tag has this name"
 
 
 class GitTrouble(Exception):
-    """git cannot be run or does not answer; the text says why."""
+    """git cannot be run or does not answer; the message says why."""
 
 
 class Tip(NamedTuple):
@@ -61,7 +61,7 @@ def _refs_of(name: str) -> list[str]:
 
 
 def is_ref_name(name: str) -> bool:
-    """Whether a branch can have a name. A name that is not UTF-8 is refused, since it could not be shown."""
+    """Whether a branch can have this name. A name that is not UTF-8 is refused, since it could not be shown."""
     return 0 < len(name) <= _LONGEST_NAME and _NO_REF.search(name) is None
 
 
@@ -69,8 +69,7 @@ def is_ref_name(name: str) -> bool:
 
 
 def resolve(root: Path, names: Sequence[str]) -> list[Tip]:
-    """The tip of each name: a local branch, else a remote-tracking one, else a tag; else, as `git switch` does, a
-    branch that only one remote has."""
+    """The tip of each name: a local branch, else a remote-tracking one, a tag, or a branch that only one remote has."""
     try:
         with Repository(root) as repository:
             found = [repository.tip(name) for name in names]
@@ -98,7 +97,7 @@ def near_misses(root: Path, name: str) -> list[str]:
 
 
 def same_tips(root: Path, names: Sequence[str], known: Sequence[Tip]) -> bool:
-    """Whether the refs, by git's files alone, are still those of the known tips; False if in doubt."""
+    """Whether the refs are still at the known tips, judging by git's files alone; False if in doubt."""
     was = {tip.name: tip for tip in known}
     refs = {name: [*_refs_of(name), was[name].ref] for name in names if name in was and not was[name].problem}
     now = ref_tips(root, dict.fromkeys(ref for some in refs.values() for ref in some))
@@ -121,13 +120,12 @@ class Entry(NamedTuple):
 
 
 class Repository:
-    """Reads the repository around a folder through git. A context manager: its git processes end with it."""
+    """Reads the repository around a folder through git. A context manager, which ends its git processes."""
 
     def __init__(self, root: Path, *, bare: bool = False) -> None:
-        """
-        Args:
+        """Args:
             root: A folder in a work tree.
-            bare: Whether it is a repository without a work tree instead.
+            bare: Whether it is a bare repository instead.
         Raises:
             GitTrouble: There is no work tree.
         """
@@ -149,7 +147,7 @@ class Repository:
                 asked.close()
 
     def tip(self, name: str, refs: Sequence[str] = ()) -> Tip:
-        """The tip of the first of `refs` that exists; by default of those that the name can mean."""
+        """The tip of the first of `refs` that exists; by default of the refs that the name can mean."""
         if not is_ref_name(name):
             return Tip(name, "", "", "", UNKNOWN)
         for ref in refs or _refs_of(name):
@@ -167,13 +165,10 @@ class Repository:
         return [line for line in data.decode("utf-8", "replace").split("\n") if line.startswith("refs/")]
 
     def tree(self, commit: str, paths: Sequence[str] | None = None) -> dict[str, str]:
-        """The files of a commit below the root.
+        """The files of a commit below the root, or only `paths` if they are few.
 
-        Args:
-            commit: Its id.
-            paths: Only these, if they are few.
         Returns:
-            Path -> id of the blob, "" for anything but a regular file. Names that are not UTF-8 are left out.
+            Path to the id of the blob, "" for anything but a regular file. Names that are not UTF-8 are left out.
         Raises:
             GitTrouble: Objects are missing, the tree is too large, or git does not answer.
         """
@@ -235,10 +230,10 @@ class Repository:
         return [found[path] for path in sorted(found)]
 
     def contents(self, entries: Sequence[Entry]) -> Iterator[tuple[Entry, bytes]]:
-        """The contents of some files.
+        """The contents of files.
 
         Raises:
-            GitTrouble: One is not there, or not as large as its entry says.
+            GitTrouble: One is missing, or not as large as its entry says.
         """
         if self._reader is None:
             self._reader = _Asked(self._top, ["cat-file", "--batch"])
@@ -280,14 +275,14 @@ class Repository:
         return self._reader.take(size + 1)[:-1]
 
     def _check(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
-        """Id, type and size of each object, ("", "", 0) for one that does not exist."""
+        """Id, type and size of each object; ("", "", 0) for one that does not exist."""
         if self._checker is None:
             self._checker = _Asked(self._top, ["cat-file", "--batch-check"])
         self._checker.ask(names)
         return [self._checker.answer(name) for name in names]
 
     def _records(self, command: Sequence[str], end: bytes) -> Iterator[bytes]:
-        """The output of a command, cut at `end`."""
+        """The output of a command, split at `end`."""
         asked = _Asked(self._top, command)
         try:
             asked.ask(())
@@ -297,7 +292,7 @@ class Repository:
 
 
 def blob_id(data: bytes, like: str) -> str:
-    """The id that git gives to a blob with this content, by the same hash function as the id `like`."""
+    """git's id of a blob with this content, by the same hash function as the id `like`."""
     import hashlib  # here, because it takes 2 ms, and most runs look at no branch
 
     head = b"blob %d\0" % len(data)
@@ -307,7 +302,7 @@ def blob_id(data: bytes, like: str) -> str:
 
 
 class _Asked:
-    """A git process with a pipe to it and one from it. Reading fails after `STALL_SECONDS` without output."""
+    """A git process with pipes to and from it. Reading fails after `STALL_SECONDS` without output."""
 
     def __init__(self, top: Path, command: Sequence[str]) -> None:
         environment = git_environment() | {"GIT_CEILING_DIRECTORIES": str(top.parent)}
@@ -335,7 +330,7 @@ class _Asked:
             raise GitTrouble("git ended early") from error
 
     def answer(self, name: str) -> tuple[str, str, int]:
-        """Id, type and size from a line of cat-file, ("", "", 0) if the object does not exist."""
+        """Id, type and size from a line of cat-file; ("", "", 0) if the object does not exist."""
         line = self._until(b"\n").decode("utf-8", "surrogateescape")
         fields = line[:-1].split(" ")
         if line[:-1] == f"{name} missing" or len(fields) != 3 or not fields[2].isdigit():
@@ -351,7 +346,7 @@ class _Asked:
         return data
 
     def records(self, end: bytes) -> Iterator[bytes]:
-        """The rest of the output, cut at `end`.
+        """The rest of the output, split at `end`.
 
         Raises:
             GitTrouble: There is too much of it, or git failed.

@@ -1,4 +1,4 @@
-"""Commits of a file or of some of its lines, as git's log tells them."""
+"""The commits of a file, or of some of its lines, from git's log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FORMAT = f"--format={_RECORD}%H{_FIELD}%aI{_FIELD}%an{_FIELD}%s"
 
 
 class Logged(NamedTuple):
-    """A commit and what it changed."""
+    """A commit and the files it changed."""
 
     id: str
     date: str
@@ -44,7 +44,7 @@ def log_of_lines(folder: Path, path: str, first: int, last: int) -> Log:
 
     Args:
         folder: A folder in a work tree.
-        path: Of the file, from `folder`.
+        path: Of the file, relative to `folder`.
     Raises:
         OSError: git cannot be started, or cannot answer.
     """
@@ -109,7 +109,7 @@ def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
 
 
 def committed(folder: Path, path: str) -> bytes | None:
-    """The content of a file, named from `folder`, as HEAD has it; None if HEAD has none.
+    """The content of a file, relative to `folder`, at HEAD; None if HEAD has none.
 
     Raises:
         OSError: git cannot be started.

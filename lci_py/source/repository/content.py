@@ -1,4 +1,4 @@
-"""Whether the content of a file is worth indexing: not if it is binary, minified or generated."""
+"""Decides by its content whether a file is worth indexing: not if it is binary, minified or generated."""
 
 from __future__ import annotations
 

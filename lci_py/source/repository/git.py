@@ -1,4 +1,4 @@
-"""What the files of a git work tree say: its root, branch, commit and refs, and where its exclude files are.
+"""Reads the files of a git work tree: its root, branch, commit, refs and exclude files.
 
 Nothing here raises because of the work tree: a file that cannot be read counts as absent.
 """
@@ -44,7 +44,7 @@ _ELSEWHERE = frozenset({
 
 
 def git_root(path: Path) -> Path | None:
-    """The nearest of `path` and its parents that holds a `.git` folder or file, None outside a work tree.
+    """The nearest of `path` and its parents that holds a `.git` folder or file; None outside a work tree.
 
     A workspace is in none, even if git tracks the user's home folder.
     """
@@ -67,7 +67,7 @@ def common_dir(root: Path) -> Path | None:
 
 
 def is_cut_off(root: Path, commit: str) -> bool:
-    """Whether the clone is shallow and lacks the parents of this commit, which seems to add all that it has."""
+    """Whether the clone is shallow and lacks the parents of this commit, which then seems to add all its files."""
     common = common_dir(root)
     return common is not None and commit in (_read(common / "shallow") or "").split()
 
@@ -76,7 +76,7 @@ def other_worktrees(root: Path) -> list[Path]:
     """The other work trees of the repository around `root`, without symlinks, by git's files alone.
 
     The main work tree comes first. Each counts only if its own `.git` leads to the same repository, and the repository
-    must know the work tree at `root`: files that came from somewhere can name any folder of this machine.
+    must know the work tree at `root`: files in a clone can name any folder of this machine.
     """
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
@@ -100,7 +100,7 @@ def other_worktrees(root: Path) -> list[Path]:
 
 
 def _real(path: str | Path) -> str:
-    """A path without symlinks; one that cannot exist (with a NUL in it) as it is."""
+    """A path without symlinks; one that cannot exist (with a NUL in it) unchanged."""
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):
@@ -133,9 +133,8 @@ def head(root: Path) -> tuple[str | None, str | None]:
 
 
 def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
-    """The objects that refs (refs/…) of the work tree around `root` name, by git's files alone.
-
-    Refs that do not exist are left out.
+    """The objects that refs (refs/…) of the work tree around `root` name, by git's files alone. Missing
+    refs have none.
     """
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
@@ -158,7 +157,7 @@ def git_command(*arguments: str, hooks: bool = False) -> list[str]:
 
     Args:
         arguments: The command and its arguments; pathspecs are literal.
-        hooks: Whether the command asks where the hooks are. It must run none.
+        hooks: Whether the command asks where the hooks are. It must not run any.
     """
     settings = ["core.fsmonitor=false", "diff.external=", *([] if hooks else [f"core.hooksPath={os.devnull}"])]
     options = [part for setting in settings for part in ("-c", setting)]
@@ -166,7 +165,7 @@ def git_command(*arguments: str, hooks: bool = False) -> list[str]:
 
 
 def git_environment() -> dict[str, str]:
-    """The environment of a git that asks nobody, takes no optional lock and reaches no network."""
+    """The environment of a git that never prompts, takes no optional lock and reaches no network."""
     kept = {name: value for name, value in os.environ.items() if name not in _ELSEWHERE}
     return kept | {
         "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",  # the second for a git that ignores the first
@@ -217,7 +216,7 @@ _OLDEST = (2, 24)
 
 
 def git_problem(folder: Path) -> str:
-    """Why git says nothing of the work tree around a folder, as a clause; "" if it answers."""
+    """Why git does not answer about the work tree around a folder, as a clause; "" if it does."""
     import subprocess
 
     try:
@@ -236,7 +235,7 @@ def git_problem(folder: Path) -> str:
 
 
 def merge_base(folder: Path, commit: str) -> str | None:
-    """The last commit that the checked-out one and another have in common; None if there is none here."""
+    """The last common commit of HEAD and another one; None if there is none here."""
     import subprocess
 
     try:
@@ -247,10 +246,10 @@ def merge_base(folder: Path, commit: str) -> str | None:
 
 
 def changed_since(folder: Path, commit: str) -> list[Changed]:
-    """The files of the work tree that may differ from a commit, those that git neither tracks nor ignores included.
+    """The files of the work tree that may differ from a commit, including untracked ones that are not ignored.
 
-    A file whose time and size are those that git's index has is not read. git itself must not look at the files: to
-    compare their contents, it runs the filters that the configuration names.
+    A file whose time and size are those in git's index is not read. git itself must not compare files: it would run the
+    filters that the configuration names.
 
     Raises:
         OSError: git cannot be started, or cannot answer.
@@ -310,7 +309,7 @@ def _index_time(folder: Path) -> int:
 
 
 def _is_clean(entry: re.Match[bytes], there: os.stat_result, indexed_at: int) -> bool:
-    """Whether nothing was written to a file since git's index has it. A file as young as the index may have been."""
+    """Whether a file was not written since git's index recorded it. A file as young as the index may have been."""
     times = [int(entry[name]) * 1_000_000_000 + int(entry[f"{name}_ns"]) for name in ("ctime", "mtime")]
     return (
         times == [there.st_ctime_ns, there.st_mtime_ns]
@@ -320,7 +319,7 @@ def _is_clean(entry: re.Match[bytes], there: os.stat_result, indexed_at: int) ->
 
 
 def blobs(folder: Path, ids: Iterable[str]) -> dict[str, bytes]:
-    """The contents of some blobs, by their ids; what git does not have is left out.
+    """Id to content of the blobs that git has.
 
     Raises:
         OSError: git cannot be started.
@@ -361,7 +360,7 @@ def global_excludes(root: Path) -> str:
 
 
 def is_tracked(folder: Path) -> bool:
-    """Whether git tracks a file below `folder`, which need not exist any more. False if git is not installed.
+    """Whether git tracks a file below `folder`, which may no longer exist. False if git is not installed.
 
     Running git is too slow for a refresh, so git's index is searched for the folder's name first.
     """
@@ -434,7 +433,7 @@ class _Refs:
 
 
 def _symref(text: str) -> str | None:
-    """The ref that `text` points to, None if it points to none that is safe to use as a path."""
+    """The ref that `text` points to; None if there is none that is safe to use as a path."""
     if not text.startswith("ref:"):
         return None
     ref = text[len("ref:") :].strip()

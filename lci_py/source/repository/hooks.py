@@ -1,7 +1,7 @@
 """Git hooks that refresh the index in the background.
 
-Our part of a hook is a marked block of shell at the start of the hook's file: many hooks end with `exec` or `exit`, so
-that lines after those would never run.
+lci's part of a hook is a marked block of shell at the start of the file: many hooks end with `exec` or `exit`, so lines
+after those would never run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GIT_SECONDS = 10
 
 
 class Found(NamedTuple):
-    """One hook: whether it refreshes the index, and if not, why."""
+    """The state of one hook: whether it refreshes the index, and if not, why."""
 
     name: str
     state: Literal["installed", "outdated", "absent", "skipped"]
@@ -41,13 +41,12 @@ def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str
     """Install, remove or inspect the hooks of the git work tree around `root`.
 
     Args:
-        root: A folder in a work tree.
         action: install, uninstall or status.
-        force: Write even into a hooks folder that other repositories use, too.
-        program: The command that is lci; default: as this process was started.
+        force: Write even into a hooks folder that other repositories share.
+        program: The command that runs lci; by default, as this process was started.
     Returns:
-        The state afterwards: `folder`, `shared` (whether other repositories use it), `changed` (names of hooks) and
-        `hooks` (a `Found` each).
+        The new state: `folder`, `shared` (whether other repositories use it), `changed` (names of hooks) and `hooks` (a
+            `Found` each).
     Raises:
         HookError: There is no git or no work tree, the folder is shared, a file cannot be written, or hooks could not
             start lci safely.
@@ -79,7 +78,7 @@ def _program(*, check: bool = False) -> list[str]:
     """The command that hooks run.
 
     A hook runs in the work tree, whose files may be those of any branch. `python -m lci_py` would import them: Python
-    puts the current folder first on its path. So it is the script `lci`, or Python in isolation (-I), which knows
+    puts the current folder first on its path. So it is the script `lci`, or Python in isolation (-I), which uses
     neither the current folder nor PYTHONPATH nor the user's own packages.
 
     Raises:
@@ -126,7 +125,7 @@ def _look(path: Path, block: str) -> Found:
 
 
 def _apply(path: Path, block: str) -> bool:
-    """Make `block` our block of a hook, "" for none; return whether that changed the file.
+    """Make `block` lci's block of a hook ("" removes it); whether that changed the file.
 
     A hook that is no shell script, or is not executable, is left alone.
     """
@@ -152,7 +151,7 @@ def _apply(path: Path, block: str) -> bool:
 
 
 def _unfit(path: Path, text: str | None) -> str:
-    """Why an existing hook cannot have our block; "" if it can."""
+    """Why lci's block cannot be added to an existing hook; "" if it can."""
     text = text or ""
     if text.startswith("#!"):
         words = text[2:].partition("\n")[0].split()

@@ -1,4 +1,4 @@
-"""The ignore files that are in force in a folder of a walk."""
+"""The ignore files that apply in a folder of a walk."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_IGNORE_BYTES = 1 << 20
 
 
 class Layer(NamedTuple):
-    """An ignore file in force. Relative to its folder, a path of the walk is `prefix + path[cut:]`."""
+    """An ignore file that applies. Relative to its folder, a path of the walk is `prefix + path[cut:]`."""
 
     rules: IgnoreRules
     prefix: str
@@ -29,15 +29,14 @@ class Layer(NamedTuple):
 
 
 def ignoring(flat: Iterable[Layer], name: str, path: str, is_folder: bool) -> tuple[bool | None, Layer | None]:
-    """What the ignore files in force say of an entry.
+    """The decision of the ignore files about an entry.
 
     Args:
         flat: The files, the strongest first.
         name: The last part of the path.
         path: Relative to the root of the walk.
-        is_folder: Whether it is a folder.
     Returns:
-        True if one leaves it out, with that file; False if it is brought back; None if none names it.
+        True, with the file, if one ignores it; False if one re-includes it; None if none matches.
     """
     back: bool | None = None
     for layer in flat:
@@ -58,7 +57,7 @@ Layers = tuple[tuple[Layer, ...], ...]
 
 
 def outer_layers(root: Path) -> Layers:
-    """The rules in force at `root` from files outside of it: those of its parents, and git's exclude files."""
+    """The rules that apply at `root` from files outside of it: those of its parents, and git's exclude files."""
     resolved = root.resolve()
     top = git_root(root) or resolved
     found: list[list[Layer]] = [[], [], []]
@@ -79,12 +78,12 @@ def _upwards(prefix: str) -> str:
 
 
 def layers_inside(layers: Layers, folder: str, relative: str, names: set[str], handle: int) -> Layers:
-    """The rules in force in a folder.
+    """The rules that apply in a folder.
 
     Args:
-        layers: Those in force in its parent.
+        layers: Those of its parent.
         folder: Its path, with a "/" at the end.
-        relative: The same relative to the walk's root, "" for the root itself.
+        relative: The same relative to the walk's root; "" for the root itself.
         names: The names of its entries.
         handle: An open descriptor of it.
     """

@@ -69,10 +69,10 @@ class _Table:
 
 
 class IgnoreRules:
-    """The lines of one ignore file, applied to one entry at a time; the folders above it have been judged before.
+    """The lines of one ignore file, applied to one entry at a time; the folders above it have been checked before.
 
-    pathspec's GitIgnoreSpec matches a path together with its parents, so that `a/**` prunes `a` and a later `!a/b`
-    is lost: only pathspec's translation of a single glob is used.
+    pathspec's GitIgnoreSpec matches a path together with its parents, so that `a/**` prunes `a` and a later `!a/b` is
+    lost: only pathspec's translation of a single glob is used.
     """
 
     __slots__ = ("_lines", "_negated", "_tables")
@@ -101,7 +101,7 @@ class IgnoreRules:
         return bool(self._negated)
 
     def match(self, name: str, path: str, is_folder: bool) -> bool | None:
-        """Whether the last line that matches is a plain one (True) or a negation (False); None if none matches."""
+        """Whether the last matching line is a plain one (True) or a negation (False); None if none matches."""
         found = self._find(name, path, is_folder)
         return None if found < 0 else not self._negated[found]
 
@@ -180,7 +180,7 @@ def _atomic_star(match: re.Match[str]) -> str:
 
 
 def _atomic_folders(regex: str) -> str:
-    """The same for "**" and the segments up to the next one: "**/a/**/a/**/a/**/b" would take as long."""
+    """As `_atomic`, for "**" and the segments up to the next one: "**/a/**/a/**/a/**/b" would take exponential time."""
     first, *parts = regex.split(_FOLDERS)
     if not parts:
         return regex
@@ -190,7 +190,7 @@ def _atomic_folders(regex: str) -> str:
 
 
 def _atomic(regex: str) -> str:
-    """`regex` without the way back to its other matches; Python has `(?>…)` from 3.11 on only."""
+    """`regex` without backtracking into it; Python has `(?>…)` only from 3.11 on."""
     name = f"s{next(_star_numbers)}"
     return f"(?=(?P<{name}>{regex}))(?P={name})"
 

@@ -1,4 +1,4 @@
-"""Why the walk leaves a path out, and whether it would list a file that does not exist, such as one of a branch."""
+"""Explains why the walk leaves a path out, and decides whether it would list a file that does not exist here."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Folder(NamedTuple):
 
 
 class TreeRules:
-    """The rules in force below a root: the settings' globs, and the ignore files in the work tree."""
+    """The rules that apply below a root: the settings' globs, and the ignore files in the work tree."""
 
     def __init__(self, root: Path, options: WalkOptions) -> None:
         """
@@ -53,7 +53,7 @@ class TreeRules:
         return folder is not None and self._judge(path.rpartition("/")[2], path, False, folder)[0] is None
 
     def rule(self, path: str) -> IgnoreRule | None:
-        """The line of an ignore file that leaves a path out, or a folder above it; None if none does, as it is now.
+        """The line of an ignore file that now excludes a path, or a folder above it; None if none does.
 
         Args:
             path: Relative to the root, POSIX, with a "/" at the end if it is a folder.
@@ -78,7 +78,7 @@ class TreeRules:
         return self.rule(bare.rpartition("/")[0] + "/") if folder.inherited.reason and "/" in bare else None
 
     def _around(self, path: str) -> tuple[_Folder | None, str]:
-        """The folder that a path is in; None if the walk does not go into it, and then the outermost such folder."""
+        """The folder of a path; None if the walk does not enter it, with the outermost folder that is not entered."""
         at = ""
         folder = self._top
         for part in path.split("/")[:-1]:
@@ -97,7 +97,7 @@ class TreeRules:
         return self._with_files(_Folder(outer, NOTHING), "") or _Folder(outer, NOTHING)
 
     def _enter(self, name: str, around: str, outer: _Folder) -> _Folder | None:
-        """The folder `name` in the folder `around`; None if the walk does not go into it."""
+        """The folder `name` in the folder `around`; None if the walk does not enter it."""
         path = around + name
         reason, inherited = self._judge(name, path, True, outer)
         return None if reason else self._with_files(_Folder(outer.layers, inherited), path + "/")

@@ -1,4 +1,4 @@
-"""Names of files, as a user or git gives them, to paths of the index."""
+"""Converts file names, as a user or git gives them, to paths of the index."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def relative_to_root(root: Path, names: Iterable[str]) -> tuple[str, ...]:
     """Paths relative to the root, POSIX, sorted, each once.
 
     Args:
-        root: The root, absolute and resolved.
-        names: Names relative to the current folder, or absolute. A file need not exist: it may have been deleted.
+        root: Absolute and resolved.
+        names: Relative to the current folder, or absolute. A file may have been deleted.
     Raises:
         BadPathError: A name lies outside the root, or is the root.
     """
@@ -26,9 +26,9 @@ def relative_to_root(root: Path, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def from_root(root: Path | str, full: str) -> str | None:
-    """An absolute path as one from the root, "" for the root itself; None if it lies outside.
+    """An absolute path relative to the root, "" for the root itself; None if it lies outside.
 
-    In a workspace, that is the path in one of its repositories behind the repository's name.
+    In a workspace, it is the repository's name and the path in that repository.
     """
     found = os.path.relpath(full, root).replace(os.sep, "/")
     if found.partition("/")[0] != os.pardir:

@@ -79,7 +79,7 @@ def _open_below(root: str, path: str) -> int:
 
 
 def _open_member(root: str, name: str) -> int | None:
-    """A descriptor of a repository of a workspace, the one kind of link that is followed; None if it is none."""
+    """A descriptor of a repository of a workspace, the only kind of link that is followed; None if it is none."""
     from lci_py.source.repository.workspace import open_member
 
     return open_member(root, name)

@@ -57,7 +57,7 @@ _OPEN_FOLDER = _OPEN_ROOT | os.O_NOFOLLOW
 
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
-    """What to leave out besides ignored files. Globs are written as in .gitignore, relative to the root."""
+    """Exclusions beyond ignored files. Globs are written as in .gitignore, relative to the root."""
 
     max_file_bytes: int = 2_000_000
     include: tuple[str, ...] = ()  # brings hidden files back; it does not restrict the walk
@@ -151,7 +151,7 @@ def walk(
 def _walk_members(
     root: Path, listed: tuple[Member, ...], most: tuple[int, int] | None, report: Callable[[int], None] | None
 ) -> WalkResult:
-    """The files of all repositories of a workspace, each path behind the repository's name."""
+    """The files of all repositories of a workspace, each path prefixed by the repository's name."""
     files: list[FileEntry] = []
     skipped: list[Skip] = []
     folders, rules = [("", os.stat(root).st_mtime_ns)], []
@@ -184,14 +184,14 @@ def _walk_members(
 
 
 def member_options(root: Path) -> WalkOptions:
-    """What a walk of a root leaves out if no setting says more: of a workspace, by the rules of each repository."""
+    """The default walk options of a root: in a workspace, by the rules of each repository."""
     if not is_workspace(root):
         return WalkOptions()
     return WalkOptions(members=tuple(Member(*item, WalkOptions()) for item in members(root).items()))
 
 
 class Inherited(NamedTuple):
-    """What the entries of a folder inherit from it."""
+    """The state that the entries of a folder inherit from it."""
 
     reason: str | None = None  # why the folder is left out, if it is walked for `include` or `allow` only
     included: bool = False  # whether one of these globs matched it
@@ -222,7 +222,7 @@ class GlobRules:
         return bool(self._exclude or self._include)
 
     def inside_nested(self, name: str, path: str, inherited: Inherited) -> Inherited | None:
-        """What the entries of a nested repository inherit; None if nothing in it is included."""
+        """The state that the entries of a nested repository inherit; None if nothing in it is included."""
         if inherited.included:  # walked like any folder, unless an ignore file would have kept it out
             return inherited if inherited.reason else NOTHING
         if self._include and self._holds_included.match(name, path, True):
@@ -232,7 +232,7 @@ class GlobRules:
     def judge(
         self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: Inherited
     ) -> tuple[str | None, Inherited]:
-        """Why an entry is left out, None if it is taken; and what its own entries inherit, if it is a folder."""
+        """Why an entry is left out (None if it is listed), and the state that its own entries inherit, if a folder."""
         if self._exclude and self._exclude.match(name, path, is_folder):
             return "excluded", outer
         rule = _rule(name, path, is_folder, flat, self._hidden)
@@ -269,7 +269,7 @@ class _Walker:
         self._globs = GlobRules(options)
 
     def visit(self, folder: _Folder, pending: list[_Folder]) -> None:
-        """Judge every entry of `folder`; folders to visit are added to `pending`."""
+        """Check every entry of `folder`; folders to visit are added to `pending`."""
         try:
             handle = os.open(folder.path, _OPEN_FOLDER if folder.relative else _OPEN_ROOT)
         except OSError as error:
@@ -342,7 +342,7 @@ class _Walker:
                 self.skipped.append(Skip(_printable(path) + "/" * is_folder, reason))
 
     def _take(self, entry: os.DirEntry[str], path: str, handle: int) -> str | None:
-        """List a file that no rule leaves out, or say why not."""
+        """List a file that no rule excludes, or return why not."""
         info = entry.stat(follow_symlinks=False)
         mode = info.st_mode
         if not stat.S_ISREG(mode):
@@ -358,7 +358,7 @@ class _Walker:
 
 
 def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden: bool) -> str | None:
-    """Why an entry is left out: "ignored" by the ignore files in force, or "hidden" by its name; None if it is not."""
+    """Why an entry is excluded: "ignored" by an ignore file, or "hidden" by its name; None if it is not."""
     verdict = ignoring(flat, name, path, is_folder)[0] if flat else None
     if verdict is not None:
         return "ignored" if verdict else None
@@ -368,8 +368,8 @@ def _rule(name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], hidden
 def nested_since(handle: int) -> int | None:
     """The st_mtime_ns of an open folder's `.git` file; None if it has none, or if `.git` is a folder.
 
-    A linked worktree and a submodule have such a file: what is below belongs to another work tree. A plain repository
-    has a folder, and its files belong to the tree around it, as for ripgrep: a folder of clones is searched as a whole.
+    A linked worktree and a submodule have such a file: their files belong to another work tree. A plain repository has
+    a folder, and its files belong to the enclosing tree, as for ripgrep: a folder of clones is searched as a whole.
     """
     try:
         info = os.stat(".git", dir_fd=handle, follow_symlinks=False)

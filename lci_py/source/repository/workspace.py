@@ -1,7 +1,7 @@
 """Workspaces: folders of this user with a link to each of several repositories, which are searched as one tree.
 
 A workspace is a folder `NAME` in the user's data folder. Each symbolic link in it is a member: the link's name is the
-repository's name, its target the repository. Only these links are ever followed, because only `lci workspace` makes
+repository's name, its target the repository. Only these links are ever followed, because only `lci workspace` creates
 them: a link that comes with a repository lies deeper, or in a folder that is no workspace.
 """
 
@@ -51,7 +51,7 @@ def is_workspace(root: Path | str) -> bool:
 
 
 def index_command(root: Path | str) -> str:
-    """What brings the index of a root up to date."""
+    """The command that refreshes the index of a root."""
     return f"lci index --workspace {os.path.basename(root)}" if is_workspace(root) else "lci index"
 
 
@@ -94,7 +94,7 @@ def member_problem(target: str) -> str | None:
 
 
 def missing(root: Path | str) -> dict[str, tuple[str, str]]:
-    """The members that cannot be read: name -> folder and reason."""
+    """The members that cannot be read: name to folder and reason."""
     return {name: (target, why) for name, target in members(root).items() if (why := member_problem(target))}
 
 
@@ -118,7 +118,7 @@ def open_member(root: str, name: str) -> int | None:
 
 
 def inside(root: Path | str, full: str) -> str | None:
-    """The path from the root of a workspace of an absolute path in one of its repositories; None if it is in none."""
+    """An absolute path in a repository of a workspace, relative to the workspace's root; None if it is in none."""
     for name, target in sorted(members(root).items(), key=lambda item: -len(item[1])):  # of nested ones the inner
         if full == target or full.startswith(target.rstrip("/") + "/"):
             return (name + full[len(target.rstrip("/")) :]).rstrip("/")

@@ -1,4 +1,4 @@
-"""Making, changing and listing workspaces: `lci workspace`, and the name that --workspace gives."""
+"""Creates, changes and lists workspaces, for `lci workspace` and --workspace."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Workspace(NamedTuple):
 
 
 def workspaces() -> list[Workspace]:
-    """All that the user has made, by name."""
+    """All workspaces of the user, by name."""
     folder = workspaces_folder()
     names = sorted(os.listdir(folder)) if folder.is_dir() else []
     return [
@@ -39,7 +39,7 @@ def workspaces() -> list[Workspace]:
 
 
 def workspace(name: str) -> Workspace:
-    """The workspace of a name; for `all`, the one that holds the repositories of all, made where there are several.
+    """The workspace of a name; for `all`, the one with the repositories of all, which is created if there are several.
 
     Raises:
         UsageError: There is none of that name.
@@ -56,14 +56,14 @@ def workspace(name: str) -> Workspace:
 
 
 def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Workspace, dict[str, str]]:
-    """Add repositories to a workspace, which is made if there is none; returns it, and what was added.
+    """Add repositories to a workspace, which is created if necessary; returns it, and the added repositories.
 
     Args:
         name: The workspace.
         paths: Folders.
-        called: The name of the repository, if there is one; else it is that of its folder.
+        called: The name of a single repository; by default that of its folder.
     Raises:
-        BadPathError: A path is no folder that can be read, or lies where it cannot be a repository.
+        BadPathError: A path is no readable folder, or lies where it cannot be a repository.
         UsageError: A name cannot be used, or is taken. Nothing is added then.
     """
     if name == ALL:
@@ -128,7 +128,7 @@ def remove(name: str, names: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
 
 
 def _folder(path: str) -> str:
-    """A folder as it is called without links.
+    """A folder's path without links.
 
     Raises:
         BadPathError: It cannot be a repository.
@@ -150,7 +150,7 @@ def _is_below(path: str, folder: str) -> bool:
 
 
 def _overlap(one: str, other: str) -> bool:
-    """Whether of two folders one has the files of the other: a submodule or a linked worktree is left out of it."""
+    """Whether one of two folders contains the other's files; a submodule or a linked worktree does not count."""
     inner, outer = (one, other) if len(one) > len(other) else (other, one)
     if not _is_below(inner, outer):
         return False

@@ -1,6 +1,6 @@
-"""Values of settings and constants, as definitions, defaults, configuration files and prose state them.
+"""Values of settings and constants, as stated by definitions, defaults, configuration files and prose.
 
-A claim is a name, a literal value and a place. The value of a constant is part of its signature, which the index has
+A claim is a name, a literal value and a place. The value of a constant is part of its signature, which is in the index
 anyway, so `code_value` reads it on demand. Claims of all other places are collected when the file is indexed.
 `search.conflicts.values` decides which claims contradict each other.
 """
@@ -38,7 +38,6 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
     Args:
         language: `text` for a file without a grammar.
         path: Relative to the root; it decides how a text file is read.
-        source: The file's bytes.
         symbols: Its definitions.
     """
     kind = place_kind(path, language)

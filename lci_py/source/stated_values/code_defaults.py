@@ -51,7 +51,7 @@ def defaults(language: str, source: bytes) -> Iterator[Claim]:
 
 
 class Lines:
-    """Line numbers of places, which must come in ascending order."""
+    """Converts offsets to line numbers; offsets must ascend."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at, self._line = text, 0, 1
@@ -63,8 +63,9 @@ class Lines:
 
 
 def _matches(pattern: str, text: str) -> Iterator[_Given]:
-    """What a pattern finds. Its groups are the `name` of a variable, of a `flag` without its dashes, or of a `field`
-    whose flag is called like it, and the value without quotes as `given`; else a literal follows the match."""
+    """The matches of a pattern. Its groups are the `name` of a variable, of a `flag` without its dashes, or of a
+    `field` whose flag has the same name, and the value without quotes as `given`; else a literal follows the match.
+    """
     for found in re.finditer(pattern, text):
         groups = found.groupdict()
         flag = groups.get("flag") or (groups.get("field") or "").replace("_", "-")
@@ -81,7 +82,7 @@ _MAX_CALL = 700
 
 
 def _arguments(text: str) -> Iterator[_Given]:
-    """argparse, optparse, click, typer, commander and yargs."""
+    """Options of argparse, optparse, click, typer, commander and yargs."""
     for found in _CLI_CALL.finditer(text):
         call = _within(text, found.end())
         flags = _LONG.findall(call)
@@ -99,11 +100,10 @@ def _arguments(text: str) -> Iterator[_Given]:
 
 
 def call_at(text: str, line: int, name: str) -> tuple[str, int]:
-    """The arguments of the call that names a flag on or below a line, and where they start; "" if there is none.
+    """The arguments of the call that names a flag on or after a line, and where they start; "" if there is none.
 
     Args:
-        text: A file.
-        line: Where the line starts.
+        line: The offset of the line.
         name: The flag.
     """
     at = text.find(name.lstrip("-"), line, line + _MAX_CALL)
@@ -128,7 +128,7 @@ _MAX_TABLE = 6_000
 
 
 def tables(text: str) -> Iterator[_Given]:
-    """The fields of what is named after defaults: `var DefaultConfig = Config{Size: 5}`, `fn default() -> Self {`."""
+    """The fields of objects named after defaults: `var DefaultConfig = Config{Size: 5}`, `fn default() -> Self {`."""
     end = 0
     for table in _TABLE.finditer(text):
         if table.start() < end:

@@ -1,6 +1,6 @@
-"""Defaults that a comment, a docstring or a flag's help text states of what it belongs to, where the code says another.
+"""Defaults in comments, docstrings and help texts that differ from the code they belong to.
 
-Both sides are in one file, so they are compared when it is indexed, and only what differs is kept: a claim `comment`
+Both sides are in one file, so they are compared when it is indexed, and only differences are kept: a claim `comment`
 and a claim `beside`, of one name.
 """
 
@@ -50,13 +50,10 @@ _Numbered = list[tuple[int, str]]
 
 
 def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaults: Sequence[Claim]) -> Iterator[Claim]:
-    """What comments say otherwise than the code they belong to.
+    """The defaults in comments that differ from the code they belong to.
 
     Args:
-        language: Of the file.
-        source: Its bytes.
-        symbols: Its definitions.
-        defaults: The defaults of its environment variables, flags and options.
+        defaults: The defaults of the file's environment variables, flags and options.
     """
     telling = _telling(source)
     if not telling:
@@ -147,7 +144,7 @@ def _comment(language: str, lines: Sequence[str], symbol: Symbol) -> _Numbered:
 
 
 def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
-    """The one default that a passage states, and the line; None if there is none, several, or it is of another name."""
+    """The only default that a passage states, and its line; None if there is none, several, or another name's."""
     if not any(any(sign.decode() in line for sign in SIGNS) for _, line in passage):
         return None
     text, starts = "", []
@@ -170,7 +167,7 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
 
 
 def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str, tuple[str, int]]) -> Iterator[Claim]:
-    """What the entries of a comment, each about one parameter or member, say of its default. The first one counts."""
+    """The defaults in the entries of a comment, each about one parameter or member. The first one counts."""
     done: set[str] = set()
     for name, said in _said(comment, known):
         if name not in done:
@@ -179,7 +176,7 @@ def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str
 
 
 def _said(comment: _Numbered, known: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
-    """Names among `known`, each with a default that a comment states of it, and the line."""
+    """Names among `known`, each with a default that a comment states for it, and its line."""
     entry: _Numbered = []
     name, indent = "", 0
     for place, line in [*comment, (0, "")]:
@@ -207,7 +204,7 @@ def _said(comment: _Numbered, known: Collection[str]) -> Iterator[tuple[str, tup
 
 
 def _parameters(language: str, lines: Sequence[str], symbol: Symbol) -> dict[str, tuple[str, int]]:
-    """The defaults of a function's parameters, and of the options that it takes apart."""
+    """The defaults of a function's parameters, and of the options that it destructures."""
     last = min(symbol.end_line, symbol.line + 40)
     known = {name: (form, symbol.line) for name, form in parameters_of(language, symbol.signature)}
     if has_rule(language, "taken_apart"):
@@ -240,8 +237,9 @@ def _of_type(
 def _given_apart(
     language: str, text: str, symbols: Sequence[Symbol], defaults: Sequence[Claim]
 ) -> dict[str, list[tuple[str, int]]]:
-    """The values that fields without one of their own get elsewhere in the file: in a table of defaults, or by an
-    attribute. Joined name -> values and lines."""
+    """The values that fields without a default get elsewhere in the file, in a table of defaults or by an attribute:
+    normalised name to values and lines.
+    """
     found: dict[str, list[tuple[str, int]]] = {}
     places = Lines(text)
     for at, name, form in tables(text):
@@ -263,7 +261,7 @@ def _given_apart(
 
 
 def _of_help(text: str, lines: Sequence[str], defaults: Sequence[Claim]) -> Iterator[Claim]:
-    """What the help text in a call says of the default that the same call gives."""
+    """Defaults in a call's help text that differ from the default in the same call."""
     flags = [claim for claim in defaults if claim.how == "default" and claim.name.startswith("--")]
     if not flags:
         return

@@ -1,8 +1,8 @@
-"""Defaults in documents, where name and value stand in one line: `MAX_SIZE` (default: 60), a column "Default".
-And those that configuration files give.
+"""Defaults in documents, where name and value are on one line: `MAX_SIZE` (default: 60), a column "Default"; and those
+in configuration files.
 
-`wording` says which sentences state a default; this module says whose. A sentence that leaves it open does not count,
-and neither does a name in a line above, in a heading or in a signature: in 34 repositories these led to no true entry.
+`wording` recognises sentences that state a default; this module finds the name. A sentence that leaves it open does not
+count, nor does a name in a line above, in a heading or in a signature: in 34 repositories these led to no true entry.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ _SHORT = lazily(r"^(?:`{1,2}-\w(?: <[^<>`]{0,40}>)?`{1,2}|-\w\b)?\s*(?:,|/|\bor\
 
 
 def _subject(line: str, phrase: int, named: list[_Mention]) -> str:
-    """The name whose default a phrase states: the one that the line begins with, or the only one in the sentence."""
+    """The name whose default a phrase states: the one at the start of the line, or the only one in the sentence."""
     if not named:
         return ""
     begin = _BULLET.match(line)
@@ -131,7 +131,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _columns(line: str) -> tuple[int, int] | None:
-    """The columns of names and of defaults in a table's head, (-1, -1) if it has no column of defaults."""
+    """The columns of names and of defaults in a table's head; (-1, -1) if it has no column of defaults."""
     heads = [re.sub(r"[*_]|`.*", "", cell).strip().lower() for cell in _cells(line)]
     of_defaults = [i for i, head in enumerate(heads) if re.fullmatch(r"defaults?(?: values?)?", head)]
     names = [
@@ -172,7 +172,7 @@ _GIVEN_VALUE = lazily(
 
 
 def value_of(text: str) -> str:
-    """The form of a value as configuration files write it, "" if it is not one."""
+    """The normal form of a value as configuration files write it; "" if it is none."""
     found = _GIVEN_VALUE.match(text.rstrip("\r"))
     if found is None:
         return ""
@@ -208,7 +208,7 @@ _REMARKED = lazily(rb"(?m)^[ \t]*(?:[#;]+[ \t]?(.*)|.*)$")
 
 
 def settings(path: str, source: bytes) -> Iterator[Claim]:
-    """The values in a template of a configuration, also those that are commented out, and the defaults in comments."""
+    """The values in a configuration template, including commented-out ones, and the defaults in comments."""
     if len(source) > _MAX_BYTES:
         return
     yield from statements(_REMARKED.sub(lambda found: found[1] or b"", source))

@@ -1,4 +1,4 @@
-"""How the claims of a file are read, by its path: as code, a document or a configuration file, or not at all."""
+"""Decides by its path how a file's claims are read: as code, a document or a configuration file, or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _pattern(name: str) -> re.Pattern[str]:
 
 
 def place_kind(path: str, language: str) -> str:
-    """The kind of place that a file is, "" if its claims do not count. Part of the key of its record in the cache."""
+    """The kind of place that a file is; "" if its claims do not count. Part of the key of its record in the cache."""
     from lci_py.source.syntax.languages import TEXT, is_test  # a reader of the index needs no grammars
 
     base = path.rpartition("/")[2]
@@ -33,7 +33,7 @@ def place_kind(path: str, language: str) -> str:
 
 
 def is_elsewhere(path: str) -> bool:
-    """Whether a file says nothing about this project: it is an example, foreign code, history or a translation."""
+    """Whether a file says nothing about this project: it is an example, third-party code, history or a translation."""
     folder, _, base = path.rpartition("/")
     is_example = "example" in base.lower().partition(".")[0]
     return is_example or bool(_pattern("elsewhere").search(f"{folder}/") or _pattern("bundler").search(base))
@@ -45,7 +45,7 @@ def is_template(path: str) -> bool:
 
 
 def documented_folder(path: str) -> str:
-    """The folder whose code a document is about: its own, or the parent of its folder of documents; "" for all."""
+    """The folder whose code a document is about: its own, or the parent of its documentation folder; "" for all."""
     folder = path.rpartition("/")[0]
     found = _pattern("documents").search(f"/{folder}/")
     around = folder[: max(found.start() - 1, 0)] if found else folder
@@ -53,11 +53,11 @@ def documented_folder(path: str) -> str:
 
 
 def is_documentation(path: str) -> bool:
-    """Whether a file is in a folder of documents, where code only shows how something is used."""
+    """Whether a file is in a documentation folder, where code only shows how something is used."""
     return bool(_pattern("documents").search(path))
 
 
 def is_configuration(path: str, scope: str) -> bool:
-    """Whether code is about settings, by the name of its file or of the scope around it."""
+    """Whether code is about settings, by the name of its file or of its enclosing scope."""
     base = path.rpartition("/")[2].partition(".")[0]
     return bool(_pattern("settings").search(base) or _pattern("settings").search(scope))

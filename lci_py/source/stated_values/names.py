@@ -1,4 +1,4 @@
-"""Names of settings: which are specific enough to compare, and a common form of their spellings."""
+"""Names of settings: which are specific enough to compare, and the normal form of their spellings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def last_part(name: str) -> str:
 
 
 def claimed(name: str) -> str:
-    """The common form of the names of one setting: `MAX_SIZE`, `--max-size`, `a.maxSize`, `DEFAULT_MAX_SIZE`."""
+    """The normal form of the names of one setting: `MAX_SIZE`, `--max-size`, `a.maxSize`, `DEFAULT_MAX_SIZE`."""
     return _DEFAULT.sub("", joined(last_part(name.lstrip("-")).replace("-", "")))
 
 

@@ -1,4 +1,4 @@
-"""Values in a normal form, whether two of them mean the same, and the literals of code.
+"""Literal values in normal form, and whether two of them mean the same.
 
 The form is text: `60`, `0.5`, `60s` and `10MB` for numbers, `true` and `false`, and strings in double quotes.
 """
@@ -43,7 +43,7 @@ _TOKEN = lazily(r"[\w.+:/@-]{1,80}$")
 
 
 class Value(NamedTuple):
-    """A value, read back from its form."""
+    """A value, parsed from its normal form."""
 
     kind: str  # number, boolean or string
     number: float = 0.0
@@ -52,7 +52,7 @@ class Value(NamedTuple):
 
 
 def number(text: str, unit: str = "") -> str:
-    """The form of a number as it is written, "" if it is not one, or at least 1e30."""
+    """The normal form of a number; "" if it is none, or at least 1e30."""
     plain = re.sub(r"[_',]", "", text)
     try:
         value = int(plain, 0) if re.match(r"[+-]?0[xXbBoO]", plain) else float(plain)
@@ -74,12 +74,12 @@ def _singular(unit: str) -> str:
 
 
 def string(text: str) -> str:
-    """The form of a string, "" if it is empty, stands for no value (`none`, `n/a`), or cannot be quoted."""
+    """The normal form of a string; "" if it is empty, stands for no value (`none`, `n/a`), or cannot be quoted."""
     return "" if text.strip().lower() in _NOTHING or '"' in text or "\n" in text else f'"{text}"'
 
 
 def word(text: str) -> str:
-    """The form of a number, boolean or string that is written without quotes, in a configuration file or in prose."""
+    """The normal form of an unquoted number, boolean or string, in a configuration file or in prose."""
     text = text.strip()
     lower = text.lower()
     if lower in _TRUE or lower in _FALSE:
@@ -90,7 +90,7 @@ def word(text: str) -> str:
 
 
 def read(form: str) -> Value | None:
-    """The value of a form, None if the text is not one."""
+    """The value of a normal form; None if the text is none."""
     if form in ("true", "false"):
         return Value("boolean", float(form == "true"))
     if len(form) >= 2 and form[0] == form[-1] == '"':
@@ -182,18 +182,17 @@ _NO_VALUE = lazily(r"(?:None|null|nil|undefined|NULL|nullptr|Nothing|undef|\(?\s
 
 
 def literal_at(text: str, start: int) -> tuple[str, int]:
-    """The form of the literal at a place, and where it ends; ("", start) if there is none, or it is part of more."""
+    """The normal form of the literal at an offset, and its end; ("", start) if there is none, or it is part of more."""
     found = _VALUE.match(text, start)
     form = _form(found) if found is not None else ""
     return (form, found.end()) if found is not None and form else ("", start)
 
 
 def literal(text: str, start: int = 0, *, tuples: bool = False) -> str:
-    """The form of the literal in `text` at `start`: `COMPUTED` for anything else, "" for null and the like.
+    """The normal form of the literal in `text` at `start`: `COMPUTED` for anything else, "" for null and the like.
 
     Args:
         text: A signature.
-        start: Where the value begins.
         tuples: Whether a comma after the value makes it a tuple, which is `COMPUTED`.
     """
     field = _FIELD.match(text, start)  # of a dataclass or a settings class
@@ -236,7 +235,7 @@ def _form(found: re.Match[str]) -> str:
 
 
 def _product(text: str) -> str:
-    """The form of `10 * 1024 * 1024` or `1 << 20`; "" if both are mixed, or if it is too large for a setting."""
+    """The value of `10 * 1024 * 1024` or `1 << 20`; "" if both are mixed, or if it is too large for a setting."""
     factors = [int(factor.replace("_", "")) for factor in re.findall(r"\d[\d_]*", text)]
     if "<<" in text:
         if "*" in text or len(factors) != 2 or factors[1] > 62:
@@ -260,11 +259,11 @@ _BLANK = lazily(r"\s+")
 
 
 def code_value(language: str, kind: str, name: str, signature: str) -> str:
-    """The value of a constant, variable, field or macro in its one form.
+    """The value of a constant, variable, field or macro in normal form.
 
     Returns:
         "" if it has none (`int x;`, `x = None`), or only its own name (as the names of events do); `COMPUTED` if the
-        value is not a literal.
+            value is not a literal.
     """
     value = _value(language, kind, name, signature)
     return "" if value[:1] == '"' and joined(value[1:-1].replace("-", "")) == joined(name) else value

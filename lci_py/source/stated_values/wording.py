@@ -1,4 +1,4 @@
-"""How a sentence states a default: "default: 60", "defaults to 60", "60 by default", "60 unless given".
+"""Recognises sentences that state a default: "default: 60", "defaults to 60", "60 by default", "60 unless given".
 
 Sentences about another time, another case or an example do not count, and neither do bounds ("at least 60") or one of
 several values: nothing is guessed.
@@ -61,7 +61,7 @@ _OF_UNLESS = lazily(r"unless (?:\S+ says?|you say) otherwise|unless overrid\w+|s
 
 
 class Stated(NamedTuple):
-    """A default in a text."""
+    """A default stated in a text."""
 
     start: int  # of the phrase or the value, whichever comes first
     value: re.Match[str]
@@ -92,7 +92,7 @@ def stated(text: str) -> list[Stated]:
 
 
 def holds(text: str, one: Stated) -> bool:
-    """Whether the sentence around a value is about the present, and about no special case."""
+    """Whether the sentence around a value is about the present, and not about a special case."""
     start = one.value.start()
     first = max(text.rfind(". ", 0, start), text.rfind("; ", 0, start)) + 1
     last = text.find(". ", one.end)
@@ -103,7 +103,7 @@ def holds(text: str, one: Stated) -> bool:
 
 
 def form_of(found: re.Match[str]) -> str:
-    """The form of a value in a text, "" if it is none that can be compared."""
+    """The normal form of a value in a text; "" if it cannot be compared."""
     groups = found.groupdict()
     if groups.get("bare") is not None:
         return word(groups["bare"])
@@ -118,7 +118,7 @@ def form_of(found: re.Match[str]) -> str:
 
 
 def _code_form(text: str) -> str:
-    """The form of a value in a code span, "" if the span is the name of something."""
+    """The normal form of a value in a code span; "" if the span is the name of something."""
     quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
     if quoted:
         return string(quoted[1] if quoted[1] is not None else quoted[2])

@@ -1,4 +1,4 @@
-"""How many arguments a call has and how many parameters a definition takes, in languages with overloading.
+"""The number of a call's arguments and of a definition's parameters, in languages with overloading.
 
 A definition's arity is one number, so that tables of symbols stay small: the least number of arguments times 256, plus
 the most. `UNKNOWN` stands for any number of arguments or parameters.
@@ -33,7 +33,7 @@ def packed(least: int, most: int) -> int:
 
 
 def with_least(arity: int, least: int) -> int:
-    """The same arity with another least number of arguments."""
+    """The same arity with another minimum."""
     return packed(least, arity % _WIDTH)
 
 
@@ -51,19 +51,19 @@ def takes(arity: int, arguments: int) -> bool:
 
 
 def lacks_only_defaults(arity: int, arguments: int) -> bool:
-    """Whether so few arguments would do if the parameters had defaults, as a prototype elsewhere may say."""
+    """Whether so few arguments would be allowed if the parameters had defaults, as a prototype may declare."""
     most = arity % _WIDTH
     return arity >= 0 and (most == _MANY or arguments <= most)
 
 
 def arguments_of(language: str, call: Node, callee: Node) -> int:
-    """The number of arguments of a call, `UNKNOWN` if it has no list of its own or one argument stands for many."""
+    """The number of arguments of a call; `UNKNOWN` if it has no argument list or one argument stands for many."""
     count = _ARGUMENTS.get(table_of(language).get("arguments", ""))
     return count(call, callee) if count is not None else UNKNOWN
 
 
 def arity_of(language: str, kind: str, node: Node, name: Node) -> int:
-    """The arity of a definition, `UNKNOWN` where the language does not tell definitions apart by it."""
+    """The arity of a definition; `UNKNOWN` if the language does not overload by it."""
     count = _PARAMETERS.get(table_of(language).get("parameters", ""))
     has_one = kind in FUNCTION_KINDS or (kind in TYPE_KINDS and not has_rule(language, "function_arity"))
     return count(node, name) if count is not None and has_one else UNKNOWN
@@ -197,7 +197,6 @@ def _counted(
     """The arity of a parameter list.
 
     Args:
-        group: The node of the list.
         parameters: Types of children that are parameters.
         many: Types of children, or of their parts, that stand for any number of parameters.
         defaults: The token that gives a parameter a default.
@@ -310,7 +309,7 @@ def _elixir_parameters(node: Node, name: Node) -> int:
 
 
 def _by_name(*functions: Callable[[Node, Node], int]) -> dict[str, Callable[[Node, Node], int]]:
-    """By the name that a language's table has for it: `kotlin` for `_kotlin_arguments`."""
+    """The functions by the names that a language's table has for them: `kotlin` for `_kotlin_arguments`."""
     return {function.__name__.strip("_").rpartition("_")[0]: function for function in functions}
 
 

@@ -1,4 +1,4 @@
-"""The query matches of one file, sorted by role. docs/languages.md lists the captures; this is their only reader."""
+"""The query matches of one file, sorted by role. docs/languages.md lists the captures; only this module reads them."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Entity:
     apart: bool = False  # inside a type, but not its member
 
     def passes(self, around: Entity) -> bool:
-        """Whether it belongs to the entity outside of `around`, although it is inside `around`."""
+        """Whether it belongs to the entity enclosing `around`, although it is inside `around`."""
         if self.kind in ("field", "property") and around.kind == "constructor":
             return True  # a parameter of a constructor that is a member of the class
         return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
@@ -132,7 +132,7 @@ class Captured:
         ]
 
     def _trim(self) -> None:
-        """Take blanks and comments off the ends: a block made by indentation reaches to the next statement."""
+        """Remove blanks and comments from the ends: a block made by indentation reaches to the next statement."""
         comments = {
             node.start_byte + len(self.source[node.start_byte : node.end_byte].rstrip()): node.start_byte
             for _, node, text in self.prefixes.values()
@@ -155,7 +155,7 @@ class Captured:
                 entity.end = end
 
     def row(self, byte: int) -> int:
-        """The row of a byte, from 0. Asked in the order of the file, it takes less time than a node's `start_point`."""
+        """The row of a byte, from 0. In ascending order this is faster than a node's `start_point`."""
         before, row = self._last
         if before <= byte < before + _NEAR:
             row += self.source.count(b"\n", before, byte)
@@ -258,7 +258,7 @@ class Captured:
 
 
 def _is_statement(node: Node, name: Node, text: str) -> bool:
-    """Whether a function of C is none: a keyword after an error, or a block after a macro (`guard(lock) {`)."""
+    """Whether a C function is really a statement: a keyword after an error, or a block after `guard(lock)`."""
     around = name.parent
     if around is None or not around.type.endswith("_declarator"):
         return False
@@ -269,7 +269,7 @@ def _is_statement(node: Node, name: Node, text: str) -> bool:
 
 
 def _shape(names: tuple[str, ...]) -> tuple[str, str, str]:
-    """The role of a match, from its capture names, the capture that holds the whole node, the kind of a definition."""
+    """The role of a match, by its capture names, the capture that holds the whole node, and the definition's kind."""
     for name in names:
         if name.startswith("definition."):
             return "definition", name, name.partition(".")[2]
@@ -283,7 +283,8 @@ def _shape(names: tuple[str, ...]) -> tuple[str, str, str]:
 
 def finish(entities: list[Entity], source: bytes) -> None:
     """Extend functions whose body does not parse, such as one that an #if cuts in half, to the next brace at the start
-    of a line: the tree has only pieces of the body."""
+    of a line: the tree has only pieces of the body.
+    """
     unfinished = [one for one in entities if one.role == "definition" and one.node.type == "function_declarator"]
     braces = [match.end() for match in re.finditer(rb"\n}", source)] if unfinished else []
     for entity in unfinished:
@@ -292,7 +293,7 @@ def finish(entities: list[Entity], source: bytes) -> None:
 
 
 class Finder:
-    """The innermost entity around a byte."""
+    """Finds the innermost entity that encloses a byte."""
 
     def __init__(self, entities: list[Entity]) -> None:
         self.entities = entities
@@ -305,14 +306,14 @@ class Finder:
         return index
 
     def symbol(self, byte: int) -> int:
-        """The innermost symbol around a byte, -1 if none."""
+        """The innermost symbol that encloses a byte; -1 if none."""
         index = self.enclosing(byte)
         while index >= 0 and self.entities[index].symbol < 0:
             index = self.entities[index].outer
         return self.entities[index].symbol if index >= 0 else -1
 
     def user(self, byte: int) -> int:
-        """The innermost function around the use of a macro that begins at a byte, -1 if none, or if it defines it."""
+        """The innermost function around the use of a macro at a byte; -1 if none, or if the use defines it."""
         index = self.enclosing(byte)
         while index >= 0:
             entity = self.entities[index]
@@ -322,7 +323,7 @@ class Finder:
         return -1
 
     def caller(self, byte: int, symbols: list[Symbol], *, of_variables: bool) -> int:
-        """The innermost function around a byte, or else another symbol that the call is attributed to.
+        """The innermost function that encloses a byte, or else another symbol that the call is attributed to.
 
         That is the innermost symbol if `of_variables`. Otherwise it is the innermost type or module: a call that
         initialises a variable is made by the scope of the variable.

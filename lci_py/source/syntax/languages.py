@@ -1,4 +1,4 @@
-"""The only reader of grammars/: which language a file is in, and its parser and combined query.
+"""Reads grammars/: the language of a file, its parser and its combined query.
 
 A language is a folder with a `language.toml` and `*.scm` files; docs/languages.md describes both. All queries of one
 language are compiled into a single tree-sitter query, which runs in C, once per file.
@@ -54,7 +54,7 @@ def decodable(source: bytes) -> bytes:
 
 
 def _overwritten(match: re.Match[bytes]) -> bytes:
-    """Spaces in place of a match, save for its groups: each becomes its own name, or stays if it is named `kept…`."""
+    """Blanks in place of a match, except its groups: each becomes its own name, or stays if it is named `kept…`."""
     text = _VISIBLE.sub(b" ", match.group())
     for name, number in match.re.groupindex.items() if match.lastindex else ():
         at = match.start(number) - match.start()
@@ -73,10 +73,10 @@ def _of_bytes(text: str | None) -> re.Pattern[bytes] | None:
 
 
 class Parsed(NamedTuple):
-    """A syntax tree, the text that it was made of, and the uses of macros that the text has other words for.
+    """A syntax tree, the text that was parsed, and the uses of macros that were replaced in that text.
 
-    `lost` has the ranges of bytes that the text has blanks for, because they do not parse beside the others; `apart` is
-    the tree of these alone.
+    `lost` has the byte ranges that were blanked because they do not parse beside the others; `apart` is the tree of
+    these alone.
     """
 
     tree: Tree
@@ -87,12 +87,12 @@ class Parsed(NamedTuple):
 
     @property
     def has_errors(self) -> bool:
-        """Whether the grammar does not know all of the file."""
+        """Whether the grammar cannot parse the whole file."""
         return self.apart is not None or self.tree.root_node.has_error
 
     @property
     def lost_lines(self) -> int:
-        """How many lines do not parse."""
+        """The number of lines that do not parse."""
         root = self.tree.root_node
         lines: set[int] = set()
         for start, end in (*self.lost, *(errors(root) if root.has_error else ())):
@@ -101,7 +101,7 @@ class Parsed(NamedTuple):
         return len(lines)
 
     def root_at(self, byte: int) -> Node:
-        """The root of the tree that has what stands at a byte."""
+        """The root of the tree that covers a byte."""
         place = bisect_right(self.lost, (byte, len(self.text))) - 1
         if self.apart is not None and place >= 0 and byte < self.lost[place][1]:
             return self.apart.root_node
@@ -162,12 +162,10 @@ class LanguageSpec:
         return source if self.blank is None else self.blank.sub(_overwritten, source)
 
     def is_blanked(self, source: bytes, line: int, byte: int) -> bool:
-        """Whether a byte may be overwritten by `blanked`.
+        """Whether `blanked` may overwrite a byte.
 
         Args:
-            source: The file's bytes.
-            line: Where the byte's line starts. A text that is blanked begins and ends on one line.
-            byte: The byte.
+            line: Where the byte's line starts. A blanked text begins and ends on one line.
         """
         if self.blank is None:
             return False
@@ -185,7 +183,7 @@ class LanguageSpec:
 
     @cached_property
     def marks_text(self) -> bool:
-        """Whether the queries capture what holds no identifiers."""
+        """Whether the queries capture the nodes without identifiers."""
         return any(path.name == "text.scm" for path in self.query_files)
 
     @cached_property
@@ -217,7 +215,7 @@ class LanguageSpec:
         return self._recovered(Parsed(tree, text, uses), limits)
 
     def _better(self, text: bytes, tree: Tree, found: list[tuple[int, int]], limits: Limits) -> tuple[bytes, Tree]:
-        """Of a text with errors and what a second attempt makes of it, the one with fewer bytes in errors."""
+        """The text with fewer bytes in errors: the given one, or that of a second attempt."""
         if self.divided:
             edits = [(match.end() - 1, b";") for match in self.divided.finditer(text)]
         elif self.unknown:
@@ -232,7 +230,7 @@ class LanguageSpec:
         return text, tree
 
     def _recovered(self, parsed: Parsed, limits: Limits) -> Parsed:
-        """A text without the parts that do not parse, if it then has fewer bytes in errors than before."""
+        """The text without the parts that do not parse, if it then has fewer bytes in errors than before."""
         before = cost(errors(parsed.tree.root_node))
         if not before:
             return parsed
@@ -271,7 +269,7 @@ class LanguageSpec:
             raise
 
     def matches_of(self, parsed: Parsed, limits: Limits) -> Matches:
-        """What the combined query finds in a tree, and in that of the lines that did not parse beside them."""
+        """The matches of the combined query in a tree, and in that of the lines that did not parse beside them."""
         found = self.matches(parsed.tree.root_node, limits)
         if parsed.apart is not None:
             starts = [start for start, _ in parsed.lost]
@@ -284,7 +282,7 @@ class LanguageSpec:
         return found
 
     def matches(self, root: Node, limits: Limits) -> Matches:
-        """What the combined query finds, down to a depth of `max_nesting`.
+        """The matches of the combined query, down to a depth of `max_nesting`.
 
         Raises:
             OutOfTime: It took longer than `limits` allow.
@@ -396,7 +394,7 @@ def language_of(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def language_aliases() -> dict[str, str]:
-    """What languages are called besides their names."""
+    """Other names of languages."""
     names = language_names()
     found = {alias: name for name, spec in load_languages().items() for alias in spec.aliases}
     for name, spec in load_languages().items():
@@ -436,10 +434,7 @@ def _shared() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
 
 
 def detect(path: str, head: bytes = b"") -> str:
-    """The language of a file, from its name, its first bytes where two languages share a suffix, or a `#!` line.
-
-    `text` if no grammar claims it.
-    """
+    """The language of a file by its name, `head` (for shared suffixes) or `#!` line; `text` if no grammar claims it."""
     suffixes, filenames, interpreters = _by_key()
     base = path.rsplit("/", 1)[-1]
     if base in filenames:

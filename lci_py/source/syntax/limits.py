@@ -37,7 +37,7 @@ _expendable = False
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the settings say about one file's extraction; docs/languages.md says what lies beyond each bound."""
+    """Bounds on one file's extraction, from the settings; docs/languages.md describes what happens beyond each."""
 
     max_line_bytes: int = LONG_LINE  # a file with a longer line is no source, and is left out
     max_nesting: int = 500  # depth of the syntax tree
@@ -55,7 +55,7 @@ class OutOfTime(Exception):
 
 
 def graver(one: str, other: str) -> str:
-    """The graver of two of `LIMIT_REASONS`, or of one and ""."""
+    """The graver of two of `LIMIT_REASONS`; either may be ""."""
     return min(filter(None, (one, other)), key=LIMIT_REASONS.index, default="")
 
 

@@ -85,7 +85,7 @@ def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[byt
 
 
 def called_in(source: bytes, start: int, end: int) -> list[Called]:
-    """The calls in a macro's text, in its order.
+    """The calls in a macro's text, in order.
 
     Parameters of the macro are not calls, nor are names that are pasted together (`f_##x`). A text that is just a name
     counts as a call of it with `arity.NAMED` arguments.
@@ -132,7 +132,7 @@ def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes 
 
 
 def _receiver(tokens: list[_Token], place: int) -> str | None:
-    """The receiver of a name: `a` in `a::b`, or "". None if the name is a part of one, or a member of an expression."""
+    """The receiver of a name: `a` in `a::b`, or "". None for a part of a receiver, or a member of an expression."""
     parts: list[str] = []
     while place > 0 and tokens[place - 1].text in (b"##", b"::", b"->", b"."):
         joint = tokens[place - 1].text
@@ -224,7 +224,8 @@ def uses(
     known: dict[bytes, Template], calls: list[dict[str, list[Node]]]
 ) -> Iterator[tuple[Node, Node, str, list[Called]]]:
     """The functions that are defined by uses of macros outside of functions: the use, the macro's name in it, the
-    function's name, and the calls in the function."""
+    function's name, and the calls in the function.
+    """
     left = _MOST_USES
     for captures in calls if known else ():
         callee, call = captures["callee"][0], captures["call"][0]

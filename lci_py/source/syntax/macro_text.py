@@ -1,8 +1,8 @@
-"""Macros of C that stand where its grammar knows no macro, rewritten before parsing. Offsets and lines stay.
+"""Rewrites C macros that the grammar does not expect, before parsing. Offsets and lines stay.
 
 - Attributes (`__init`, `__alloc_size(1)`) become blanks.
 - Macros that define what an argument names become a plain definition of it: `static DEFINE_MUTEX(lock);` is read as
-  `static int          lock ;`, and `SYSCALL_DEFINE2(dup2, …) {` as `int            (dup2)     {`.
+`static int          lock ;`, and `SYSCALL_DEFINE2(dup2, …) {` as `int            (dup2)     {`.
 - A loop (`for_each_cpu(cpu) {`) becomes a call with a semicolon, and a block after it.
 - `} while_each_thread(g, p);` becomes a `while`, and an `else` in an `#if` of its own loses the directives.
 - A type as an argument (`container_of(p, struct list, head)`) loses its keyword.
@@ -53,15 +53,14 @@ class Use(NamedTuple):
 
 
 class MacroText:
-    """Rewrites the macros that a table names."""
+    """Rewrites the macros that a table lists."""
 
     def __init__(self, attributes: Iterable[str], loops: Iterable[str], defines: dict[str, tuple[bool, int]]) -> None:
-        """
-        Args:
-            attributes: Macros that stand beside a declaration and mean nothing to the index.
-            loops: Macros before a block, besides those with `for_each` in their name.
-            defines: Macro -> whether it defines a function, rather than a variable, and the number of the argument
-                that names it, from 1; if there are fewer, the last one does.
+        """Args:
+        attributes: Macros beside a declaration that mean nothing to the index.
+        loops: Macros before a block, besides those with `for_each` in their name.
+        defines: Macro to whether it defines a function, rather than a variable, and the number of the argument that
+            names it, from 1; if there are fewer, the last one does.
         """
         self._defines = {name.encode(): what for name, what in defines.items()}
         first = b"[A-Za-z_]" if any(not name[:1].isupper() for name in self._defines) else b"[A-Z]"
@@ -128,7 +127,7 @@ class MacroText:
 
 
 def _words(prefix: bytes, names: Iterable[bytes]) -> tuple[bytes, re.Pattern[bytes]] | None:
-    """A pattern for names that begin alike, with what follows in parentheses for those that end in one."""
+    """A pattern for names with a common prefix; those that end in a parenthesis match their arguments as well."""
     parts = []
     for name in sorted(names, reverse=True):
         if name.startswith(prefix):
@@ -152,7 +151,7 @@ def _attributes(source: bytes, pattern: re.Pattern[bytes]) -> Iterator[tuple[int
 
 
 def _group(source: bytes, opening: int) -> list[int] | None:
-    """Where the parts of a group in parentheses end: its opening, its commas, its closing. None for a long one."""
+    """The ends of the parts of a group in parentheses: its opening, its commas, its closing. None for a long one."""
     depth, ends = 0, [opening]
     for match in _GROUP.finditer(source, opening, opening + _READ):
         mark = match.group()
@@ -226,8 +225,7 @@ def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
-    """What the grammar does not understand in `#define`: `args...` as the last parameter, and comments before the rest
-    of the text."""
+    """Syntax of `#define` that the grammar does not know: `args...` as the last parameter, comments inside the text."""
     done = 0
     for match in _DEFINE.finditer(source):
         if match.start() < done:
@@ -247,7 +245,7 @@ def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def edited(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
-    """The source with texts in other places, the first of those that overlap."""
+    """The source with replacements applied; of overlapping ones, the first."""
     parts, done = [], 0
     for start, text in sorted(edits):
         if start >= done:

@@ -29,11 +29,11 @@ class Used(NamedTuple):
 
 
 def in_program(imports: list[dict[str, list[Node]]], conditions: list[Node]) -> list[dict[str, list[Node]]]:
-    """The imports without those in definitions of macros; those in the arguments of macros come last.
+    """The imports outside of macro definitions; those in the arguments of macros come last.
 
     Args:
         imports: The captures of each import.
-        conditions: Among other nodes, all definitions of macros.
+        conditions: Nodes, among them all definitions of macros.
     """
     plain = [captures for captures in imports if captures["import"][0].type != "use"]
     if len(plain) == len(imports):
@@ -48,7 +48,7 @@ def in_program(imports: list[dict[str, list[Node]]], conditions: list[Node]) -> 
 
 
 def path_before(source: bytes, start: int) -> str:
-    """The path before a name, as far as `a::b::` goes: among tokens a query sees the last part of a path only."""
+    """The path `a::b::` before a name: among tokens a query captures only the last part of a path."""
     if source[max(0, start - 2) : start] != b"::":
         return ""
     match = _PATH.search(source[max(0, start - _PATH_READ) : start])
@@ -56,7 +56,7 @@ def path_before(source: bytes, start: int) -> str:
 
 
 def used_in(source: bytes, start: int) -> list[Used]:
-    """The names that the declaration imports whose `use` is at `start`; none if it is not a whole declaration."""
+    """The names imported by the declaration whose `use` is at `start`; none if it is not a whole declaration."""
     tokens: list[str] = []
     place, stop = start + len(b"use"), min(len(source), start + _READ)
     while place < stop:
@@ -77,7 +77,7 @@ def used_in(source: bytes, start: int) -> list[Used]:
 
 
 class _Reader:
-    """Reads a tree of paths: `a::{b as c, d::*}`."""
+    """Parses a tree of paths: `a::{b as c, d::*}`."""
 
     def __init__(self, tokens: list[str]) -> None:
         self._tokens = tokens
@@ -89,7 +89,7 @@ class _Reader:
         return found
 
     def tree(self, around: tuple[str, ...], depth: int) -> Iterator[Used]:
-        """The names of the tree at `place`, which is afterwards behind it, inside the paths `around`."""
+        """The names of the tree at `place`, inside the paths `around`; `place` moves past it."""
         path = list(around)
         self._next("::")
         while self.place < len(self._tokens) and depth < _DEEPEST:

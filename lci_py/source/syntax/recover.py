@@ -1,10 +1,9 @@
-"""The last attempt at a file whose syntax tree has errors: the parts that do not parse are found and left out.
+"""The last attempt at a file whose syntax tree has errors: finds the parts that do not parse and leaves them out.
 
-The lines of a file are taken apart by their indentation: a part is a line with the deeper lines below it and the line
-that closes them. Halves of a level's parts are parsed until those are found that add errors; these are taken apart in
-turn. What remains becomes blanks, of the same length: a statement, a directive, or a head, of which the keyword, the
-name and the brace stay if it holds definitions. So a construct that the grammar does not know costs its line, not the
-rest of the file.
+The lines of a file are divided by their indentation: a part is a line with the deeper lines below it and the line that
+closes them. The parts of a level are bisected until those are found that add errors; these are divided in turn. What
+remains is blanked at the same length: a statement, a directive, or a head, whose keyword, name and brace stay if it
+holds definitions. So a construct that the grammar does not know costs its line, not the rest of the file.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _SPANNING = lazily(
 
 
 class Culprit(NamedTuple):
-    """Lines that do not parse, and the numbers of those around them that they need."""
+    """Lines that do not parse, and the numbers of the enclosing lines that they need."""
 
     first: int
     last: int
@@ -63,18 +62,16 @@ class _Part(NamedTuple):
 
 
 class _Spent(Exception):
-    """So much was parsed that the rest is left as it is."""
+    """The budget for parsing is used up; the rest is left as it is."""
 
 
 class Recovery:
-    """Looks for the parts of a text that do not parse."""
+    """Finds the parts of a text that do not parse."""
 
     def __init__(self, text: bytes, cost: Callable[[bytes], int], suspects: Iterable[int] = ()) -> None:
-        """
-        Args:
-            text: What was parsed.
-            cost: The bytes in errors of the tree of a text.
-            suspects: Bytes at which the tree of the whole text has errors.
+        """Args:
+        cost: Returns the number of bytes in errors of a text's tree.
+        suspects: Bytes at which the tree of the whole text has errors.
         """
         self.lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", text)
         self._starts = list(accumulate(map(len, self.lines), initial=0))
@@ -87,7 +84,7 @@ class Recovery:
         self._suspects = sorted({bisect_right(self._starts, byte) - 1 for byte in suspects})
 
     def text(self) -> bytes:
-        """The text with blanks for what does not parse; offsets and lines stay."""
+        """The text with blanks for the parts that do not parse; offsets and lines stay."""
         for _ in range(_ROUNDS):
             done = len(self.culprits)
             with suppress(_Spent):
@@ -101,7 +98,7 @@ class Recovery:
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """Where the text has blanks now, save for directives: starts and ends; what touches is one range."""
+        """The blanked ranges, except directives: starts and ends; adjacent ones are merged."""
         found: list[tuple[int, int]] = []
         lines = [(self._starts[first], self._starts[last]) for first, last, _ in self.culprits]
         for start, end in sorted([*lines, *self._edits]):
@@ -112,7 +109,7 @@ class Recovery:
 
     @property
     def size(self) -> int:
-        """The bytes that are blanks now."""
+        """The number of blanked bytes."""
         return self._blanked
 
     def _cost(self, numbers: Sequence[int]) -> int:
@@ -132,10 +129,10 @@ class Recovery:
 
         Args:
             runs: First lines, and the lines after the last ones.
-            around: Lines that hold them.
-            base: What these cost.
-            depth: How many parts hold them.
-            lifts: Whether one of these is a function: statements may stand in its other ones.
+            around: The enclosing lines.
+            base: Their cost.
+            depth: The number of enclosing parts.
+            lifts: Whether one of these is a function: the others may then contain statements.
         """
         parts = [part for run in runs for part in self._parts(*run)]
         framing = [part for part in parts if self._frames(part)]
@@ -152,7 +149,7 @@ class Recovery:
             self._enter(group[0], lines, cost, depth=depth, lifts=lifts)
 
     def _frame(self, around: list[int], framing: list[_Part], base: int) -> tuple[list[int], int]:
-        """The lines around with those of a level that others need, as far as these add no errors."""
+        """The enclosing lines with those of a level that others need, as far as these add no errors."""
         if not framing:
             return around, base
         frame = _with(around, [framing])
@@ -173,7 +170,7 @@ class Recovery:
         return frame, self._cost(frame)
 
     def _groups(self, framing: list[_Part]) -> list[list[_Part]]:
-        """What opens with what closes it: an `#if` with its branches and its end, a brace and its other half."""
+        """Each opening with what closes it: an `#if` with its branches and its end, a brace and its other half."""
         groups: list[list[_Part]] = []
         opened: dict[bool, list[list[_Part]]] = {True: [], False: []}
         for part in framing:
@@ -226,7 +223,7 @@ class Recovery:
         self.culprits.append(whole)
 
     def _reduce(self, part: _Part) -> bool:
-        """Leave of a head only what says what it is, and the brace at its end."""
+        """Reduce a head to its keyword and name, and the brace at its end."""
         head = b"".join(self.lines[part.first : part.inside])
         name = _HOLDER.search(head)
         if name is None:
@@ -275,12 +272,12 @@ class Recovery:
         return _DIRECTIVE.match(self.lines[part.first]) is not None
 
     def _frames(self, part: _Part) -> bool:
-        """Whether a part is needed by what is beside it: a directive, `<?php`, a bracket without its other half."""
+        """Whether adjacent parts need this one: a directive, `<?php`, a bracket without its other half."""
         line = self.lines[part.first]
         return line.startswith(b"<?") or self._is_directive(part) or self._depth(part) != 0
 
     def _depth(self, part: _Part) -> int:
-        """How many brackets a part opens and does not close."""
+        """The number of brackets that a part opens and does not close."""
         depth = 0
         for match in _BRACKETS.finditer(b"".join(self.lines[part.first : part.last])):
             mark = match.group()
@@ -329,7 +326,7 @@ class Recovery:
         return core + 1
 
     def _indentation(self, text: bytes) -> list[int]:
-        """The columns before each line's text, -1 for a blank line, a large number inside a comment or a string."""
+        """The column of each line's text; -1 for a blank line, a large number inside a comment or a string."""
         found = []
         for line in self.lines:
             bare = line.lstrip()

@@ -1,9 +1,9 @@
-"""The second attempt at a file of C whose syntax tree has errors: what stands in the parser's way becomes blanks.
+"""The second attempt at a C file whose syntax tree has errors: blanks out text that confuses the parser.
 
 These become blanks, of the same length, so that offsets and lines stay:
 
 - words that look like attributes, near an error: `__word` and `WORD`, with arguments or without, and empty or attribute
-  macros of the file, where a declaration has a word too many (`WORD int f(`, `int WORD f(`, `f(void) WORD {`);
+macros of the file, where a declaration has a word too many (`WORD int f(`, `int WORD f(`, `f(void) WORD {`);
 - macros that stand alone on a line at the margin, near an error;
 - the directives of a conditional that cuts a statement or a block in half, with its later branches;
 - the directives that an error consists of, such as those in the braces of an array.
@@ -67,7 +67,7 @@ _STATEMENT_END = lazily(rb"[;{}:]|\A")
 
 
 def errors(root: Node) -> list[tuple[int, int]]:
-    """Where the errors of a tree are, without those that are no more than a mark."""
+    """The byte ranges of a tree's errors, without those that are no more than a mark."""
     found, pending = [], [root] if root.has_error else []
     while pending:
         for child in pending.pop().children:
@@ -110,7 +110,7 @@ def cost(found: list[tuple[int, int]]) -> int:
 
 
 def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
-    """What to write where so that a text may have fewer errors; it keeps its length and its lines."""
+    """Edits after which a text may have fewer errors; its length and its lines stay."""
     found = found[:_MOST_ERRORS]
     edits = list(_conditionals(text, found))
     own = set(_OWN.findall(b"\n" + text))
@@ -121,7 +121,7 @@ def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
 
 
 def marked(tree: Tree, text: bytes, edits: list[Edit]) -> Tree:
-    """A tree that knows where its text is about to change; the parser keeps the rest of it."""
+    """The tree with the ranges that are about to change marked, so that the parser can reuse the rest."""
     row, line, at = 0, 0, 0
     for start, new in sorted(edits):
         points = []
@@ -171,8 +171,9 @@ def _attributes(text: bytes, start: int, end: int, own: set[bytes]) -> Iterator[
 
 
 def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arguments: bool) -> bool:
-    """Whether a word is one too many for a declaration: the word before it, or else the character; the word after it,
-    and what begins after that."""
+    """Whether a word is one too many for a declaration, given the word (or else the character) before it, the word
+    after it, and what begins after that.
+    """
     if before in _TAGS or (mark and mark not in b";{})*(]"):
         return False
     if after[:1].isalpha() or after[:1] == b"_":
@@ -216,7 +217,7 @@ def _conditionals(text: bytes, found: list[tuple[int, int]]) -> Iterator[Edit]:
 
 
 def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterator[Edit]:
-    """What to do with a conditional around which an error has so many bytes."""
+    """The edits for a conditional that `in_error` bytes of errors surround."""
     pairs = list(pairwise(branches))
     texts = [_NO_CODE.sub(b"", b"\n" + text[one.body : other.start]).rstrip() for one, other in pairs]
     directives = [_blank(text, one.start, one.body) for one in branches]

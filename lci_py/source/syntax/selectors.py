@@ -26,7 +26,7 @@ def is_selector(name: str) -> bool:
 
 
 def selector(node: Node) -> str:
-    """The name of a method, or of one that a message asks for: `initWithFrame:style:`, or `count` without arguments.
+    """The name of a method, or of the one that a message calls: `initWithFrame:style:`, or `count` without arguments.
 
     Args:
         node: A method's definition or declaration, or a message.
@@ -45,8 +45,9 @@ def selector(node: Node) -> str:
 
 
 def receiver_of(node: Node) -> str:
-    """The receiver of a message as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`. "" if it is no message
-    and no name. Messages that return an object of the same type, such as `alloc`, are left out."""
+    """The receiver of a message as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`; "" for other nodes.
+    Messages that return an object of the same type, such as `alloc`, are left out.
+    """
     parts: list[str] = []
     while node.type == "message_expression" and len(parts) < _MAX_CHAIN:
         name = selector(node)

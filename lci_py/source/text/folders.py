@@ -1,5 +1,4 @@
-"""Folders beside the sources: examples, benchmarks, documentation, code of others. What is in them comes after the
-sources."""
+"""Folders beside the sources: examples, benchmarks, documentation, third-party code. They rank after the sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of grammars/: where they are, and what one language's says. docs/languages.md describes the keys."""
+"""Reads the tables of grammars/. docs/languages.md describes the keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def grammars_dir() -> Path:
-    """Where grammars/ is: inside the package in a wheel, beside it in a checkout or an editable install."""
+    """The folder grammars/: inside the package in a wheel, beside it in a checkout or an editable install."""
     here = Path(__file__).resolve().parents[2]
     packaged = here / "grammars"
     return packaged if packaged.is_dir() else here.parent / "grammars"
@@ -20,7 +20,7 @@ def grammars_dir() -> Path:
 
 @cache
 def table_of(language: str) -> dict[str, Any]:
-    """All of a language's `language.toml`; {} for one without a grammar. A query reads those of its results only."""
+    """A language's `language.toml`; {} for one without a grammar. A query reads only those of its results."""
     try:
         return shared_table(f"{language}/language")
     except FileNotFoundError:
@@ -29,7 +29,7 @@ def table_of(language: str) -> dict[str, Any]:
 
 @cache
 def shared_table(name: str) -> dict[str, Any]:
-    """All of a file of grammars/, by its name without `.toml`.
+    """A file of grammars/, by its name without `.toml`.
 
     Raises:
         FileNotFoundError: There is none.
@@ -44,7 +44,7 @@ def shared_table(name: str) -> dict[str, Any]:
 
 
 def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:
-    """The two sides of each line of a text in such a file, which is read faster than keys of TOML are."""
+    """The two sides of each line of a text in such a file, which is faster to read than TOML keys."""
     for line in text.strip().split("\n") if text else ():
         left, _, right = line.partition(sign)
         yield left.strip(), right
@@ -52,5 +52,5 @@ def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:
 
 @cache
 def has_rule(language: str, rule: str) -> bool:
-    """Whether a language names a rule among its `call_rules`; it reads this one table, `language_rules` all."""
+    """Whether a language lists a rule among its `call_rules`; this reads one table, `language_rules` all."""
     return rule in table_of(language).get("call_rules", ())

@@ -64,11 +64,7 @@ _STOPPED = frozenset(stem(word) for word in STOPWORDS)
 
 @lru_cache(maxsize=4096)
 def forms(word: str) -> tuple[str, ...]:
-    """Stems of other forms of a word, those of its base first. Most of them are not words.
-
-    Args:
-        word: A stem.
-    """
+    """Stems of other forms of a word (itself a stem), those of its base first. Most of them are not words."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return ()
     found: dict[str, None] = {}

@@ -1,7 +1,7 @@
-"""The distinct names of a segment, split into parts, and which of them a mistyped or shortened name may mean.
+"""The distinct names of a segment, split into parts, and a search among them for a mistyped or shortened name.
 
-A segment keeps one text: a line per distinct name, its parts in lower case with spaces between them. What a reader asks
-is answered by looking at all lines at once: the letters of a name as a set of bits rule out nearly all of them.
+A segment keeps one text: a line per distinct name, its parts in lower case with spaces between them. A search looks at
+all lines at once: the letters of a name as a set of bits rule out nearly all of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Alike(NamedTuple):
 
 
 def written(names: Iterable[str]) -> bytes:
-    """The text of a segment's names; equal names count once, and what is longer than a name is left out."""
+    """The stored text of a segment's names; equal names count once, and overlong ones are left out."""
     lines = {" ".join(found) for name in names if len(name) <= _MOST_LETTERS and (found := _parts(name))}
     return "\n".join(sorted(lines)[:MOST_NAMES]).encode("utf-8", "surrogatepass")
 
@@ -74,7 +74,7 @@ class NameParts:
         """Names one or two edits away from a word, as joined spellings with the number of edits.
 
         Args:
-            word: Joined; shorter than `SHORTEST` it means nothing.
+            word: Joined; one shorter than `SHORTEST` has none.
         """
         most = most_edits(word)
         if len(word) < SHORTEST:
@@ -91,7 +91,7 @@ class NameParts:
         return found
 
     def aligned(self, words: Sequence[str]) -> list[Alike]:
-        """Names whose parts the words are, begin or shorten, in order, best first.
+        """Names whose parts the words equal, begin or abbreviate, in order; best first.
 
         Args:
             words: In lower case, two or more.
@@ -118,7 +118,7 @@ def _bits(text: str) -> int:
 
 
 def _count(bits: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """How many bits are set (Hacker's Delight, 5-1); numpy has it from 2.0 on only."""
+    """The number of bits set (Hacker's Delight, 5-1); numpy has such a function only from 2.0 on."""
     bits = bits - ((bits >> 1) & np.uint32(0x55555555))
     bits = (bits & np.uint32(0x33333333)) + ((bits >> 2) & np.uint32(0x33333333))
     bits = (bits + (bits >> 4)) & np.uint32(0x0F0F0F0F)
@@ -127,12 +127,13 @@ def _count(bits: NDArray[np.uint32]) -> NDArray[np.uint8]:
 
 
 def most_edits(word: str) -> int:
-    """How many letters of a mistyped name may be wrong."""
+    """The number of letters that may be wrong in a mistyped name."""
     return 2 if len(word) >= _TWO_EDITS else 1
 
 
 def distance(one: str, other: str, most: int) -> int | None:
-    """Insertions, deletions, replacements and swaps of neighbours that make one word another; None if more than `most`.
+    """The number of insertions, deletions, replacements and swaps of neighbours between two words; None if more than
+    `most`.
 
     Source: the restricted distance of Damerau, CACM 7(3), 1964, by the recurrence of Wagner and Fischer.
     """
@@ -153,12 +154,7 @@ def distance(one: str, other: str, most: int) -> int | None:
 
 
 def alignment(words: Sequence[str], name: Sequence[str]) -> float:
-    """How well words spell a name by its parts, in order and each by one part or two neighbours: in [0, 1].
-
-    Args:
-        words: Of the query.
-        name: The parts of the name.
-    """
+    """How well words of a query spell a name by its parts, in order, one or two parts per word: in [0, 1]."""
     # best[j]: the most that the words so far are worth in the first j parts; 0 for not at all.
     best = [1e-9] * (len(name) + 1)
     for word in words:
@@ -189,14 +185,14 @@ def _match(word: str, part: str) -> float:
 
 
 def best_mistyped(found: Iterable[tuple[str, int]]) -> list[Alike]:
-    """Those with the fewest edits, of what several segments have."""
+    """The names with the fewest edits, over several segments."""
     edits = dict(found)
     least = min(edits.values(), default=0)
     return [Alike(name, 1.0) for name in sorted(edits) if edits[name] == least][:_MOST_ALIKE]
 
 
 def best_aligned(found: Iterable[Alike]) -> list[Alike]:
-    """The best, of what several segments have; equal names count once."""
+    """The best names over several segments; equal names count once."""
     worths = dict(found)
     least = _LEAST_SHARE * max(worths.values(), default=0.0)
     kept = sorted((name for name in worths if worths[name] >= least), key=lambda name: (-worths[name], name))

@@ -24,12 +24,5 @@ class _Pattern:
 
 
 def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """The pattern, as `re.compile` gives it, but compiled later. It cannot be given to functions of `re`.
-
-    Args:
-        pattern: A regular expression over text or bytes.
-        flags: Of `re`.
-    Raises:
-        re.error: At the first use: it is no regular expression.
-    """
+    """As `re.compile`, but on first use, which raises `re.error` for a bad pattern. Not for functions of `re`."""
     return cast("re.Pattern[AnyStr]", _Pattern(pattern, flags))

@@ -29,7 +29,7 @@ _LOGICAL = frozenset({"||", "&&", "??", "||=", "&&=", "??=", "="})
 
 
 class Expressions(Lowering):
-    """Everything that has a value, except functions and classes."""
+    """Lowers all expressions except functions and classes."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         super().__init__(source, places, imports)
@@ -109,7 +109,7 @@ class Expressions(Lowering):
         return self.flow.call(self._scope, function, _line(callee), self._listed(listed), CONSTRUCT)
 
     def _listed(self, listed: Node | None) -> list[tuple[int, int]]:
-        """Position and node of each argument; a tagged template passes its texts, then its expressions."""
+        """Position and node of each argument; a tagged template passes its strings, then its expressions."""
         if listed is None:
             return []
         if listed.type == "template_string":

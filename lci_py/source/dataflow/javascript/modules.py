@@ -21,7 +21,7 @@ _DEFINERS = frozenset({b"define", b"require", b"requirejs"})
 
 
 class Modules(Expressions):
-    """Imports, exports, namespaces and enumerations."""
+    """Lowers imports, exports, namespaces and enumerations."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         super().__init__(source, places, imports)
@@ -46,7 +46,7 @@ class Modules(Expressions):
         return super()._call(node)
 
     def _define(self, node: Node, defines: bool) -> bool:
-        """AMD's `define("name", ["a"], function (a) {})` or `require(["a"], …)`; False, for other calls."""
+        """AMD's `define("name", ["a"], function (a) {})` or `require(["a"], …)`; returns False for other calls."""
         flow, line = self.flow, node.start_point[0] + 1
         listed = node.child_by_field_name("arguments")
         passed = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
@@ -176,7 +176,7 @@ class Modules(Expressions):
         return 0
 
     def _namespace(self, node: Node) -> int:
-        """`namespace A.B {}`: an object with what is exported in it. Several may add to one object."""
+        """`namespace A.B {}`: an object with its exports as members. Several declarations may add to one object."""
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is None or body is None or name.type == "string":
             return 0

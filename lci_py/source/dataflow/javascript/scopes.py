@@ -1,4 +1,4 @@
-"""Variables, objects and imports of JavaScript as constraints: the base of the lowering."""
+"""Variables, objects and imports of JavaScript as constraints: the base class of the lowering."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _SYMBOL_NAME = re.compile(r"k[A-Z]\w*|sym[A-Z]\w*|\w+Sym(?:bol)?")
 
 @dataclass(eq=False, slots=True)
 class Frame:
-    """What `this` and `arguments` belong to: a function that is no arrow function, or the initialisers of a class.
+    """The owner of `this` and `arguments`: a function that is no arrow function, or the initialisers of a class.
 
     Attributes:
         function: Index of the function, -1 for the initialisers of a class.
         owner: Index of the class that it is a member of, or -1.
-        static: `this` is that class itself.
+        static: Whether `this` is that class itself.
         holder: Node of the object that it is a property of, or 0.
-        node: Node of `this`, 0 until it is asked for.
-        listed: Node of `arguments`, 0 until it is asked for.
+        node: Node of `this`, 0 until it is needed.
+        listed: Node of `arguments`, 0 until it is needed.
     """
 
     function: int
@@ -60,14 +60,11 @@ class Frame:
 
 
 class Lowering:
-    """The state of a walk through a syntax tree, with what names and patterns mean there."""
+    """The state of a walk through a syntax tree, with the meaning of names and patterns."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
-        """
-        Args:
-            source: The file.
-            places: First byte of a definition's name -> place among the symbols.
-            imports: The file's.
+        """Args:
+        places: First byte of a definition's name to its place among the symbols.
         """
         self.flow = FlowBuilder()
         self._source = source
@@ -105,17 +102,16 @@ class Lowering:
         return 0
 
     def _first(self, node: Node) -> int:
-        """The value of the first part: the expression in brackets, or the one before a type."""
+        """The value of the first child: the expression in brackets, or the one before a type."""
         for child in node.named_children:
             if child.type != "comment":
                 return self._value(child)
         return 0
 
     def _direct(self, node: Node | None, given: Node | None = None, holder: int = 0) -> int:
-        """The value of an expression that is directly given a name.
+        """The value of an expression that is directly assigned to a name.
 
         Args:
-            node: The expression.
             given: The name, which a function or class without a name of its own defines.
             holder: Node of the object that the value becomes a property of.
         """
@@ -132,7 +128,7 @@ class Lowering:
         raise NotImplementedError
 
     def _place(self, *names: Node | None) -> int:
-        """The symbol that one of these names defines, -1 if none does."""
+        """The symbol that one of these names defines; -1 if none does."""
         for name in names:
             if name is not None:
                 place = self._places.get(name.start_byte + (name.type == "string"), -1)
@@ -143,7 +139,7 @@ class Lowering:
     # --- names ----------------------------------------------------------------------------------------------------
 
     def _this(self) -> int:
-        """The object that the function around is called on; at the top of a CommonJS module, its exports."""
+        """The receiver of the enclosing function; at the top of a CommonJS module, its exports."""
         frame = self._frame
         if frame is None:
             return self._exports
@@ -170,7 +166,7 @@ class Lowering:
         return self.flow.use(self._scope, text)
 
     def _is_bound(self, name: str) -> bool:
-        """Whether a scope around has bound a name so far: enough for `require`, `module` and `exports`."""
+        """Whether an enclosing scope has bound a name so far: enough for `require`, `module` and `exports`."""
         scope: Scope | None = self._scope
         while scope is not None and name not in scope.bound:
             scope = scope.parent
@@ -236,7 +232,7 @@ class Lowering:
             self.flow.row(PUT, container, self.flow.string(key), value)
 
     def _get(self, obj: int, key: str) -> int:
-        """The node of a member, if the key is a name, or of an item."""
+        """The node of a member if the key is a name, else of an item."""
         if not obj:
             return 0
         if key[:1] == "[" or _NAME.fullmatch(key):
@@ -288,9 +284,8 @@ class Lowering:
         """Assign a value to a name, a property, or the names in a pattern.
 
         Args:
-            left: The left side.
             value: Node of the value.
-            scope: Where this declares its names; None if they are declared elsewhere.
+            scope: The scope in which this declares its names; None if they are declared elsewhere.
             right: The right side, which may be an import.
         """
         if left is None:
@@ -338,7 +333,7 @@ class Lowering:
             self._versions.append((self._scope, name, version))
 
     def _settle(self) -> None:
-        """Add what is only known at the end of the file: which scope each assigned variable belongs to."""
+        """Add what is only known at the end of the file: the scope of each assigned variable."""
         shared: set[tuple[int, str]] = set()
         for scope, name in self._written:
             around = scope
@@ -384,7 +379,7 @@ class Lowering:
                 self._assign(child, item, scope)
 
     def _pairwise(self, left: Node, right: Node, scope: Scope | None) -> bool:
-        """Assign `[a, b] = [x, y]` one by one. False, with nothing done, if the two sides do not correspond."""
+        """Assign `[a, b] = [x, y]` pairwise. False, with nothing done, if the two sides do not correspond."""
         targets = [child for child in left.children if child.type not in ("[", "]", "comment")]
         sources = [child for child in right.named_children if child.type != "comment"]
         named = [child for child in targets if child.is_named]
@@ -408,7 +403,7 @@ class Lowering:
         return True
 
     def _either(self, *values: int) -> int:
-        """The node of one of several values."""
+        """A node that may hold any of several values."""
         known = [value for value in values if value]
         if len(known) < 2:
             return known[0] if known else 0

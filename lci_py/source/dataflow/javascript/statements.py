@@ -44,7 +44,7 @@ _BRANCHES = (
 
 
 class JavaScriptFlow(Modules):
-    """Walks a syntax tree once, and adds what it finds to `flow`."""
+    """Walks a syntax tree once, and adds its constraints to `flow`."""
 
     def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
         super().__init__(source, places, imports)
@@ -360,7 +360,7 @@ class JavaScriptFlow(Modules):
             self.flow.row(MEMBER, place, self.flow.string(self._key(name)), value)
 
     def _frame_object(self, node: Node) -> int:
-        """The node of `this` for a field whose value is a function that has a `this` of its own, else 0."""
+        """The node of `this` for a field whose value is a function with a `this` of its own, else 0."""
         value = node.child_by_field_name("value")
         return self._this() if value is not None and value.type in ("function_expression", "generator_function") else 0
 
