@@ -1,1 +1,1 @@
-"""The command line: flags to requests, answers to streams and exit codes."""
+"""The command line: parses flags into requests, and writes answers to streams with exit codes."""

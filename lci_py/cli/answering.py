@@ -1,4 +1,4 @@
-"""A command that answers a question about an index is a row: what it asks, and how its answer is written."""
+"""Runs the commands that answer a question about an index; each is a row of functions."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ class Row(NamedTuple):
     """A command.
 
     Attributes:
-        request: The request that the flags ask for; the second argument is the shape.
-        ask: The engine's answer.
-        writer: How it is written.
-        results: Whether there are any: the exit code.
+        request: Builds the request from the flags; the second argument is the shape.
+        ask: Gets the engine's answer.
+        writer: How the answer is written.
+        results: Whether there are any, which decides the exit code.
         whole: Whether it needs the whole call graph.
-        shapes: Flags that say what stdout holds, besides those of `shape_of`.
+        shapes: Flags that choose the shape of the output, besides those of `shape_of`.
         skip: The answer without its first results, for --offset; None where the engine does that.
-        fit: Cuts the answer to a budget, with what tells the tokens of one; None if the writer's `cut` does.
+        fit: Cuts the answer to a budget, given a token counter; None if the writer's `cut` does.
         bare: Whether text of a shape has no room for a note, as for `emit`.
-        finish: Says on stderr what stdout has no room for, and returns the exit code, given the one by `results`.
+        finish: Writes notes to stderr that stdout has no room for, and returns the exit code, given that by `results`.
     """
 
     request: Callable[[Invocation, str], Any]

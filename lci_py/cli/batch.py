@@ -1,4 +1,4 @@
-"""`--batch`: many commands in one process, on an index that stays open; a line in, a line of JSON out."""
+"""`--batch`: many commands in one process, on an index that stays open; one line in, one line of JSON out."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def run_batch(call: Invocation) -> int:
 
 @contextmanager
 def _ready(call: Invocation) -> Iterator[tuple[Invocation, Engine | None]]:
-    """What lines leave out, and the engine that answers them all; None if a fleet does."""
+    """The defaults for lines, and the engine that answers them all; None if a fleet does."""
     if call.command == "cluster":
         with cluster.kept_searches(call) as searches:
             yield call._replace(kept=searches), None
@@ -133,9 +133,9 @@ def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, 
 
 
 def printed(call: Invocation, line_number: int | None = None) -> tuple[str, int]:
-    """What a command writes to stdout, and its exit code.
+    """The output of a command to stdout, and its exit code.
 
-    An error is one line of JSON, so that nothing but its own command ends with it.
+    An error becomes one line of JSON, so that it ends only its own command.
     """
     out = io.StringIO()
     try:

@@ -152,7 +152,7 @@ def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
 
 
 def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
-    """One connection for all searches of a batch, for which its flags ask."""
+    """One connection for all searches of a batch, opened as its flags say."""
     _check(call)
     if call.text("argument") != "search":
         raise UsageError("--batch is a flag of `lci cluster search`", hint="leave it out")
@@ -160,7 +160,7 @@ def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
 
 
 def line_of_batch(base: Invocation, line: str) -> Invocation:
-    """The search that a line of a batch asks for: its query, or a JSON object of flags of a search.
+    """The search in a line of a batch: its query, or a JSON object of flags of a search.
 
     Raises:
         UsageError: It is no such object.

@@ -1,6 +1,6 @@
-"""Read a command line by the table of options, without typer: its import takes longer than a search.
+"""Parses a command line by the table of options, without typer: its import takes longer than a search.
 
-Typer prints what is asked of the command line itself: help and completion.
+Typer prints help and completions.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Invocation(NamedTuple):
 
     @property
     def starts_at_root(self) -> bool:
-        """Whether paths start at the root because --root is given; those of --workspace start at the current one."""
+        """Whether paths are relative to the root because --root is given; with --workspace, to the current folder."""
         return self.text("root") is not None and self.text("workspace") is None
 
     def texts(self, name: str) -> tuple[str, ...]:
@@ -93,11 +93,7 @@ class _Line:
     """The arguments of a command, while they are read."""
 
     def __init__(self, command: Command, rest: list[str]) -> None:
-        """
-        Args:
-            command: The command.
-            rest: What follows it, the last first.
-        """
+        """`rest` are the arguments after the command, the last first."""
         self.values = defaults(command)
         self._command = command
         self._rest = rest

@@ -1,4 +1,4 @@
-"""Which function runs a command; each is imported when it is asked for."""
+"""The function that runs each command, imported on first use."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MODULES = dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "ind
 
 
 def runner(command: str) -> Callable[[Invocation], int]:
-    """What runs a command, and returns its exit code."""
+    """The function that runs a command and returns its exit code."""
     if command in ROWS:
         from lci_py.cli.answering import answer
 

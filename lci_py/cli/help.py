@@ -24,7 +24,7 @@ _TYPES: dict[str, Any] = {
 
 
 def _completion(choices: tuple[str, ...] | None) -> Callable[[str], list[str]] | None:
-    """What the shell asks; without choices it completes nothing. None stands for the words of languages."""
+    """The completion function for the shell, without choices empty. None stands for the names of languages."""
 
     def complete(incomplete: str) -> list[str]:
         if choices is None:
@@ -118,7 +118,7 @@ def application() -> typer.Typer:
 
 
 def run_typer(argv: list[str]) -> int:
-    """Print help, or what a shell asks to complete a line; the exit code."""
+    """Print help or completions for the shell; returns the exit code."""
     command: Any = typer.main.get_command(application())
     try:
         command.main(args=argv, prog_name="lci", standalone_mode=False)

@@ -102,7 +102,7 @@ def _is_wanted(call: Invocation, where: str | None) -> bool:
 
 
 def _branches(call: Invocation) -> tuple[str, ...] | None:
-    """The branches that --branches names, none for ""; None without the flag."""
+    """The branches of --branches, none for ""; None without the flag."""
     text = call.text("branches")
     return None if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
 
@@ -153,7 +153,7 @@ class _Report:
             self._progress(stage, done, total)
 
     def say_interrupted(self) -> None:
-        """Remove the progress bar, and say what the next run finds."""
+        """Remove the progress bar, and print what the next run will reuse."""
         if self._progress is not None:
             interrupts.say(2, self._progress.erased())
         if self._json or not self._quiet:
@@ -208,7 +208,7 @@ _WRONG = ("problems", "warnings")
 
 
 def _within(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]:
-    """A status without its longest lists, as many of them as do not fit into a budget; what is wrong stays."""
+    """A status that fits into a token budget, by dropping its longest lists; problems stay."""
     from lci_py.render.json.answer import dumps, plain_object
     from lci_py.render.token_budget import tokens
 
@@ -300,8 +300,7 @@ def _detach() -> None:
 
 
 def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Page], None]) -> None:
-    """Write `found` as JSON with --json, else let `render` write it as text, within --max-tokens, unless --quiet is
-    given."""
+    """Write `found` as JSON with --json, else as text by `render`, within --max-tokens; nothing with --quiet."""
     with writing():
         if call.flag("json"):
             from lci_py.render.json.answer import plain_object

@@ -15,10 +15,9 @@ class KeptEngine:
     """Hands out one engine, and closes it at the end. Use it as a context manager."""
 
     def __init__(self, opened: Callable[[bool, Engine | None], Engine]) -> None:
-        """
-        Args:
-            opened: Opens the index, with the whole call graph if the first argument says so. The second is the engine
-                so far, which it hands back or closes.
+        """Args:
+        opened: Opens the index, with the whole call graph if the first argument is true. The second is the engine
+            so far, which it returns or closes.
         """
         self._opened = opened
         self._engine: Engine | None = None
@@ -33,11 +32,11 @@ class KeptEngine:
             engine.__exit__()
 
     def look_again(self) -> None:
-        """Compare the index with the files, and with what other processes wrote, before the next answer."""
+        """Compare the index with the files and with other processes' writes before the next answer."""
         self._looked = False
 
     def engine(self, *, whole: bool) -> AbstractContextManager[Engine]:
-        """The engine, to ask but not to close; with the `whole` call graph if a command needs it."""
+        """The open engine, which the caller must not close; with the `whole` call graph if a command needs it."""
         engine = self._engine
         lacks_graph = whole and engine is not None and not engine.snapshot.manifest.is_complete
         if engine is None or not self._looked or lacks_graph:

@@ -1,4 +1,4 @@
-"""The entry point: parse the command line, run the command, and turn whatever happens into an exit code.
+"""The entry point: parses the command line, runs the command, and turns every outcome into an exit code.
 
 The codes are those of `errors`, and 70 for an internal error.
 """
@@ -57,7 +57,7 @@ def _say_interrupted() -> None:
 
 
 def _failed(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -> int:
-    """The exit code of what ended a command, which is told: no traceback reaches a user."""
+    """Report the error that ended a command, without a traceback; returns its exit code."""
     if isinstance(error, LciError):
         return streams.report(error, as_json=streams.wants_json(argv))
     if isinstance(error, KeyboardInterrupt):
@@ -78,7 +78,7 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _about(argv: list[str]) -> int:
-    """Answer a line that is about the program: its version, its help, or a completion."""
+    """Answer a line about the program: its version, its help, or a completion."""
     from lci_py.cli.command_line import COMPLETE_VARIABLE
 
     if argv[:1] == ["--version"]:

@@ -1,8 +1,8 @@
-"""Read a command from a JSON object, as `command_line` reads one from a command line.
+"""Parses a command from a JSON object, as `command_line` parses one from a command line.
 
 `{"command": "show", "targets": ["Session.close"], "context": 3}` is `lci show Session.close --context 3`. A key is the
-long name of a flag, with `-` or `_`, or the name of the command's argument; null stands for what is not given. Flags
-that only say how a process prints, and which index it opens, are no keys.
+long name of a flag, with `-` or `_`, or the name of the command's argument; null stands for a missing value. Flags that
+only say how a process prints, and which index it opens, are no keys.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ COMMAND = "command"
 
 
 def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
-    """The command that an object asks for.
+    """The command in an object.
 
     Args:
-        found: The object.
-        base: The command of an object that names none, with the values of what such an object leaves out.
+        base: The default command, with the default values of its flags.
     Raises:
         UsageError: There is no such command or key, or a value has the wrong type.
     """
@@ -60,10 +59,10 @@ def invocation(found: Mapping[str, Any], base: Invocation) -> Invocation:
 
 
 def text_invocation(text: str, base: Invocation) -> Invocation:
-    """The command that a line of plain text asks for: the text is the command's argument.
+    """The default command with a line of plain text as its argument.
 
     Raises:
-        UsageError: The command has none.
+        UsageError: The command has no argument.
     """
     command = COMMANDS[base.command]
     if command.argument is None:
@@ -87,7 +86,7 @@ def argument_key(command: Command) -> str:
 
 
 def _keys(command: Command, found: Mapping[str, Any]) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
-    """What stores the value of each key of a command."""
+    """The function that stores the value of each key of a command."""
     flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_THE_PROCESS]
     keys: dict[str, Callable[[str, Any, dict[str, Value]], None]] = {flag.name: _flag_store(flag) for flag in flags}
     argument = command.argument

@@ -1,4 +1,4 @@
-"""What a command writes to stdout: an answer as text, JSON, Markdown or paths, within --max-tokens."""
+"""Writes an answer to stdout: as text, JSON, Markdown or paths, within --max-tokens."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Cut(NamedTuple, Generic[A]):
     """How a list is shortened.
 
     Attributes:
-        size: How many results it has.
-        first: The answer with the first of them.
-        light: The answer without what can be spared before a result is: the later of the definitions asked about.
-        targets: How many of these that takes away.
+        size: Its number of results.
+        first: The answer with the given number of first results.
+        light: The answer without parts that are less important than results: the later target definitions.
+        targets: The number of targets that `light` drops.
     """
 
     size: int
@@ -44,19 +44,19 @@ class Cut(NamedTuple, Generic[A]):
 
 
 def cut_results(answer: Any) -> Cut[Any]:
-    """Of a list whose items are its `results`."""
+    """The `Cut` of a list whose items are its `results`."""
     return Cut(len(answer.results), lambda count: answer._replace(results=answer.results[:count]))
 
 
 class Writer(NamedTuple, Generic[A]):
-    """How the answers of a command are written, by the names of what writes them: it is imported when it is needed.
+    """How the answers of a command are written: names of modules and functions, imported on use.
 
     Attributes:
         json: The module of `render/json` whose `parts` makes JSON, and Markdown from that.
         text: The module of `render/text` that writes text with `render`, and one place per line with `render_paths`.
-        cut: For a list, how it is shortened; a command without it cuts by itself, with `cost`.
-        options: What `render` takes besides the answer and the screen.
-        json_options: What `parts` takes besides the answer.
+        cut: For a list, how it is shortened; a command without it shortens its answer itself, with `cost`.
+        options: Further arguments of `render`.
+        json_options: Further arguments of `parts`.
         render: The name of `render`, where the module writes answers of two commands.
     """
 
@@ -80,13 +80,12 @@ class Writer(NamedTuple, Generic[A]):
 
 
 def shape_of(call: Invocation, *others: str) -> str:
-    """What stdout will hold: text, json, jsonl, markdown, or the name of another flag that says so.
+    """The shape of the output: text, json, jsonl, markdown, or the name of another flag that chooses one.
 
     Args:
-        call: The command line.
         others: Such flags of this command, besides --json, --jsonl, --paths and --vimgrep.
     Raises:
-        UsageError: Two flags say different things, or one is not known.
+        UsageError: Two flags choose different shapes, or one is unknown.
     """
     flags = [name for name in ("json", "jsonl", *PLACES, *others) if call.flag(name)]
     given = call.text("format")
@@ -106,7 +105,7 @@ def shape_of(call: Invocation, *others: str) -> str:
 
 
 def from_here(call: Invocation, shape: str) -> bool:
-    """Whether paths start at the current folder, as for people and xargs; with --root they start at the root."""
+    """Whether paths are relative to the current folder, as for people and xargs; with --root, to the root."""
     return not call.starts_at_root and shape not in MACHINE
 
 
@@ -131,14 +130,11 @@ def fields_of(call: Invocation) -> tuple[str, ...]:
 
 
 def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bool = False) -> None:
-    """Write an answer to stdout; a list within --max-tokens, with what was cut.
+    """Write an answer to stdout; a list within --max-tokens, with a note on what was cut.
 
     Args:
-        call: The command line.
-        shape: Of `shape_of`.
-        answer: What to write.
-        writer: How.
-        bare: Whether the text has no room for a note, as lists of paths have none: it goes to stderr.
+        shape: From `shape_of`.
+        bare: Whether the text has no room for a note, as lists of paths: it goes to stderr.
     """
     fields = fields_of(call)
     footer, note = not call.flag("quiet"), None
@@ -169,7 +165,7 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
 
 
 def _with_repositories(call: Invocation, parts: Parts) -> Parts:
-    """Of a workspace or a fleet, the parts with the repository of every place; of a workspace, also what is missing."""
+    """In a workspace or a fleet, the parts with the repository of every place; in a workspace, also missing ones."""
     if call.command == "cluster":
         from lci_py.render.json.workspaces import of_fleet
 
@@ -184,7 +180,7 @@ def _with_repositories(call: Invocation, parts: Parts) -> Parts:
 
 
 def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
-    """The tokens of an answer as it will be written, for a command that shortens it by itself."""
+    """A function that counts the tokens of an answer as written, for a command that shortens its answer itself."""
     from lci_py.render.token_budget import tokens
 
     fields = fields_of(call)
@@ -213,7 +209,7 @@ def _written(
 
 
 def _write(shape: str, parts: Parts, fields: tuple[str, ...], file: IO[str]) -> None:
-    """Write JSON or Markdown; one object whole or, after an error on the way, not at all."""
+    """Write JSON or Markdown: a single object as a whole or, after an error on the way, not at all."""
     from lci_py.render.json.answer import dumps
 
     if shape == "jsonl":

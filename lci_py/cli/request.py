@@ -1,4 +1,4 @@
-"""Flags, or a line of a batch, to the request that they ask for; and the engine that answers it."""
+"""Builds requests from flags or a line of a batch, and opens the engine that answers them."""
 
 from __future__ import annotations
 
@@ -49,12 +49,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> AbstractContextManager[Engine]:
-    """The engine that the flags of a query ask for.
+    """The engine for a command line.
 
     Args:
-        call: The command line.
-        snippet: The lines that it shows of a result, if neither a flag nor the settings say.
-        whole: The command needs the call graph.
+        snippet: Lines shown per result, if neither a flag nor the settings say.
+        whole: Whether the command needs the call graph.
     """
     if call.kept is not None:
         return cast("KeptEngine", call.kept).engine(whole=whole)
@@ -62,11 +61,11 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> A
 
 
 def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
-    """What hands out one engine, which the flags of `call` ask for, to every command that has it as `kept`.
+    """An engine shared by all commands that have it as `kept`, opened as the flags of `call` say.
 
     Args:
         call: The command line of a batch, or of a server.
-        report: For a server, called with stage, done and total while an index is made; None for a batch.
+        report: For a server, called with stage, done and total while an index is built; None for a batch.
     """
     from lci_py.cli.kept_engine import KeptEngine
 
@@ -113,7 +112,7 @@ def workspace_of(call: Invocation) -> str | None:
 
 
 def _may_be_workspace(root: str) -> bool:
-    """Whether a root lies where workspaces do, by its name: nothing more is imported for any other."""
+    """Whether a root may be a workspace, by its path: for any other nothing more is imported."""
     return os.path.basename(os.path.dirname(root.rstrip("/"))) == "workspaces"
 
 
@@ -132,7 +131,7 @@ def required_name(call: Invocation) -> str:
 def plain_text(text: str) -> str:
     """`text` with U+FFFD for each byte that is not UTF-8: SQLite and tokenizers refuse the surrogates of such bytes.
 
-    A `?` would be a glob.
+    `?` is not used because it would be a glob.
     """
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
@@ -154,15 +153,15 @@ def batch_values(call: Invocation) -> dict[str, Any]:
 
 
 class FromRoot(str):
-    """A path or glob that starts at the root, whatever the current folder is."""
+    """A path or glob that is relative to the root, whatever the current folder is."""
 
     __slots__ = ()
 
 
 def line_defaults(call: Invocation, root: str) -> Invocation:
-    """What a line of a batch leaves out, by the flags of the command line: their paths start at the current folder.
+    """The defaults for a line of a batch, from the command line, whose paths are relative to the current folder.
 
-    The paths of lines start at the root.
+    The paths of lines are relative to the root.
     """
     values: dict[str, Any] = {
         **call.values,
@@ -183,15 +182,14 @@ def line_defaults(call: Invocation, root: str) -> Invocation:
 
 
 def from_root(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a line; the FILE of its `near` starts at the root."""
+    """The values of a line; the FILE of its `near` is relative to the root."""
     near = values.get("near")
     return {**values, "near": FromRoot(near)} if near else dict(values)
 
 
 def _from_here_or_root(near: str) -> str:
-    """A place that starts at the current folder as an absolute path; one that is not there unchanged.
-
-    The latter may come from an answer, whose paths start at the root.
+    """A place relative to the current folder as an absolute path; one that does not exist there unchanged: it may come
+    from an answer, whose paths are relative to the root.
     """
     here = os.path.abspath(near) if "\0" not in near else near
     folder, _, name = here.rpartition("/")
@@ -199,7 +197,7 @@ def _from_here_or_root(near: str) -> str:
 
 
 def to_request(values: Mapping[str, object]) -> SearchRequest:
-    """The request that flags or a batch line ask for.
+    """The request for flags or a batch line.
 
     Args:
         values: By key of `BATCH_KEYS`; a key that is missing or None has its default.
@@ -263,7 +261,7 @@ def _expand(values: Mapping[str, object], mode: Mode) -> int:
 
 
 def _near(place: object, mode: Mode, query: str) -> str | None:
-    """The place that --near names. Only the index knows whether there is one."""
+    """The place that --near names. Only the index can tell whether it exists."""
     if place is None:
         return None
     if not isinstance(place, str):
@@ -278,7 +276,7 @@ def _near(place: object, mode: Mode, query: str) -> str | None:
 
 
 def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
-    """How many lines around the best one are shown, as (before, after); None for the lines of `snippet`."""
+    """The number of lines shown (before, after) the best one; None for the lines of `snippet`."""
     around, before, after = (number(values, key) for key in ("context", "before_context", "after_context"))
     given = [value for value in (around, before, after) if value is not None]
     if not given:
@@ -303,13 +301,13 @@ def _shadow(name: object, mode: Mode) -> str | None:
 
 
 class _Folders(NamedTuple):
-    """Where the paths of a command line start."""
+    """The folders that the paths of a command line are relative to."""
 
     root: str
     starts: tuple[str, ...]  # the first where a path leads to something counts; else the first
 
     def inside(self, full: str) -> str | None:
-        """An absolute path from the root, "" for the root itself; None if it lies outside."""
+        """An absolute path as one relative to the root, "" for the root itself; None if it lies outside."""
         folder, name = os.path.split(full)
         paths = (full, os.path.join(os.path.realpath(folder), name))
         for path in paths:
@@ -337,7 +335,7 @@ def _filters(values: Mapping[str, object]) -> Filters:
 
 
 def name_from_root(name: str, call: Invocation) -> str:
-    """The name; a FILE:: before it that starts at the current folder, as in the output, is rewritten from the root."""
+    """The name; a FILE:: before it, relative to the current folder as in the output, becomes relative to the root."""
     file, colons, rest = name.partition("::")
     if not colons or call.starts_at_root or not os.path.isfile(file):
         return name
@@ -346,8 +344,9 @@ def name_from_root(name: str, call: Invocation) -> str:
 
 
 def path_from_root(path: str, call: Invocation) -> str | None:
-    """What is there under a path of the command line, as a path from the root, "" for the root itself; None if nothing
-    is there, or not below the root. The path starts at the current folder, or at the root as those of JSON do."""
+    """An existing path of the command line, relative to the root, "" for the root itself; None if it does not exist or
+    lies outside. It may be relative to the current folder, or to the root as in JSON.
+    """
     from lci_py import app
 
     if not path or "\0" in path:
@@ -365,7 +364,7 @@ _PLACE = r"(.+?):([0-9]{1,9})(?:-([0-9]{1,9})|(?::[0-9]{1,9})?:?)"
 
 
 def place_from_root(text: str, call: Invocation) -> tuple[str, int | None, int | None] | None:
-    """The file of FILE, FILE:LINE or FILE:A-B as a path from the root, and the lines; None if there is no such file."""
+    """The file of FILE, FILE:LINE or FILE:A-B relative to the root, and the lines; None if there is no such file."""
     parts = re.fullmatch(_PLACE, text, re.ASCII | re.DOTALL)
     if parts and (path := path_from_root(parts[1], call)):
         return plain_text(path), int(parts[2]), int(parts[3]) if parts[3] else None
@@ -374,13 +373,13 @@ def place_from_root(text: str, call: Invocation) -> tuple[str, int | None, int |
 
 
 def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
-    """`path` and `exclude`, with the PATHs, as globs that start at the root.
+    """`path` and `exclude`, with the PATHs, as globs relative to the root.
 
-    What answers print starts at the current folder, or with --root at the root, and is read so, too. What is not there
-    may start at the other of the two, as the paths of JSON do.
+    As in printed answers, they are relative to the current folder, or with --root to the root. A path that does not
+    exist may be relative to the other of the two, as in JSON.
 
     Raises:
-        BadPathError: A path leads out of the root, or a PATH leads nowhere.
+        BadPathError: A path leads out of the root, or a PATH does not exist.
     """
     globs, paths = {key: call.texts(key) for key in _PATH_KEYS}, call.texts(MORE)
     if not (paths or any(globs.values())):
@@ -395,7 +394,7 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
 
 
 def _place(path: str, folders: _Folders) -> str:
-    """The glob of a PATH: what is there, whatever its name, or else a glob."""
+    """The glob of a PATH: the existing file or folder of that very name, or else a glob."""
     if not path or "\0" in path:
         raise BadPathError("a PATH is empty or holds a NUL", hint="PATHs narrow the search to files and folders")
     if any(os.path.lexists(os.path.join(start, path)) for start in folders.starts):
@@ -409,7 +408,7 @@ def _place(path: str, folders: _Folders) -> str:
 
 
 def _from_root(glob: str, folders: _Folders) -> str:
-    """A glob of the command line as one that starts at the root; one that matches at any depth as it is."""
+    """A glob of the command line, made relative to the root; one that matches at any depth is unchanged."""
     if isinstance(glob, FromRoot):
         return glob
     bare = glob.rstrip("/")
@@ -471,10 +470,10 @@ def _literal(path: str) -> str:
 
 
 def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | None:
-    """A whole number, also one that JSON has as 2.0; `spelled` is what its key is called in an error.
+    """An integer, which JSON may have as 2.0; `spelled` is the name of its key in errors.
 
     Raises:
-        UsageError: It is no whole number, or smaller than it may be, or larger than anything has to bear.
+        UsageError: It is no integer, or out of range.
     """
     value, spelled = values.get(key), spelled or _spelled(key)
     if value is None:

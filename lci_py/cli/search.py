@@ -53,7 +53,7 @@ def run_search(call: Invocation) -> int:
 
 
 def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, listed: bool) -> int:
-    """Write an answer of a search as its flags say, and return the exit code."""
+    """Write the answer of a search as the flags say, and return the exit code."""
     writer = _writer(call, request, listed=listed)
     code = _exit_code(answer, request.strict)  # results that do not fit into a budget were found all the same
     if request.max_tokens is not None:
@@ -96,7 +96,7 @@ DEFINITIONS = Row(
 
 
 def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shape: str) -> str:
-    """The query, if it is the name of a definition and nobody chose the mode: then `lci def` is what a person wants."""
+    """The query, if it is a definition's name and the mode is the default: then `lci def` is what a person wants."""
     quiet = call.flag("quiet") or shape != "text" or not sys.stderr.isatty()
     if quiet or call.text("mode") is not None or request.mode != "dense" or not _NAME.fullmatch(request.query.strip()):
         return ""
@@ -136,7 +136,7 @@ def _cut(answer: Answer) -> Cut[Answer]:
 
 
 def _warn(answer: Answer, call: Invocation) -> None:
-    """Warnings about the answer, which a list of paths has no room for."""
+    """Print warnings about the answer, which a list of paths has no room for."""
     for d in answer.degraded:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
     for given_up in (answer.plan or {}).get("relaxed", ()):

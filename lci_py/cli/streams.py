@@ -32,7 +32,7 @@ _json_begun = False  # some of the answer is on stdout
 
 
 def _bytes_or_escape(error: UnicodeError) -> tuple[str | bytes, int]:
-    """The error handler for paths in a pipe: restore bytes that are not UTF-8, and escape what the encoding lacks."""
+    """The error handler for paths in a pipe: restores bytes that are not UTF-8, and escapes what the encoding lacks."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     try:
@@ -98,7 +98,7 @@ def warn(text: str, *, quiet: bool) -> None:
 
 
 def say(text: str) -> None:
-    """Write a sentence to stderr, on a terminal between its words on as many lines as it needs."""
+    """Write a sentence to stderr; on a terminal it is wrapped between words."""
     from lci_py.render.text.style import Layout, Style, sentence, signs_for
 
     width = None
@@ -147,7 +147,7 @@ def writing() -> Iterator[None]:
 
 
 def wants_json(argv: Sequence[str]) -> bool:
-    """Whether errors go to stdout as JSON. This looks at the plain arguments, since they may not parse."""
+    """Whether errors go to stdout as JSON. This reads the plain arguments, since they may not parse."""
     flags = argv[: argv.index("--")] if "--" in argv else argv
     if any(flag in _MACHINE_FLAGS or flag.startswith(("--batch=", "--fields=")) for flag in flags):
         return True
@@ -177,7 +177,7 @@ def report(error: LciError, *, as_json: bool) -> int:
 
 
 def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
-    """Say that Ctrl-C ended the program: as JSON, unless there is JSON already, or as a line on stderr.
+    """Report that Ctrl-C ended the program: as JSON, unless there is JSON already, or as a line on stderr.
 
     This is an action of `interrupts`, and so it writes the JSON by hand.
     """
@@ -192,7 +192,7 @@ def say_interrupted(error: InterruptedRun, *, as_json: bool) -> None:
 
 
 def internal(error: Exception, argv: Sequence[str]) -> int:
-    """Report a bug, with -v with its traceback, and return the exit code."""
+    """Report a bug, with -v including its traceback, and return the exit code."""
     if wants_traceback(argv):
         import traceback
 
@@ -204,7 +204,7 @@ def internal(error: Exception, argv: Sequence[str]) -> int:
 
 
 class InternalError(LciError):
-    """An exception that no part of the program expects."""
+    """An exception that the program does not expect: a bug."""
 
     code = "internal"
     exit_code = EXIT_INTERNAL
@@ -214,7 +214,7 @@ class InternalError(LciError):
 
 
 def progress(call: Invocation) -> AbstractContextManager[Progress | None]:
-    """The progress bar of a build, where a person looks on."""
+    """The progress bar of a build, shown only on a terminal."""
     if call.flag("quiet") or call.flag("json") or not sys.stderr.isatty():
         return nullcontext()
     import shutil

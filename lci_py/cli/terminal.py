@@ -34,7 +34,7 @@ _paged: list[_Kept] = []
 
 
 def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
-    """Where text goes, whether it has colours, and the columns of the terminal; None for a pipe.
+    """The output stream for text, whether it has colours, and the columns of the terminal; None for a pipe.
 
     Raises:
         UsageError: A flag or a variable has no valid value.
@@ -81,7 +81,7 @@ def _links(call: Invocation, on_terminal: bool) -> str:
 
 
 def _folder(call: Invocation) -> str:
-    """Where the paths of an answer start."""
+    """The folder that the paths of an answer are relative to."""
     return os.path.abspath((call.text("root") if call.starts_at_root else None) or ".")
 
 
@@ -93,7 +93,7 @@ def _when(call: Invocation, flag: str) -> str:
 
 
 class _Linked(io.TextIOBase):
-    """Turns the places of what is written into links (OSC 8)."""
+    """Turns the places in the output into links (OSC 8)."""
 
     def __init__(self, out: IO[str], pattern: str, folder: str, color: bool) -> None:
         self._out, self._pattern, self._folder, self._color = out, pattern, folder, color
@@ -119,7 +119,7 @@ class _Linked(io.TextIOBase):
             self.write(line)
 
     def _link(self, shown: str, path: str, line: str) -> str:
-        """What is shown of a place, as a link to it."""
+        """The text of a place, as a link to it."""
         path = os.path.join(self._folder, path)
         if not os.path.exists(path):  # its name is spelled out, or it has gone
             return shown
@@ -131,7 +131,7 @@ class _Linked(io.TextIOBase):
 
 
 class _Kept(io.StringIO):
-    """Keeps what is written until `show_paged`, which knows how long it is."""
+    """Buffers the output until `show_paged`, which knows its length."""
 
     def __init__(self, command: list[str]) -> None:
         super().__init__(newline="")
@@ -143,7 +143,7 @@ class _Kept(io.StringIO):
 
 
 def _pager() -> list[str]:
-    """The command of the pager; [] if there is to be none."""
+    """The command of the pager; [] for none."""
     import shlex
 
     if os.environ.get("TERM") == "dumb":
@@ -157,7 +157,7 @@ def _pager() -> list[str]:
 
 
 def show_paged() -> None:
-    """Write what was kept: through the pager if it is longer than the screen, and there is that program."""
+    """Write the buffered output: through the pager if it is longer than the screen and the pager exists."""
     import shutil
 
     while _paged:
@@ -175,7 +175,7 @@ def _rows(text: str, columns: int) -> int:
 
 
 def _through(command: list[str], text: str) -> bool:
-    """Let somebody read `text` in the pager; False if it does not start."""
+    """Show `text` in the pager; False if that does not start."""
     import signal
     import subprocess
 

@@ -1,7 +1,7 @@
-"""The first words with a client, answered without the SDK, whose import takes longer than agents like to wait.
+"""The first messages with a client, answered without the SDK, whose import takes longer than agents like to wait.
 
 Every client asks the same: who are you, and which tools do you have. The answers are constants, and equal to those of
-the SDK (tests/cli/mcp_server/test_greeting.py). Whatever is unusual is left to the SDK.
+the SDK (tests/cli/mcp_server/test_greeting.py). Anything unusual is left to the SDK.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Greeting:
         """Answer until the tools are listed, or something else is asked.
 
         Args:
-            read: The next line; b"" at the end.
+            read: Returns the next line; b"" at the end.
             write: Sends a line.
         Returns:
             A line that the SDK must answer, b"" if the client has gone, None if the SDK may just go on.
@@ -109,7 +109,7 @@ def _is_introduction(params: dict[str, Any]) -> bool:
 
 
 def _is_envelope(params: Any) -> bool:
-    """Whether a request has nothing but what the newest protocol wants of each."""
+    """Whether a request has only the fields that the newest protocol requires."""
     meta = params.get("_meta") if isinstance(params, dict) and set(params) == {"_meta"} else None
     names = {_PREFIX + name for name in ("protocolVersion", "clientInfo", "clientCapabilities")}
     if not isinstance(meta, dict) or set(meta) != names or meta[_PREFIX + "protocolVersion"] != _STATELESS:

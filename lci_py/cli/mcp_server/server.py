@@ -43,13 +43,11 @@ class Server:
     def __init__(
         self, wire: Wire, tools: Sequence[Tool], worker: WorkerProcess, root: str | None, *, structured: bool = False
     ) -> None:
-        """
-        Args:
-            wire: To the client.
-            tools: Those that are offered.
-            worker: Answers.
-            root: The folder to search, whatever the client has open; None to ask the client.
-            structured: Whether answers are JSON instead of text.
+        """Args:
+        tools: Those that are offered.
+        worker: Answers the calls.
+        root: The folder to search, whatever the client has open; None to ask the client.
+        structured: Whether answers are JSON instead of text.
         """
         self._wire = wire
         self._tools = {tool.name: tool for tool in tools}
@@ -65,7 +63,7 @@ class Server:
         """Serve until the client has gone.
 
         Args:
-            replayed: Lines that the client has had its answer to, for the SDK to know them; it answers the first.
+            replayed: Lines that were answered already, for the SDK to know them; its answer to the first is dropped.
             left: A line without an answer; None if there is none.
         """
         lines = [*replayed, *([] if left is None else [left])]
@@ -216,7 +214,7 @@ def _without_surrogates(value: Any) -> Any:
 
 
 class _Input:
-    """The client's messages. The SDK drops what it cannot read, so that is answered here."""
+    """The client's messages. The SDK drops lines that it cannot read, so these are answered here."""
 
     def __init__(self, wire: Wire, first: list[bytes]) -> None:
         self._wire = wire
@@ -235,7 +233,7 @@ class _Input:
         return await anyio.to_thread.run_sync(self._wire.read, abandon_on_cancel=True)
 
     def _message(self, line: bytes) -> str | None:
-        """A line as a message that the SDK can read; None if it is empty, or was answered because it is none."""
+        """A line as a message that the SDK can read; None if it is empty, or was answered as invalid."""
         text = line.decode("utf-8", "replace")
         if not text.strip() or _is_message(text):
             return text.strip() or None

@@ -1,4 +1,4 @@
-"""The tools: what an agent reads about each, and the command that a call of one stands for.
+"""The tools: the text that an agent reads about each, and the command that a call runs.
 
 Every agent pays for these texts in every conversation, so they are short (tests/cli/mcp_server/test_tools.py counts).
 """
@@ -132,7 +132,7 @@ def tools(which: str, *, workspace: bool = False) -> tuple[Tool, ...]:
 
 
 def instructions(offered: Sequence[Tool]) -> str:
-    """What a server says of itself."""
+    """The server's description of itself."""
     text = INSTRUCTIONS
     if any("repo" in tool.arguments for tool in offered):
         for of_one, of_several in _OF_WORKSPACE:

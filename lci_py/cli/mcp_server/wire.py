@@ -14,7 +14,7 @@ NO_JSON, NO_MESSAGE = -32700, -32600
 
 
 class Wire:
-    """What this process prints otherwise goes to stderr."""
+    """Exchanges lines with the client; other output of this process is redirected to stderr."""
 
     def __init__(self) -> None:
         """

@@ -1,7 +1,7 @@
-"""The process that answers: it runs commands on an index that it keeps open, one after the other.
+"""The worker process: it runs commands on an index that it keeps open, one after the other.
 
-It is apart from the process that speaks the protocol, so that a call can be cancelled, whatever it is doing, by ending
-it; so that it has no threads, and may fork to build an index; and so that it can end when nobody asks any more.
+It is separate from the process that speaks the protocol, so that any call can be cancelled by ending it; so that it has
+no threads, and may fork to build an index; and so that it can end when it is idle.
 
 A line of JSON in is a command with its folder; lines of JSON out are its progress, and then its answer.
 """
@@ -43,7 +43,7 @@ _STEP = 0.01
 
 
 def work(settings: dict[str, Any], idle: float = IDLE) -> None:
-    """Answer until standard input ends, or nothing comes from it. This is the whole program of a process of its own.
+    """Answer until standard input ends or stays silent. This is the whole program of a process of its own.
 
     Args:
         settings: The flags of `lci mcp` that say how an index is opened.
@@ -144,7 +144,7 @@ class _Desk:
 
 
 def _printed(call: Invocation) -> str:
-    """What a command writes; text with its warnings."""
+    """The output of a command, text with its warnings."""
     from lci_py.render.text.style import ToolText
 
     out = ToolText()

@@ -1,4 +1,4 @@
-"""The other side of `worker`: the process that answers, as the server sees it."""
+"""The server's side of `worker`: starts, asks and ends the worker process."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WorkerProcess:
     """One process, started again after it was ended. A question is asked in one thread at a time."""
 
     def __init__(self, settings: dict[str, Any], idle: float = IDLE) -> None:
-        """`settings` and `idle` are those of `work`."""
+        """Arguments as in `work`."""
         self._command = program(work, settings, idle)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -67,7 +67,7 @@ class WorkerProcess:
                 pipe.close()  # type: ignore[union-attr]
 
     def stop(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, whatever it is doing."""
         process = self._process
         if process is not None and process.poll() is None:
             process.terminate()  # an index that is being built keeps what it has

@@ -1,4 +1,4 @@
-"""The commands for coding agents: the server that they ask, and what stands in their files."""
+"""The commands for coding agents: the MCP server, and the entries in agents' files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the table of every command is made of: options, arguments, and the options that many commands share.
+"""The types of the option table: options, arguments, and the options that many commands share.
 
 Named tuples, because a dataclass takes half a millisecond to define.
 """

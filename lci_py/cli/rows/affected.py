@@ -1,5 +1,6 @@
 """`lci affected`: a revision, a name, a diff or files, and flags to a request. It exits with 1 if nothing has changed,
-and with --paths or --fail-if-none if no test is affected."""
+and with --paths or --fail-if-none if no test is affected.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def _request(call: Invocation, _shape: str) -> AffectedRequest:
 
 
 def _diff(call: Invocation) -> str:
-    """What stands on standard input."""
+    """The diff on standard input."""
     if call.kept is not None or sys.stdin is None:
         raise UsageError("there is no diff on standard input", hint="git diff main | lci affected -")
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
@@ -61,7 +62,7 @@ def _finish(asked: Asked, answer: AffectedAnswer, code: int) -> int:
 
 
 def _unsaid(answer: AffectedAnswer) -> str:
-    """Why there is nothing on stdout, for whoever looks on: `lci affected --paths | xargs -r pytest` runs no test."""
+    """Why stdout is empty, as a note to the user: `lci affected --paths | xargs -r pytest` runs no test."""
     if answer.changed:
         from lci_py.render.text.affected import no_test
 

@@ -52,7 +52,7 @@ def _request(call: Invocation, shape: str) -> ConflictsRequest:
 
 
 def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ...]:
-    """The values of a repeatable flag that also takes several with commas, in the order of `known`."""
+    """The values of a repeatable flag that also takes a comma-separated list, in the order of `known`."""
     given = [word.strip() for text in call.texts(flag) for word in text.split(",")]
     for word in given:
         if word not in known:
@@ -63,9 +63,8 @@ def _words(call: Invocation, flag: str, known: tuple[str, ...]) -> tuple[str, ..
 
 
 def _fail_on(call: Invocation, relations: tuple[str, ...]) -> tuple[str, ...]:
-    """
-    Raises:
-        UsageError: --relation leaves out what --fail-on names, so the check could never fail.
+    """Raises:
+    UsageError: --relation excludes what --fail-on names, so the check could never fail.
     """
     words = _words(call, "fail_on", FAIL_ON)
     for word in words:
@@ -84,7 +83,7 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
 
 
 def _near(engine: Engine, name: str) -> tuple[str, ...] | None:
-    """Names that resemble `name` if no definition has it; None if one has it, and just has no conflict."""
+    """Names similar to `name` if no definition has it; None if one has it, and just has no conflict."""
     found = engine.definitions(name, Filters(), 1)
     return None if found.total else found.did_you_mean
 

@@ -47,7 +47,7 @@ def _request(call: Invocation, _shape: str) -> ExploreRequest:
 
 
 def standard_input() -> str:
-    """What stands there, up to a bound.
+    """The text on standard input, up to a bound.
 
     Raises:
         UsageError: It is closed.
@@ -58,7 +58,7 @@ def standard_input() -> str:
 
 
 def _fit(asked: Asked, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
-    """The answer with as many steps of its budget as its form has room for."""
+    """The answer with as many steps of its budget as its format has room for."""
     most = answer.request.max_tokens
     if asked.shape == "paths" or cost(answer) <= most:
         return answer

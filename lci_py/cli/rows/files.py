@@ -1,4 +1,4 @@
-"""`lci files`: what is remembered of a path to a request."""
+"""`lci files`: parts of a path and flags to a request."""
 
 from __future__ import annotations
 

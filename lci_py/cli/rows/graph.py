@@ -52,7 +52,7 @@ def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
 
 
 def _fit(asked: Asked, answer: GraphAnswer, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
-    """A tree within --max-nodes and --max-tokens; as text, with callees of one name as one."""
+    """A tree within --max-nodes and --max-tokens; as text, callees of one name are merged."""
     if answer.command != "tree":
         return answer
     from lci_py.render import call_tree

@@ -59,7 +59,7 @@ def _finish(_asked: Asked, answer: GrepAnswer, _code: int) -> int:
 
 
 def _skip(answer: GrepAnswer, offset: int) -> GrepAnswer:
-    """The answer without the first lines that match, or of files without lines without the first files."""
+    """The answer without its first matching lines or, if it lists only files, without its first files."""
 
     def rest() -> Iterator[FileLines]:
         left = offset
@@ -75,7 +75,7 @@ def _skip(answer: GrepAnswer, offset: int) -> GrepAnswer:
 
 
 def _cut(answer: GrepAnswer) -> Cut[GrepAnswer]:
-    """A budget needs all files before it can tell how many of their lines fit."""
+    """How the lines are shortened; a budget needs all files before it can tell how many lines fit."""
     files = list(answer.files)
     # A file without lines, as with --count, is one row.
     rows: list[tuple[FileLines, int]] = [

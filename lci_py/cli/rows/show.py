@@ -1,5 +1,4 @@
-"""`lci show`: targets and flags to a request. It exits with 2 if a target is unknown, and shows the others all the
-same."""
+"""`lci show`: targets and flags to a request. It exits with 2 if a target is unknown, and still shows the others."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One run of `lci index`: from a tree to a generation."""
+"""One run of `lci index`: from the working tree to a new generation."""

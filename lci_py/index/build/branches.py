@@ -1,4 +1,5 @@
-"""Build the shard of other branches: the files of each branch that differ from the working tree, and their definitions.
+"""Builds the shard of other branches: the files of each branch that differ from the working tree, and their
+definitions.
 
 Whether a path differs depends only on the file in the tree and on the blob in the branch. So a refresh compares the
 paths of which either has changed, and copies the rest from the generation before.
@@ -80,11 +81,8 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
     """Whether a generation has these branches as they are now.
 
     Args:
-        root: The repository.
         names: The branches.
-        manifest: The generation.
-        table: Its files.
-        walked: What the walk found; the generation must have the same files.
+        walked: The result of the walk; the generation must have the same files.
     """
     if list(names) != manifest.settings.get("branches", []):
         return False
@@ -100,7 +98,7 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
 
 
 class Walked(NamedTuple):
-    """What the walk found, and the settings it used."""
+    """The files that the walk found, and the settings it used."""
 
     result: WalkResult
     options: WalkOptions
@@ -134,14 +132,14 @@ def _is_here(root: Path, tip: Tip) -> bool:
 
 @dataclass(slots=True)
 class BuiltBranches:
-    """The shard, and what the manifest says about it."""
+    """The shard, and its entries for the manifest."""
 
     shard: Path | Shard | None = None  # None: no branch can be read, or none is wanted
     tips: list[Tip] = field(default_factory=list)
     files: dict[str, int] = field(default_factory=dict)  # per branch: how many files differ
 
     def settings(self, names: Sequence[str]) -> dict[str, Any]:
-        """What the manifest stores among its settings."""
+        """The settings that the manifest stores."""
         if not names:
             return {}
         tips = [{**tip._asdict(), "files": self.files.get(tip.name, 0)} for tip in self.tips]
@@ -151,10 +149,9 @@ class BuiltBranches:
 def build_branches(
     context: BuildContext, names: Sequence[str], generation: Generation, previous: PreviousGeneration | None
 ) -> BuiltBranches:
-    """Write the shard into the staging folder, unless the shard of the generation before is still right.
+    """Write the shard into the staging folder, unless that of the generation before is still up to date.
 
     Args:
-        context: What the generation is built with.
         names: The branches.
         generation: The new generation, without its global shards.
         previous: The generation that the new one started from, if any.
@@ -261,13 +258,13 @@ class _BranchBuilder:
         found.files = {tip.name: len(paths) for tip, paths in zip(tips, differing, strict=True)}
 
     def _is_other(self, tips: Sequence[Tip], differing: Sequence[Mapping[str, State]]) -> bool:
-        """Whether the shard of the generation before says something else."""
+        """Whether the shard of the generation before is out of date."""
         return self._old is None or tips != self._old.tips or differing != self._old.differing()
 
     # --- paths ---------------------------------------------------------------------------------------------------
 
     def _states(self, tip: Tip) -> dict[str, State]:
-        """How each path of a branch that differs from the tree differs."""
+        """The state of each path of a branch that differs from the tree."""
         again = self._again_on(tip)
         if again is None:
             there = self._repository.tree(tip.commit)
@@ -329,7 +326,7 @@ class _BranchBuilder:
         is_lost: Callable[[Version], bool],
         why: str,
     ) -> None:
-        """Leave out each branch with a lost file: its definitions would seem to be missing on that branch."""
+        """Leave out each branch with a lost file, whose definitions would seem to be missing on the branch."""
         for i, tip in enumerate(found.tips):
             if any(map(is_lost, _versions(states.get(tip.name, {})))):
                 found.tips[i] = tip._replace(commit="", problem=why)

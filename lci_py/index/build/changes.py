@@ -1,4 +1,4 @@
-"""What has changed in the tree since it was indexed: compared by `stat` first, then by content."""
+"""Finds what has changed in the tree since it was indexed: by `stat` first, then by content."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
 
 @dataclass(slots=True)
 class Change:
-    """What has happened to the tree since it was indexed."""
+    """The differences between the tree and the index."""
 
     same: list[Known] = field(default_factory=list)
     touched: list[Known] = field(default_factory=list)  # other times, same content
@@ -35,11 +35,11 @@ class Change:
         return bool(self.dirty or self.gone or self.touched)
 
     def within(self, files: int, size: int) -> bool:
-        """Whether no more files, and bytes of them, have to be extracted or removed."""
+        """Whether at most so many files, and bytes of them, have to be extracted or removed."""
         return len(self.dirty) + len(self.gone) <= files and sum(entry.size for entry in self.dirty) <= size
 
     def touched_only(self) -> Change:
-        """Only the files that have other times; the others count as they are in the index."""
+        """Only the files whose times have changed; the others count as unchanged."""
         return Change(same=[*self.same, *self.replaced, *self.gone], touched=self.touched)
 
 
@@ -54,22 +54,21 @@ class PreviousGeneration:
 
     @property
     def change(self) -> Change:
-        """What has changed, with the list of files that have not."""
+        """The changes, with the list of unchanged files."""
         return self.changed if self.changed is not None else Change(same=self.table.known())
 
 
 def walk_settings(options: WalkOptions) -> dict[str, Any]:
-    """The settings of the manifest that decide which files are indexed."""
+    """The settings in the manifest that determine which files are indexed."""
     return {"max_file_bytes": options.max_file_bytes, "include": list(options.include), "allow": list(options.allow),
             "exclude": list(options.exclude), "hidden": options.hidden,
             "use_ignore_files": options.use_ignore_files}  # fmt: skip
 
 
 def settled_ns(entry: FileEntry, walked_ns: int) -> int:
-    """The modification time to store for a file, in ns; -1 if the file could change without getting another one.
+    """The modification time to store for a file, in ns; -1 if the file could still change without getting another one.
 
     Args:
-        entry: The file.
         walked_ns: When the walk began, by the wall clock.
     """
     # Both times: a modification time can be set by a program such as tar, usually to a whole second.
@@ -79,7 +78,7 @@ def settled_ns(entry: FileEntry, walked_ns: int) -> int:
 
 
 def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
-    """The same for a folder, of which only the modification time is known; `UNSETTLED` instead of -1."""
+    """As `settled_ns` for a folder, of which only the modification time is known; `UNSETTLED` instead of -1."""
     tick = _COARSE_TICK_NS if mtime_ns % 1_000_000_000 == 0 else TICK_NS
     return UNSETTLED if mtime_ns >= walked_ns - tick else mtime_ns
 
@@ -96,12 +95,11 @@ def compare(
     """Compare the files of the tree with the files of the index.
 
     Args:
-        root: The repository.
         known: The files of the index.
         files: The files that the walk found.
         walked_ns: When the walk began, by the wall clock.
         only: Paths of files and folders to compare; all others count as unchanged. "" is the root, None means all.
-        settling: Whether a file counts as touched if all that is new is a time that can be stored at last.
+        settling: Whether a file counts as touched if its time merely has settled, so that it can be stored.
     """
     change = Change()
     named = None if only is None else frozenset(only)
@@ -139,7 +137,7 @@ def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, chang
 
 
 def _among(path: str, named: frozenset[str]) -> bool:
-    """Whether `named` has a path or one of the folders above it."""
+    """Whether `named` contains a path or one of its parent folders."""
     while path not in named:
         if not path:
             return False

@@ -1,4 +1,4 @@
-"""What a run of `lci index` works with: what was asked for, the tree as it was found, and where the work is done."""
+"""The inputs of a run of `lci index`: its options, the tree as it was found, and its working folders."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMPACT_BYTES = 1 << 28
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """What the settings and the flags of `lci index` decide."""
+    """The choices made by the settings and the flags of `lci index`."""
 
     walk: WalkOptions
     jobs: int
@@ -51,7 +51,7 @@ class BuildOptions:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What every step of a run needs."""
+    """The values that every step of a run needs."""
 
     root: Path
     index_dir: Path
@@ -70,18 +70,18 @@ class Tree:
 
     @property
     def compact(self) -> bool:
-        """Whether vectors are stored in half of the space."""
+        """Whether vectors are stored in the compact form."""
         return sum(entry.size for entry in self.walked.files) >= COMPACT_BYTES
 
     @property
     def vectors(self) -> str:
-        """How vectors are stored."""
+        """The stored form of vectors."""
         return "int8" if self.compact else "float32"
 
 
 @dataclass(frozen=True, slots=True)
 class BuildContext:
-    """What a generation is built with."""
+    """The values that the build of a generation needs."""
 
     run: Run
     tree: Tree

@@ -33,11 +33,7 @@ def _opened(shard: Path) -> Iterator[sqlite3.Connection]:
 
 
 def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, str, str]]:
-    """(number, path, digest, exceeded limit or "") of some files of a segment.
-
-    Raises:
-        DamagedIndexError: The symbolic shard cannot be read.
-    """
+    """(number, path, digest, exceeded limit or "") of files of a segment."""
     if not numbers:
         return []
     wanted = set(numbers)
@@ -60,11 +56,7 @@ class FileCounts:
         self.errors[found.language] += bool(found.has_errors)
 
     def add_stored(self, shard: Path, files: Sequence[int], sign: int = 1) -> None:
-        """Add files of a segment, by their numbers in it; subtract them if `sign` is -1.
-
-        Raises:
-            DamagedIndexError: The symbolic shard cannot be read.
-        """
+        """Add files of a segment, by their numbers in it; subtract them if `sign` is -1."""
         if not files:
             return
         with _opened(shard) as db:

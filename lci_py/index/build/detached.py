@@ -1,4 +1,4 @@
-"""Build an index in a process that outlives this one, and wait only until text can be searched in it."""
+"""Builds an index in a process that outlives this one, and waits only until text can be searched in it."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ _DONE = "done"
 def until_searchable(
     index_dir: Path, work: Callable[[Report], object], report: Report, meanwhile: Callable[[], object]
 ) -> None:
-    """Run `work` in a process of its own, which goes on after this function has returned.
+    """Run `work` in a process of its own, which may outlive the caller, until it reports `SEARCHABLE`.
 
     Args:
-        index_dir: The index folder.
         work: Builds the index, and reports its stages. When it has reported `SEARCHABLE`, its failure is only written
             to the index folder, for `lci status`.
         report: Called with the stages until then.
@@ -76,7 +75,7 @@ def _follow(receiver: int, index_dir: Path, before: int | None, report: Report) 
 
 
 def _published(index_dir: Path) -> int | None:
-    """Which generation is there: the inode of its manifest; None if there is none."""
+    """The inode of the published manifest, which identifies the generation; None if there is none."""
     try:
         return os.lstat(index_dir / MANIFEST).st_ino
     except OSError:
@@ -84,7 +83,7 @@ def _published(index_dir: Path) -> int | None:
 
 
 def _raised(message: dict[str, Any]) -> LciError:
-    """An error like the one of the other process."""
+    """An error equal to that of the other process."""
     made = LciError(message.pop("message"), hint=message.pop("hint"))
     made.code, made.exit_code = message.pop("code"), message.pop("exit_code")
     made.details = message
@@ -124,7 +123,7 @@ def _work(index_dir: Path, work: Callable[[Report], object], sender: int) -> Non
 
 
 def _leave(sender: int) -> None:
-    """Leave the terminal, and everything that whoever reads this program's output waits for to be closed."""
+    """Leave the terminal, and close all descriptors that a reader of this program's output waits for."""
     gc.enable()  # the entry point turned it off for short runs
     interrupts.install()
     os.setsid()

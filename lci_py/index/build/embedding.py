@@ -1,4 +1,4 @@
-"""Embed the chunks of a segment, and copy what was embedded before.
+"""Embeds the chunks of a segment, and reuses earlier embeddings.
 
 A model of bags embeds a chunk in 30 microseconds; a refresh only copies the chunks that move from one segment to
 another (`Reuse`). A model that reads text takes a tenth of a second per chunk, so its vectors are cached by the text
@@ -48,14 +48,10 @@ class Embeddings:
     """The embedded chunks of one segment: vectors, bags of tokens, and the tokens of identifier parts."""
 
     def __init__(self, dense: Path, tokens: Path | None, *, dimension: int, counts: Mapping[str, int]) -> None:
-        """
-        Args:
-            dense: The segment's dense shard.
-            tokens: Its tokens shard; None for a model that reads text.
-            dimension: Length of a vector.
-            counts: The segment's number of `chunks` and of `units`.
-        Raises:
-            DamagedIndexError: A shard is not what was written.
+        """Args:
+        dense: The segment's dense shard.
+        tokens: Its tokens shard; None for a model that reads text.
+        counts: The segment's number of `chunks` and of `units`.
         """
         chunks = counts["chunks"]
         self.vectors = open_vectors(dense, dimension=dimension, rows=chunks, units=counts["units"])
@@ -65,7 +61,7 @@ class Embeddings:
 
 @dataclass(frozen=True, slots=True)
 class Reuse:
-    """The chunks of a new segment that older segments have: the same code with the same path and header.
+    """The chunks of a new segment that older segments contain: the same code with the same path and header.
 
     If several segments have a chunk, the first one is used.
     """
@@ -153,9 +149,6 @@ def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> Emb
 
     Vectors and tokens are the same to the last bit whether they are computed or copied, and whichever chunks are
     embedded together.
-
-    Raises:
-        DamagedIndexError: An older segment is damaged.
     """
     reuse = reuse or Reuse([], [])
     parts = list(text.vocabulary.part_ids)
@@ -210,7 +203,6 @@ def copied(reuse: Reuse, dimension: int) -> Embedded:
     """Copy the embedding of a segment whose chunks are all in older ones, with the parts of all the older segments.
 
     Raises:
-        DamagedIndexError: An older segment is damaged.
         ValueError: A chunk is in no older segment.
     """
     n = len(reuse.rows[0]) if reuse.rows else 0

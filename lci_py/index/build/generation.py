@@ -1,4 +1,4 @@
-"""Build the next generation: keep segments, extract the changed files, merge small segments into the new one."""
+"""Builds the next generation: keeps segments, extracts the changed files, merges small segments into the new one."""
 
 from __future__ import annotations
 
@@ -61,11 +61,7 @@ class GenerationBuilder:
     """Builds one generation. Use it as a context manager."""
 
     def __init__(self, context: BuildContext, number: int) -> None:
-        """
-        Args:
-            context: What to build it with.
-            number: The generation's number.
-        """
+        """`number` is that of the new generation."""
         self._context = context
         self._options, self._tree, self._report = context.run.options, context.tree, context.run.report
         self._number = number
@@ -89,12 +85,12 @@ class GenerationBuilder:
         self._cache.close()
 
     def from_nothing(self) -> Generation:
-        """Build a generation that reuses nothing of an older one, except the cache. Then `link` has its call graph."""
+        """Build a generation without reusing an older one, except the cache. Then call `link` for its call graph."""
         self._links_anew = self._options.graph
         return self._write([Task(entry) for entry in self._tree.walked.files])
 
     def after(self, previous: PreviousGeneration) -> Generation:
-        """Build a generation from the one before and what has changed since."""
+        """Build a generation from the previous one and the changes since."""
         manifest, change = previous.manifest, previous.change
         self._generation.counts = FileCounts.stored(manifest.counts)
         self._dimension = int(manifest.model["dimension"])
@@ -155,12 +151,12 @@ class GenerationBuilder:
         return path, links.edges_by_kind()
 
     def collect(self) -> None:
-        """Bound the cache; call it when the generation is published."""
+        """Shrink the cache to its bound; call it when the generation is published."""
         living = (item.key for item in self._generation.known if item.slot >= 0)
         self._cache.collect(MOST_BYTES, living, self._number)
 
     def _find_dead(self, paths: set[str]) -> None:
-        """Find dead rows of these paths in kept segments: checking out a branch again brings their content back."""
+        """Find dead rows of these paths in kept segments: switching back to a branch restores their content."""
         for state in self._kept if paths else ():
             numbers = [i for i, item in enumerate(state.files) if item is None]
             for i, path, sha, limit in stored_files(state.symbols, numbers):
@@ -203,7 +199,7 @@ class GenerationBuilder:
         return generation
 
     def _keep(self, batch: list[Done]) -> bool:
-        """Keep the records of a batch at once, so that they outlast the end of this process; False if that failed."""
+        """Cache the records of a batch at once, so that they outlast this process; False if that failed."""
         # Not the records of files whose parser ran out of time: another run may have more of it.
         new = {
             item.key: item.body

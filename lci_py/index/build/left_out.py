@@ -1,4 +1,4 @@
-"""What a run of the index says about files that it leaves out although somebody may want them."""
+"""Warnings of an index run about files that it leaves out although somebody may want them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _REMEDIES = {
 
 
 def why_left_out(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
-    """Warnings about what is left out; () if there is nothing to say."""
+    """Warnings about files that are left out; () if there are none."""
     return (*_kept_out(built), *_why_so_little(root, walk_options, built))
 
 
 def _kept_out(built: BuildSummary) -> tuple[str, ...]:
-    """What to say of files that a setting names and an ignore file leaves out."""
+    """The warning about files that a setting names and an ignore file excludes."""
     if not (count := built.skipped_by_reason.get(NOT_ALLOWED)):
         return ()
     what = "1 path stays out that" if count == 1 else f"{count:,} paths stay out that"
@@ -37,7 +37,7 @@ def _kept_out(built: BuildSummary) -> tuple[str, ...]:
 
 
 def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -> tuple[str, ...]:
-    """Why an index has no files, or next to none, and what would take more in; () for any other index."""
+    """Why an index has no or hardly any files, and which flags would include more; () for any other index."""
     reasons = built.skipped_by_reason
     if built.files and (built.symbols_by_kind or reasons.get("ignored", 0) <= built.files):
         return ()
@@ -52,7 +52,7 @@ def _why_so_little(root: Path, walk_options: WalkOptions, built: BuildSummary) -
 
 
 def _by_rules(root: Path, walk_options: WalkOptions) -> str:
-    """The rules that leave most out, as part of a sentence."""
+    """The rules that exclude most files, as part of a sentence."""
     rules = TreeRules(root, walk_options)
     skipped = (skip.path for skip in walk(root, walk_options).skipped if skip.reason == "ignored")
     found = Counter(str(rule) for path in skipped if (rule := rules.rule(path)) is not None).most_common()

@@ -1,4 +1,4 @@
-"""The merge policy: which segments of the last generation to merge into the new segment, so that there are few."""
+"""The merge policy: selects segments of the last generation to merge into the new segment, so that there are few."""
 
 from __future__ import annotations
 
@@ -64,11 +64,7 @@ class SegmentState:
 
 
 def segment_states(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[SegmentState]:
-    """The segments of a published generation.
-
-    Raises:
-        DamagedIndexError: The files shard and the manifest do not fit together.
-    """
+    """The segments of a published generation."""
     sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
     segments, starts = [], []
     start = 0
@@ -91,7 +87,7 @@ def segment_states(manifest: Manifest, index_dir: Path, known: Iterable[Known], 
 
 
 def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, int]:
-    """The segment that a slot lies in, and the file's number there."""
+    """The segment of a slot, and the file's number there."""
     for state in segments:
         if slot < len(state.files):
             return state, slot
@@ -100,12 +96,11 @@ def locate(segments: Sequence[SegmentState], slot: int) -> tuple[SegmentState, i
 
 
 def to_merge(segments: Sequence[SegmentState], fresh_chunks: int, most: int) -> list[SegmentState]:
-    """The segments to merge: their living files are written again, in the new segment.
+    """The segments to merge: their living files are written again, into the new segment.
 
     Args:
-        segments: All segments.
         fresh_chunks: The number of chunks of changed files, which the new segment holds in any case.
-        most: The largest number of chunks of a segment.
+        most: The maximum number of chunks per segment.
     """
     chosen = [state for state in segments if "dense" not in state.segment.shards]  # not embedded yet
     total = fresh_chunks + sum(state.living_chunks for state in chosen)

@@ -1,4 +1,4 @@
-"""Write the graph of a generation that starts from an older one."""
+"""Writes the graph of a generation that starts from an older one."""
 
 from __future__ import annotations
 
@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 def write_relinked(
     context: BuildContext, generation: Generation, previous: PreviousGeneration, files: Path
 ) -> tuple[Path, dict[str, int]]:
-    """Write the graph of a generation into the staging folder: the one before it, with what has changed linked anew.
+    """Update the previous graph, link what has changed again, and write it into the staging folder.
 
     Args:
-        context: What the generation is built with.
-        generation: The new generation.
-        previous: The generation that it started from.
+        previous: The generation that the new one started from.
         files: The new table of files.
     Returns:
         The graph's path, and the number of edges of each kind.

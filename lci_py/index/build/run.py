@@ -1,4 +1,4 @@
-"""One run of `lci index`: look at the tree, index what has changed since the last run, publish the next generation."""
+"""One run of `lci index`: walk the tree, index what has changed since the last run, publish the next generation."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ if TYPE_CHECKING:
 
 
 def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress | None = None) -> BuildSummary:
-    """Index `root` into `index_dir`, or bring the index there up to date.
+    """Index `root` into `index_dir`, or refresh the index there.
 
     Raises:
         BadPathError: `root` cannot be read.
         BadModelError: The model cannot be used.
-        IndexWriteError: The index cannot be written; an older index is still as it was.
-        ForeignFolderError: `index_dir` holds what lci did not write.
+        IndexWriteError: The index cannot be written; an older index is unchanged.
+        ForeignFolderError: `index_dir` holds files that lci did not write.
         ShardVersionError: The index has a newer format, and `options.full` is not set.
         TooLargeError: There are more files than `options.most` allows.
         UsageError: A branch is unknown, and `options.check_branches` is set.
@@ -126,14 +126,14 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
 
 
 def _make_folder(root: Path, index_dir: Path) -> None:
-    """Make the index folder before the walk: made later, it would change the time of a folder already looked at."""
+    """Create the index folder before the walk: later, it would change the time of a folder that was already read."""
     if root.is_dir() and not index_dir.is_dir():
         with suppress(OSError):  # taking the writer's lock raises the error that is shown
             index_dir.mkdir(parents=True)
 
 
 def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
-    """The manifest that is there; None if there is none that this program can use or has to keep."""
+    """The present manifest; None if there is none that this program can use or has to keep."""
     try:
         return read_manifest(index_dir)
     except IndexError_ as error:
@@ -146,7 +146,7 @@ def _latest(index_dir: Path, options: BuildOptions) -> Manifest | None:
 
 
 def _look(run: Run, latest: Manifest | None) -> tuple[Tree, PreviousGeneration | None]:
-    """Walk the repository; with the generation to start from, or None to build from nothing."""
+    """Walk the repository; also returns the generation to start from, or None to build from nothing."""
     walked_ns = time.time_ns()
     options, listing = run.options, lambda files: run.report("walk", files, 0)
     tree = Tree(walk_around(run.index_dir, run.root, options.walk, options.most, listing), walked_ns)
@@ -210,7 +210,7 @@ def _is_current(run: Run, tree: Tree, previous: PreviousGeneration) -> bool:
 
 
 def _watched(run: Run, tree: Tree, previous: PreviousGeneration | None) -> list[tuple[str, int]]:
-    """What decides which files there are (folders, ignore files, settings), with the mtime_ns to store."""
+    """The paths that determine which files exist (folders, ignore files, settings), with the mtime_ns to store."""
     settings = [(name, _mtime(run.root / name)) for name in run.options.watched]
     watched = [*tree.walked.folders, *tree.walked.rules, *settings]
     if previous is None or (run.options.files is None and not previous.partly):
@@ -221,7 +221,7 @@ def _watched(run: Run, tree: Tree, previous: PreviousGeneration | None) -> list[
 
 
 def _mtime(path: Path) -> int:
-    """In ns; -1 if there is no such file."""
+    """The modification time in ns; -1 if there is no such file."""
     try:
         return os.lstat(path).st_mtime_ns
     except OSError:
@@ -237,10 +237,8 @@ def _publish(
     """Build a generation in the staging folder and publish it.
 
     Args:
-        run: The run.
-        tree: The repository.
-        previous: What to start from; None for nothing.
-        latest: The manifest that is there, whether it is of use or not.
+        previous: The generation to start from; None for none.
+        latest: The present manifest, whether it can be used or not.
         folder: The staging folder, or an empty folder in it.
     """
     from lci_py.index.build.generation import GenerationBuilder
@@ -335,8 +333,7 @@ def _model(encoder: Encoder | ContextualEncoder) -> dict[str, Any]:
 
 
 def _with_head(run: Run, manifest: Manifest) -> Manifest:
-    """Store the current commit, branch and settings of the walk in an index that is up to date: they can change while
-    no file does."""
+    """Store the commit, branch and walk settings in an index that is up to date: they can change without any file."""
     commit, branch = head(run.root)
     model, walk = {**manifest.model, **run.model.record()}, walk_settings(run.options.walk)
     newer = replace(manifest, commit=commit, branch=branch, model=model, settings={**manifest.settings, **walk})
@@ -381,7 +378,7 @@ def walk_around(
     most: tuple[int, int] | None = None,
     report: Callable[[int], None] | None = None,
 ) -> WalkResult:
-    """Walk the tree without the index folder: elsewhere than in `.lci`, each run would find the files of the last."""
+    """Walk the tree without the index folder: if that is not `.lci`, a run would find the files of the last one."""
     walked = walk(root, options, most, report)
     try:
         prefix = index_dir.resolve().relative_to(root.resolve()).as_posix() + "/"

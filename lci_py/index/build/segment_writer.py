@@ -1,4 +1,4 @@
-"""Turn the records of files into segments, with a bounded number of chunks in memory."""
+"""Turns the records of files into segments, with a bounded number of chunks in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Embedding:
-    """How chunks get their vectors, and the cache of vectors of models that read text."""
+    """The encoder of chunks, and the cache of vectors of models that read text."""
 
     open_encoder: Callable[[], Encoder | ContextualEncoder]
     dimension: int  # of the vectors of older segments
@@ -55,12 +55,11 @@ class SegmentWriter:
     """Takes records in the order of their paths, and writes a segment whenever it has enough chunks."""
 
     def __init__(self, folder: Path, embedding: Embedding | None, report: Progress, most: int) -> None:
-        """
-        Args:
-            folder: A folder for the shards.
-            embedding: How to embed; None leaves the embedding to a later run.
-            report: Called with each stage.
-            most: The number of chunks of a segment.
+        """Args:
+        folder: For the shards.
+        embedding: None leaves the embedding to a later run.
+        report: Called with each stage.
+        most: The maximum number of chunks per segment.
         """
         self.segments: list[SegmentState] = []
         self._bags_embedded = 0
@@ -91,7 +90,7 @@ class SegmentWriter:
         return self._collected
 
     def prepare(self) -> None:
-        """Import and open what writing needs, while another process has the files."""
+        """Import and open what writing needs, while other processes extract the files."""
         from lci_py.embed.encoder import load_builtin
         from lci_py.index.build import embedding  # noqa: F401
 
@@ -100,7 +99,7 @@ class SegmentWriter:
         _ = self._gathered
 
     def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
-        """Take a file; `source` is an older segment with the same content, and the file's number there."""
+        """Add a file; `source` is an older segment with the same content, and the file's number there."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
         self._files.append((record, known, source))
@@ -143,7 +142,7 @@ class SegmentWriter:
         self.segments.append(SegmentState(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
 
     def _reuse(self, rows: SegmentRows, sources: list[Source | None]) -> Reuse:
-        """The chunks of which older segments have vectors."""
+        """The chunks whose vectors older segments have."""
         import numpy as np
 
         from lci_py.index.build.embedding import Embeddings, Reuse

@@ -1,8 +1,8 @@
-"""What a work tree takes from the indexes of the same repository's other work trees: a first index, and extractions.
+"""Reuses the indexes of the same repository's other work trees: for a first index, and for extractions.
 
-Two work trees have most files in common. What differs is found by content, as after a checkout. The other work tree is
-found by git's own files, and nothing there is believed: its index must have the seal of this user, each copied shard
-the digest that the sealed manifest names, and each row of its cache the keyed hash. Nothing is written there.
+Two work trees have most files in common; differences are found by content, as after a checkout. The other work tree is
+found by git's own files, and nothing there is trusted: its index must have the seal of this user, each copied shard the
+digest in the sealed manifest, and each row of its cache the keyed hash. Nothing is written there.
 """
 
 from __future__ import annotations
@@ -38,12 +38,11 @@ def taken_over(
 
     Args:
         root: The root that has no index yet.
-        index_dir: Its index folder.
         folder: The staging folder.
         fits: Whether a generation was made with this program, model and settings.
         compared: Compares a generation, whose shards lie in `index_dir`, with the files of the tree.
     Returns:
-        The other root, and what this index starts from; None each if there is nothing to start from.
+        The other root, and the generation to start from; None each if there is none.
     """
     for other, place, manifest in _candidates(root, index_dir):
         if not fits(manifest):
@@ -62,7 +61,7 @@ def taken_over(
 
 
 def shared_caches(root: Path, index_dir: Path) -> tuple[Path, ...]:
-    """The index folders of other work trees that have a cache of extractions; for a workspace, of its repositories."""
+    """The index folders of other work trees with a cache of extractions; for a workspace, of its repositories."""
     if is_workspace(root):
         folders = {name: Path(folder, index_dir.name) for name, folder in members(root).items()}
         own = {name: place for name, place in folders.items() if os.path.realpath(place) == str(place)}
@@ -84,7 +83,7 @@ def _candidates(root: Path, index_dir: Path) -> list[tuple[Path, Path, Manifest]
 
 
 def _places(root: Path, index_dir: Path) -> Iterator[tuple[Path, Path]]:
-    """The same folder of every other work tree, and its index folder."""
+    """The same folder in every other work tree, and its index folder."""
     top, resolved = git_root(root), root.resolve()
     if top is None:
         return
@@ -107,7 +106,7 @@ def _manifest(index_dir: Path) -> Manifest | None:
 
 
 def _mostly_same(found: PreviousGeneration) -> bool:
-    """Whether at least half of the indexed files are in this tree as well: otherwise the index is better built anew."""
+    """Whether at least half of the indexed files are in this tree as well; otherwise a new build is better."""
     change = found.change
     kept = sum(item.slot >= 0 for item in (*change.same, *change.touched))
     files: int = found.manifest.counts["files"]

@@ -24,7 +24,7 @@ _NESTED = 20  # nested repositories of a summary
 
 
 def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
-    """The manifest's counts, of the living files of a generation."""
+    """The manifest's counts of a generation's living files."""
     living = [item for item in generation.known if item.slot >= 0]
     skipped = [*walked.skipped, *(Skip(item.path, item.reason) for item in generation.known if item.slot < 0)]
     alive = {kind: sum(state.living_rows(kind) for state in generation.segments) for kind in COUNTED[1:]}
@@ -47,7 +47,7 @@ def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
 
 
 def summary_of(root: Path, manifest: Manifest, walked: WalkResult, started: float, *, changed: bool) -> BuildSummary:
-    """The summary of a run that began at `started`, a time of `time.perf_counter`."""
+    """The summary of a run; `started` is its start by `time.perf_counter`."""
     counts = manifest.counts
     return BuildSummary(
         root=str(root),
@@ -70,7 +70,7 @@ def summary_of(root: Path, manifest: Manifest, walked: WalkResult, started: floa
 
 
 def _missing(root: Path) -> tuple[str, ...]:
-    """Warnings about repositories of a workspace that are not there."""
+    """Warnings about repositories of a workspace that cannot be read."""
     if not is_workspace(root):
         return ()
     return tuple(f"{name} is not indexed: {path}: {WHY[why]}" for name, (path, why) in sorted(missing(root).items()))

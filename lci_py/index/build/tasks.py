@@ -1,4 +1,4 @@
-"""What is asked of a worker process, and what it answers. It imports nothing that a worker works with."""
+"""The tasks and results of worker processes. It imports nothing that only a worker needs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """What all workers need."""
+    """The values that all workers need."""
 
     root: str
     index_dir: Path

@@ -1,6 +1,6 @@
-"""What a worker process does with a file: read it, and extract it unless the cache has the record of that content.
+"""The work of a worker process: read a file, and extract it unless the cache has the record of that content.
 
-It imports neither numpy nor an encoder: a worker needs neither.
+It imports neither numpy nor an encoder.
 """
 
 from __future__ import annotations
@@ -31,10 +31,7 @@ from lci_py.source.text.language_tables import has_rule
 def prepare_workers(*found: Sequence[str]) -> None:
     """Load what the workers that are about to be forked share: the languages, and the grammars of several batches.
 
-    Each worker would load them for itself otherwise.
-
-    Args:
-        *found: The languages of each of the first batches.
+    Otherwise each worker would load them itself. `found` are the languages of each of the first batches.
     """
     load_languages()
     for language in set.intersection(*map(set, found)) if len(found) > 1 else ():
@@ -58,7 +55,7 @@ def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> 
 
 
 def _stored(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
-    """The record that the first cache has, b"" if none has it; and whether it is not this index's own cache."""
+    """The record in the first cache that has it, b"" if none does; and whether that is another index's cache."""
     for i, one in enumerate(caches):
         if body := one.get("records", [key]).get(key):
             return body, i > 0
@@ -124,7 +121,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
 
 @cache
 def _extractor(language: str) -> str:
-    """A hash over the sizes and times of what extracts a language: modules of `source`, grammar and queries."""
+    """A hash over sizes and times of the files that extract a language: modules of `source`, grammar, queries."""
     files = sorted(Path(record_codec.__file__).parent.rglob("*.py"))
     if language != TEXT:
         spec = load_languages()[language]

@@ -1,4 +1,4 @@
-"""Extract files in worker processes. A file that crashes its worker or never ends does not affect other files."""
+"""Extracts files in worker processes. A file that crashes its worker or never ends does not affect other files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def default_jobs() -> int:
 
 
 def early_workers(jobs: int) -> Nursery | None:
-    """Start what will be the workers, while it is not known yet what there is to do; None where nothing is forked."""
+    """Start the processes that will become workers before the tasks are known; None where processes are not forked."""
     if not _FORKS:
         return None
     return nursery(max(1, jobs), allow_last_resort, _import_worker)
@@ -69,11 +69,10 @@ def process(
 
     Args:
         place: Where the files and the cache are.
-        tasks: The files.
         jobs: The number of worker processes. Where fork exists, files are parsed in another process even with 1.
         load: Completes a task shortly before a worker gets it.
-        keep: Called with every batch as soon as it is there, in any order.
-        early: What the workers are made of, for at most `jobs` of them; else they are started here.
+        keep: Called with every batch as soon as it is done, in any order.
+        early: Processes for at most `jobs` workers; None to start them here.
         meanwhile: Called once as soon as workers have something to do.
     """
     finished: dict[int, list[Done]] = {}
@@ -139,7 +138,7 @@ def _loaded(batch: list[Task], load: Callable[[Task], Task] | None) -> list[Task
 
 @contextmanager
 def _workers(jobs: int, batches: Sequence[Batch], early: Nursery | None) -> Iterator[list[Child]]:
-    """Workers that share the languages and what the first batches have in common."""
+    """Workers that share the languages and the grammars of the first batches."""
     from lci_py.index.build.tasks import languages_of
 
     workers: list[Child] = []
@@ -165,7 +164,7 @@ def _shared_out(
     lost: list[Batch],
     meanwhile: Callable[[], object],
 ) -> Iterator[tuple[int, list[Done]]]:
-    """Results as they come, until a process dies: what it was given then goes to `lost`, and it leaves the workers."""
+    """Results as they come, until a process dies: its batch then goes to `lost`, and it is removed from the workers."""
     answered: deque[tuple[int, list[Done]]] = deque()
     while True:
         # One batch is always there for whoever is ready, but not at the end, where another may be ready sooner.

@@ -1,4 +1,4 @@
-"""Write all shards of a segment."""
+"""Writes all shards of a segment."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Gathered:
-    """What is collected of each file as it comes, while others are still being parsed."""
+    """Data that is collected from each file as it comes, while others are still being parsed."""
 
     words: NumberedWords = field(default_factory=NumberedWords)
     abbreviations: list[dict[Pair, tuple[int, int]]] = field(default_factory=list)
 
     def add(self, record: FileRecord) -> None:
-        """Take the segment's next file."""
+        """Add the segment's next file."""
         self.words.add(record.words)
         self.abbreviations.append(evidence(record))
 
@@ -59,20 +59,18 @@ def write_segment(
     compact: bool = False,
     fork: bool = False,
 ) -> dict[str, Path]:
-    """Write the shards of a segment.
+    """Write the shards of a segment: role to path.
 
     Args:
-        folder: A folder for the shards.
+        folder: For the shards.
         rows: The segment's files, symbols, units and chunks.
-        gathered: What was collected of its files.
+        gathered: The data collected from its files.
         encoder: Embeds the chunks; without one, or without a cache, there are no shards with embeddings.
         report: Called with each stage.
         reuse: Embedded chunks of older segments.
         cache: Cached vectors of a model that reads text.
-        compact: Write the vectors into a compact file.
+        compact: Write the vectors in the compact form.
         fork: Write what needs no vectors in another process meanwhile. The calling process may have no threads.
-    Returns:
-        Role -> path.
     """
     report("symbols", 0, 0)
     shards = {role: folder / f"{role}.arrays" for role in ("bm25", "facts", "related")}

@@ -1,9 +1,9 @@
 """The abbreviations of a repository (shard `related`): cfg for config, auth for authentication.
 
-A pair of words counts if one shortens the other by its letters *and* the two are used together: a name and its
-declared type or its value (`cfg: Config`, `ctx *Context`, `conn = connect()`), an import and its alias, or a name and
-the comment of its definition. The shard stores the evidence file by file, so that its sum does not depend on how files
-are spread over segments. The reader decides how much evidence is enough.
+A pair of words counts if one shortens the other by its letters *and* the two are used together: a name and its declared
+type or its value (`cfg: Config`, `ctx *Context`, `conn = connect()`), an import and its alias, or a name and the
+comment of its definition. The shard stores the evidence file by file, so that its sum does not depend on how files are
+spread over segments. The reader decides how much evidence is enough.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ class Abbreviation(NamedTuple):
 def shortens(short: str, long: str) -> bool:
     """Whether a word can abbreviate another by its letters: the same first letters, then consonants in order.
 
-    Args:
-        short: A part of a name, in lower case, not empty.
-        long: Another.
+    Both are parts of names, in lower case; `short` is not empty.
     """
     if not SHORTEST <= len(short) <= min(LONGEST, len(long) - LEAST_CUT) or short[0] != long[0] or short in STOPWORDS:
         return False
@@ -152,8 +150,7 @@ def _declared(signature: str, first: bool) -> tuple[tuple[str, str], ...]:
     """The parameters of a signature, or its one field, with their types; "" for a missing type.
 
     Args:
-        signature: As stored in the index.
-        first: Whether the name stands before the type.
+        first: Whether the name precedes the type.
     """
     found = []
     head, bracket, rest = signature.partition("(")
@@ -205,12 +202,7 @@ def _words(text: str) -> set[str]:
 
 
 def write_abbreviations(path: Path, found: Iterable[Mapping[Pair, tuple[int, int]]]) -> None:
-    """Write the shard of a segment.
-
-    Args:
-        path: A new file.
-        found: The `evidence` of each file of the segment, in its order.
-    """
+    """Write the shard of a segment into a new file; `found` is the `evidence` of each of its files, in order."""
     rows: dict[Pair, list[tuple[int, int, int]]] = {}
     for file, pairs_of_file in enumerate(found):
         for pair, (declared, told) in pairs_of_file.items():
@@ -269,14 +261,7 @@ class AbbreviationIndex:
     """Reader of the shards of all segments; dead files give no evidence."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
-        """Open the shards.
-
-        Args:
-            paths: The shard of each segment.
-            numbering: Of the segments.
-        Raises:
-            DamagedIndexError: A shard is not what was written, or belongs to another index.
-        """
+        """Open the shard of each segment."""
         pairs = zip(paths, numbering.counts, strict=True)
         self._segments = [_Segment(path, counts["files"]) for path, counts in pairs]
         self._public = [numbering.public_array("files", place) for place in range(len(self._segments))]

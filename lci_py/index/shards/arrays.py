@@ -54,7 +54,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any] | array[int] | by
 
 
 def _plain(name: str, values: NDArray[Any] | array[int] | bytes) -> tuple[str, memoryview]:
-    """The name of the type, and the bytes, not copied if possible."""
+    """The name of the type, and the bytes, without copying if possible."""
     if isinstance(values, bytes):
         return "u1", memoryview(values)
     if isinstance(values, array):
@@ -90,10 +90,8 @@ class Arrays:
     """
 
     def __init__(self, path: Path, *, is_checked: bool = False) -> None:
-        """
-        Args:
-            path: The file.
-            is_checked: The caller has compared all of it with a digest: the checksums are not looked at.
+        """Args:
+        is_checked: The caller has compared the file with a digest: the checksums are ignored.
         """
         self.name = path.name
         self._is_checked = is_checked
@@ -132,7 +130,6 @@ class Arrays:
         """The array as a flat memoryview of numbers.
 
         Args:
-            name: The array.
             kinds: The types that it may have: "u1", "u2", "i4", "i8", "f4".
             check: Compare all of it with the checksums; whoever reads only parts of a large array calls `check_items`.
         Raises:
@@ -148,17 +145,13 @@ class Arrays:
         return found
 
     def check_items(self, name: str, start: int, stop: int) -> None:
-        """Compare the items of an array from `start` to before `stop` with the checksums.
-
-        Raises:
-            DamagedIndexError: They are not what was written.
-        """
+        """Compare the items of an array from `start` to before `stop` with the checksums."""
         kind, offset, _ = self._table[name]
         size = _TYPES[kind][1]
         self._check(offset + start * size, offset + stop * size)
 
     def check_ranges(self, name: str, starts: NDArray[Any], stops: NDArray[Any]) -> None:
-        """The same for many ranges of items, which lie inside the array. Raises what `check_items` raises."""
+        """As `check_items` for many ranges of items, which lie inside the array."""
         if not self._is_checked and len(starts):
             kind, offset, _ = self._table[name]
             size = _TYPES[kind][1]
@@ -169,7 +162,7 @@ class Arrays:
             self._summed.check(start, stop)
 
     def array(self, name: str, *kinds: str, check: bool = True) -> NDArray[Any]:
-        """The same as a numpy array: mapped, read-only."""
+        """As `view`, but a numpy array: mapped, read-only."""
         import numpy as np
 
         view = self.view(name, *kinds, check=check)
@@ -208,7 +201,8 @@ WIDE = 255
 def offset_arrays(name: str, sizes: Sequence[int] | NDArray[Any]) -> dict[str, NDArray[Any] | array[int]]:
     """The arrays for `write_arrays`, from the size of each piece: `NAME_sizes`, u1; `NAME_blocks`, the start of every
     `BLOCK`th piece, and the end of the last one; `NAME_wide` and `NAME_widths`, the numbers of wide pieces and their
-    sizes."""
+    sizes.
+    """
     import numpy as np
 
     all_sizes = np.asarray(sizes, np.int64)
@@ -226,19 +220,14 @@ def offset_arrays(name: str, sizes: Sequence[int] | NDArray[Any]) -> dict[str, N
 
 
 class Offsets:
-    """Reader of the arrays of `offset_arrays`: of each piece the size is stored, and of every `BLOCK`th the start. A
-    size of `WIDE` or more is stored apart. It works without numpy.
-
-    Raises:
-        DamagedIndexError: They are missing, or do not fit together.
+    """Reader of the arrays of `offset_arrays`, which store the size of each piece, and the start of every `BLOCK`th. A
+    size of `WIDE` or more is stored separately. It works without numpy.
     """
 
     def __init__(self, source: Arrays, name: str, total: int) -> None:
-        """
-        Args:
-            source: The file.
-            name: Of the arrays.
-            total: The length of the array that the pieces are of.
+        """Args:
+        name: Of the arrays.
+        total: The length of the array that is divided into pieces.
         """
         self._what, self._total = f"{source.name}: {name}", total
         self._sizes = source.view(f"{name}_sizes", "u1")
@@ -256,11 +245,7 @@ class Offsets:
         return len(self._sizes)
 
     def span(self, piece: int) -> tuple[int, int]:
-        """The start and the end of a piece.
-
-        Raises:
-            DamagedIndexError: It lies outside the array.
-        """
+        """The start and the end of a piece."""
         if not 0 <= piece < len(self._sizes):
             raise self._damaged()
         block = piece // BLOCK
@@ -279,13 +264,13 @@ class Offsets:
         return start, start + size
 
     def at(self, place: int) -> int:
-        """The piece around a place of the array."""
+        """The piece that contains a position of the array."""
         block = bisect_right(self._blocks, place) - 1
         starts = self._starts(min(block, max(len(self._blocks) - 2, 0)))
         return block * BLOCK + bisect_right(starts, place) - 1
 
     def place(self, wanted: bytes, text: Callable[[int, int], bytes]) -> int:
-        """The first piece that is not below `wanted`, if the pieces ascend; `text` gives the bytes of a span."""
+        """The first piece that is not below `wanted`, if the pieces ascend; `text` returns the bytes of a span."""
         # First among the blocks: of the first piece of each, the start is stored.
         block = bisect_left(range(len(self._blocks) - 1), wanted, key=lambda block: text(*self.span(block * BLOCK)))
         if not block:
@@ -305,11 +290,7 @@ class Offsets:
         return (next(widths, 0) if size == WIDE else size for size in self._sizes)
 
     def ends(self) -> list[int]:
-        """The start of each piece, and the end of the last.
-
-        Raises:
-            DamagedIndexError: They do not fit the array.
-        """
+        """The start of each piece, and the end of the last."""
         found = list(accumulate(self.sizes(), initial=0))
         if found[-1] != self._total or min(self._widths, default=0) < 0:
             raise self._damaged()
@@ -344,8 +325,7 @@ def sorted_order(strings: Sequence[str]) -> list[int]:
 
 
 def string_arrays(name: str, strings: Sequence[str]) -> dict[str, NDArray[Any] | array[int] | bytes]:
-    """The arrays of a table for `write_arrays`, from sorted strings: `NAME` (their bytes), and where each starts
-    (`offsets`)."""
+    """The arrays of a table for `write_arrays`, from sorted strings: `NAME` (their bytes) and their `offset_arrays`."""
     blob = [text.encode("utf-8", "surrogatepass") for text in strings]
     return {name: b"".join(blob), **offset_arrays(name, [len(item) for item in blob])}
 
@@ -356,11 +336,7 @@ def compact(offsets: NDArray[Any]) -> NDArray[Any]:
 
 
 class StringTable:
-    """Reader of the arrays of `string_arrays`.
-
-    Raises:
-        DamagedIndexError: The strings and their offsets are missing, or do not fit together.
-    """
+    """Reader of the arrays of `string_arrays`."""
 
     def __init__(self, source: Arrays, name: str) -> None:
         self._what = f"{source.name}: {name}"
@@ -371,32 +347,20 @@ class StringTable:
         return len(self._offsets)
 
     def find(self, text: str) -> int:
-        """The position of a string; -1 if it is not in the table.
-
-        Raises:
-            DamagedIndexError: A string that was compared lies outside its array.
-        """
+        """The position of a string; -1 if it is not in the table."""
         wanted = text.encode("utf-8", "surrogatepass")
         low = self._offsets.place(wanted, self._between)
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
     def starting(self, prefix: str, most: int) -> list[str] | None:
-        """The strings that start with a text, in order; None if there are more than `most`.
-
-        Raises:
-            DamagedIndexError: A string that was compared lies outside its array, or is not UTF-8.
-        """
+        """The strings that start with a prefix, in order; None if there are more than `most`."""
         wanted = prefix.encode("utf-8", "surrogatepass")
         low = self._offsets.place(wanted, self._between)
         high = self._offsets.place(wanted + b"\xff", self._between)  # this byte never occurs in UTF-8
         return None if high - low > most else list(map(self.text, range(low, high)))
 
     def text(self, index: int) -> str:
-        """A string by its position.
-
-        Raises:
-            DamagedIndexError: It lies outside its array, or is not UTF-8.
-        """
+        """A string by its position."""
         try:
             return self._bytes(index).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:

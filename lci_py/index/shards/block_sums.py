@@ -1,12 +1,12 @@
-"""Checksums at the end of a shard: a sum for each block, which a reader compares when it first touches the block.
+"""Checksums at the end of a shard: a sum for each block, which a reader compares when it first reads the block.
 
-The times of a shard tell that somebody has written it, not that its bits have changed on the disk. So every file of
+The times of a shard tell whether somebody has written it, not whether bits have changed on the disk. So every file of
 arrays or vectors ends with the sum of each of its blocks, as 64-bit words modulo 2^64: a flipped bit, a page of zeros
 and a page from elsewhere change it. numpy adds up as fast as memory can be read, ten times as fast as a cryptographic
 digest. A sum is no protection from people; that is what the seal of the manifest is for.
 
-After the content, padded to 8 bytes, come the sums (u8 each, little-endian), the content's length, and the exclusive
-or of the length and a magic number.
+After the content, padded to 8 bytes, come the sums (u8 each, little-endian), the content's length, and the exclusive or
+of the length and a magic number.
 """
 
 from __future__ import annotations
@@ -48,14 +48,12 @@ class Summed:
     """The content of a file that `append_sums` has finished.
 
     Attributes:
-        content: The file without the sums. Nothing of it is checked before `check` is called.
+        content: The file without the sums. It is only checked by `check`.
     """
 
     def __init__(self, data: memoryview, name: str) -> None:
-        """
-        Args:
-            data: The file.
-            name: Its name, for errors.
+        """`name` is that of the file, for errors.
+
         Raises:
             DamagedIndexError: It does not end as `append_sums` ends a file.
         """
@@ -71,11 +69,7 @@ class Summed:
         self._seen = bytearray(n_blocks)
 
     def check(self, start: int = 0, stop: int | None = None) -> None:
-        """Check the blocks of some bytes of the content that were not checked before; all of it by default.
-
-        Raises:
-            DamagedIndexError: They are not what was written.
-        """
+        """Check the blocks of a byte range of the content (by default all of it) that were not checked before."""
         seen = self._seen
         last = len(seen) if stop is None else -(-stop // BLOCK)
         at = seen.find(0, start // BLOCK, last)
@@ -88,7 +82,7 @@ class Summed:
             at = seen.find(0, end, last)
 
     def check_many(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> None:
-        """The same for the bytes from each of `starts` to before the stop beside it, all of them inside the content."""
+        """As `check` for the bytes from each of `starts` to before the corresponding stop, all inside the content."""
         import numpy as np
 
         touched = np.zeros(len(self._seen) + 1, np.int32)  # +1 where a range begins, -1 behind its end

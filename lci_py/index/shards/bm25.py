@@ -97,8 +97,7 @@ def length_norm(lengths: NDArray[Any], k1: float, b: float, total: int, rows: in
         lengths: Sum of the counts of each row, integers in any unit.
         k1: Saturation of repeated terms, > 0.
         b: Strength of length normalisation, 0 to 1.
-        total: The sum of the lengths of all rows of the collection.
-        rows: Their number.
+        total, rows: The sum of the lengths of all rows of the collection, and their number.
     """
     mean = total / max(rows, 1) or 1.0
     norm = lengths.astype(np.float64)
@@ -117,15 +116,13 @@ def write_lexical(
     maps: Mapping[str, NDArray[np.int32]],
     n_files: int,
 ) -> None:
-    """Write the shard of a segment.
+    """Write the shard of a segment into a new file.
 
     Args:
-        path: A new file.
         terms: The vocabulary.
         word_terms: The terms of each word, as (indptr, positions in `terms`).
         fields: Word counts of the rows of `content`, `names` and `paths`, in `UNITS`.
         maps: `chunk_unit`, the unit of each chunk, and `unit_file`, the file of each unit, by numbers in the segment.
-        n_files: Number of files.
     """
     from lci_py.index.shards.term_counts import count, narrow  # only writing needs it
 
@@ -152,8 +149,9 @@ def write_lexical(
 
 
 def _count_arrays(name: str, counts: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """Counts as stored: `NAME_counts`, two in a byte; `NAME_many` and `NAME_often`, which of them are `_MANY` or more,
-    and their values."""
+    """Counts as stored: `NAME_counts`, two in a byte; `NAME_many` and `NAME_often`, the positions of counts of `_MANY`
+    or more, and their values.
+    """
     from lci_py.index.shards.term_counts import narrow
 
     few = np.minimum(counts, _MANY).astype(np.uint8)
@@ -206,7 +204,7 @@ class _Segment:
         return found
 
     def postings(self, field: str, columns: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[Any], NDArray[np.int64]]:
-        """The rows with each of some terms, term by term; how often they have it; and the number of rows of each term.
+        """The rows with each of the terms, term by term; how often they have it; and the number of rows of each term.
 
         All terms at once: a query has a dozen, most of them with few rows, so the time depends on the number of calls.
         """
@@ -227,7 +225,7 @@ class _Segment:
         return found, often, sizes
 
     def _often(self, field: str, lists: _Lists, start: int, stop: int) -> NDArray[Any]:
-        """The counts of some postings that follow each other."""
+        """The counts of consecutive postings."""
         pairs = lists.counts[start // 2 : (stop + 1) // 2]
         found = np.empty(2 * len(pairs), np.uint8)
         np.bitwise_and(pairs, _MANY, out=found[::2])
@@ -262,14 +260,7 @@ class LexicalIndex:
     """Reader of the shards of all segments, in public numbers. Dead rows do not count."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
-        """Open the shards.
-
-        Args:
-            paths: The shard of each segment.
-            numbering: Of the segments.
-        Raises:
-            DamagedIndexError: A shard is not what was written, or belongs to another index.
-        """
+        """Open the shard of each segment."""
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(paths, numbering.counts, strict=True)]
         self._public: dict[str, list[NDArray[np.int32] | None]] = {}
@@ -282,11 +273,7 @@ class LexicalIndex:
         self.chunk_unit = self._map("chunk_unit", "chunks", "units")  # [chunks] the unit of each
 
     def term(self, text: str) -> Term | None:
-        """The term for `scores` and `rows`; None if no segment has it. It may be in dead rows only.
-
-        Raises:
-            DamagedIndexError: The vocabulary is not what was written.
-        """
+        """The term for `scores` and `rows`; None if no segment has it. It may be in dead rows only."""
         columns = self._columns.get(text)
         if columns is None:
             if len(self._columns) >= _REMEMBERED:
@@ -297,32 +284,24 @@ class LexicalIndex:
     # What a part of a larger collection has another answer to: its rows are scored by all rows of the collection.
 
     def ask(self, texts: Iterable[str]) -> None:
-        """Ask for what it takes to score some terms, where that is not here."""
+        """Request the statistics of terms that this index lacks; a single index has them all."""
 
     def size(self, field: str) -> int:
         """The number of rows of a field, in the whole collection."""
         return self._numbering.total(ROWS[field])
 
     def length(self, field: str, lengths: NDArray[np.int32]) -> int:
-        """The sum of the lengths of all rows of a field, in the whole collection, from those in this index."""
+        """The sum of the lengths of all rows of a field in the whole collection, given those in this index."""
         return int(lengths.sum(dtype=np.int64))
 
     def having(self, field: str, terms: Sequence[Term], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many rows of the whole collection have each of some terms: [terms].
-
-        Args:
-            field: The field.
-            terms: They.
-            numbers: Of their postings in this index.
+        """The number of rows of the collection that have each term: [terms]; `numbers` are those of its
+        postings here.
         """
         return np.bincount(numbers, minlength=len(terms))
 
     def starting(self, prefix: str, most: int) -> set[str] | None:
-        """The terms that start with a text; None if a segment has more than `most`.
-
-        Raises:
-            DamagedIndexError: The vocabulary is not what was written.
-        """
+        """The terms that start with a prefix; None if a segment has more than `most`."""
         found: set[str] = set()
         for segment in self._segments:
             terms = segment.terms.starting(prefix, most)
@@ -332,11 +311,7 @@ class LexicalIndex:
         return found
 
     def frequency(self, field: str, term: Term) -> int:
-        """The number of rows that have a term, in a field other than `files`.
-
-        Raises:
-            DamagedIndexError: The field's arrays do not fit together.
-        """
+        """The number of rows that have a term, in a field other than `files`."""
         total = 0
         for column, segment, public in zip(term.columns, self._segments, self._publics(ROWS[field]), strict=True):
             if column >= 0:
@@ -345,11 +320,7 @@ class LexicalIndex:
         return total
 
     def scores(self, field: str, terms: Iterable[tuple[Term, float]]) -> NDArray[np.float32]:
-        """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32.
-
-        Raises:
-            DamagedIndexError: The field's arrays do not fit together.
-        """
+        """Sum of the weighted BM25 scores of the terms, for every row of the field: [rows] float32."""
         norm = self._norm(field)
         out = np.zeros(len(norm), np.float32)
         asked, weights = zip(*terms, strict=True) if (terms := list(terms)) else ((), ())
@@ -372,19 +343,11 @@ class LexicalIndex:
         return known
 
     def rows(self, field: str, term: Term) -> NDArray[np.int32]:
-        """The posting list of a term: the rows that have it, ascending.
-
-        Raises:
-            DamagedIndexError: The field's arrays do not fit together.
-        """
+        """The posting list of a term: the rows that have it, ascending."""
         return np.sort(self.postings(field, (term,)).rows)
 
     def postings(self, field: str, terms: tuple[Term, ...]) -> Postings:
-        """The posting lists of some terms, without dead rows.
-
-        Raises:
-            DamagedIndexError: The field's arrays do not fit together.
-        """
+        """The posting lists of terms, without dead rows."""
         if field == "files":
             return self._by_file(self.postings("content", terms))
         if (last := self._last.get(field)) is not None and last[0] == terms:

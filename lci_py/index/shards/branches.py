@@ -93,7 +93,7 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What the index has of a version."""
+    """The stored data of a version."""
 
     language: str
     test: bool
@@ -107,15 +107,12 @@ Differing = Mapping[str, tuple[str, str | None]]
 def write_branches(
     path: Path, tips: Sequence[Tip], differing: Sequence[Differing], contents: Iterable[tuple[Version, Content]]
 ) -> list[dict[str, tuple[str, str | None]]]:
-    """Write the shard into a new file.
+    """Write the shard into a new file; returns the paths that differ, per branch, without those left out.
 
     Args:
-        path: The file.
         tips: The branches.
         differing: The paths that differ, per branch.
         contents: The contents that `differing` names, each once; a path whose content is missing is left out.
-    Returns:
-        The paths that differ, per branch, without those left out.
     """
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.executescript(_SCHEMA)
@@ -160,9 +157,8 @@ class BranchIndex:
     """
 
     def __init__(self, path: Path) -> None:
-        """
-        Raises:
-            DamagedIndexError: The file is not such a shard.
+        """Raises:
+        DamagedIndexError: The file is not such a shard.
         """
         self._name = path.name
         if not path.is_file():
@@ -203,8 +199,7 @@ class BranchIndex:
         return self._rows("b.name = ?", [branch])
 
     def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
-        """(branch, path) -> one of STATUSES, for some files on all branches; without files that are the same, or that
-        were not compared."""
+        """(branch, path) to one of STATUSES, for files on all branches; not for equal files and those not compared."""
         found = {}
         for start in range(0, len(paths), MAX_VALUES):
             some = paths[start : start + MAX_VALUES]
@@ -219,7 +214,7 @@ class BranchIndex:
         return found
 
     def statuses(self, branch: str) -> dict[str, str]:
-        """Path -> one of STATUSES, for all files of a branch."""
+        """Path to one of STATUSES, for all files of a branch."""
         found = self._execute(
             "SELECT p.path AS path, p.status AS status FROM paths p JOIN branches b ON b.id = p.branch "
             "WHERE b.name = ? ORDER BY p.path",
@@ -232,7 +227,7 @@ class BranchIndex:
     # --- for the next generation ---------------------------------------------------------------------------------
 
     def differing(self) -> list[dict[str, tuple[str, str | None]]]:
-        """What `write_branches` returned."""
+        """The result of `write_branches`."""
         made: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
         found = self._execute(
             "SELECT p.branch, p.path, p.status, f.oid FROM paths p LEFT JOIN files f ON f.id = p.file"

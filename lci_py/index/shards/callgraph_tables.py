@@ -1,6 +1,6 @@
 """The look-up tables of the call graph, read by SQL from the symbolic shards.
 
-A refresh uses them, which looks up little in a large index. Dead files are left out; all numbers are public ones.
+They serve a refresh, which looks up little in a large index. Dead files are left out; all numbers are public ones.
 """
 
 from __future__ import annotations
@@ -40,13 +40,9 @@ class SqlTables:
     def __init__(
         self, connections: Sequence[sqlite3.Connection], numbering: Numbering, beside: SqlTables | None = None
     ) -> None:
-        """
-        Args:
-            connections: The symbolic shard of each segment; rows are read as tuples, whatever the row factory.
-            numbering: Of the same segments.
-            beside: Tables of another generation; what they have read from the same connections is reused.
-        Raises:
-            DamagedIndexError: A shard cannot be read, or does not fit the numbering.
+        """Args:
+        connections: The symbolic shard of each segment; rows are read as tuples, whatever the row factory.
+        beside: Tables of another generation, whose cached rows of the same connections are reused.
         """
         self._segments = [connection.cursor() for connection in connections]
         for cursor in self._segments:

@@ -27,13 +27,8 @@ class DenseIndex:
     """Reader of the shards of all segments: chunks by slots, units by public numbers."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering, dimension: int) -> None:
-        """
-        Args:
-            paths: The shard of every segment.
-            numbering: Of the segments.
-            dimension: Length of a vector.
-        Raises:
-            DamagedIndexError: A shard is not what was written, or does not belong to the numbering.
+        """Args:
+        dimension: Length of a vector.
         """
         self._numbering = numbering
         self._files = [
@@ -59,20 +54,13 @@ class DenseIndex:
         return np.asarray(np.fmax(found, np.float32(-1)))  # NaN counts as the smallest cosine
 
     def best(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The largest value of each unit's chunks: [units]; -inf for a unit without chunks.
-
-        Args:
-            values: [slots of chunks]
+        """The largest of the `values` [slots of chunks] of each unit's chunks: [units]; -inf for a unit
+        without chunks.
         """
         return self.best_of(slice(None), values)
 
     def best_of(self, slots: NDArray[np.int64] | slice, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The same of some chunks: -inf for a unit without one of them.
-
-        Args:
-            slots: [n]
-            values: [n] of these.
-        """
+        """As `best`, for some chunks: `slots` [n] with `values` [n]; -inf for a unit without one of them."""
         found = np.full(self.units + 1, -np.inf, np.float32)  # the last one is for dead chunks
         np.maximum.at(found, self._unit[slots], values)
         return found[:-1]
@@ -82,16 +70,16 @@ class DenseIndex:
         return np.flatnonzero(self._unit == unit)
 
     def slots_of(self, units: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """The slots of the chunks of all units with a mark, [units]; ascending."""
+        """The slots of the chunks of all units marked in `units`, [units]; ascending."""
         return np.flatnonzero(np.append(units, False)[self._unit])  # the last one is for dead chunks
 
     def of_files(self, values: NDArray[np.float32], unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:
-        """The sum of the values of each file's chunks, divided by the root of their number: [files], 0 without chunks.
+        """The sum of the values of each file's chunks, divided by the square root of their number: [files], 0 without
+        chunks.
 
         Args:
             values: [slots of chunks]
             unit_file: [units] the file of each unit.
-            n_files: Number of files.
         """
         if self._file is None or len(self._file) != len(values):
             # The last number is for dead chunks.

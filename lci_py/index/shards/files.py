@@ -1,6 +1,6 @@
 """The files shard: every file that the walk found with its size and times, and the numbering of the segments.
 
-A refresh compares it with the tree, and a query finds out by it whether files have changed. Neither needs numpy.
+A refresh compares it with the tree, and a query uses it to detect changed files. Neither needs numpy.
 """
 
 from __future__ import annotations
@@ -53,12 +53,11 @@ def write_files(
     folders: Iterable[tuple[str, int]],
     maps: Mapping[str, NDArray[Any]] | None,
 ) -> None:
-    """Write the shard.
+    """Write the shard into a new file.
 
     Args:
-        path: A new file.
         known: The files, ascending by path.
-        skipped: What the walk left out.
+        skipped: The entries that the walk left out.
         folders: Path and mtime_ns of folders, ignore files and settings; -1 if it does not exist, `UNSETTLED` if it
             could change without getting another time.
         maps: The arrays of `numbering.number_slots`; None if the numbering is the identity.
@@ -106,12 +105,8 @@ class FileTable:
     """Reader of the shard."""
 
     def __init__(self, path: Path, *, is_checked: bool = False) -> None:
-        """
-        Args:
-            path: The shard.
-            is_checked: Its content was compared with its digest, so that nothing of it is added up again.
-        Raises:
-            DamagedIndexError: It is not what was written.
+        """Args:
+        is_checked: Its content was compared with its digest, so the checksums are ignored.
         """
         self.arrays = Arrays(path, is_checked=is_checked)
         self.name = path.name
@@ -185,17 +180,13 @@ class FileTable:
         return self._whole("slots", self.arrays.view("slots", "i4").tolist())
 
     def known(self) -> list[Known]:
-        """Every known file, ascending by path.
-
-        Raises:
-            DamagedIndexError: The arrays do not fit together.
-        """
+        """Every known file, ascending by path."""
         return [
             self._known(i, path, stat) for i, (path, stat) in enumerate(zip(self.paths(), self.stats(), strict=True))
         ]
 
     def known_at(self, place: int) -> Known:
-        """A known file by its place in `paths`. Raises what `known` raises."""
+        """A known file by its index in `paths`."""
         offsets = self.arrays.view("paths_offsets", "i8")
         blob = self.arrays.view("paths", "u1")
         if not 0 <= place < len(offsets) - 1 or not 0 <= offsets[place] <= offsets[place + 1] <= len(blob):
@@ -247,7 +238,7 @@ class FileTable:
         return list(zip(names, mtimes, strict=True))
 
     def skipped(self) -> list[Skip]:
-        """What the walk left out, by path."""
+        """The entries that the walk left out, by path."""
         from lci_py.types.source import Skip
 
         return [Skip(path, reason) for path, reason in self._skipped()]

@@ -1,8 +1,8 @@
 """Filters and names as SQL conditions on the symbolic shards: they mean the same in every mode.
 
-An index of kinds and names answers both what has a name and what is of a kind. Of a qualified name that differs from
-the name, and of the spelling, by which `getHttp` and `get_http` are the same, the index has a number: whoever looks one
-up compares the names that it finds.
+One SQL index of kinds and names answers questions about both. For a qualified name that differs from the name, and for
+the spelling, by which `getHttp` and `get_http` are the same, the SQL index has only a hash: whoever looks one up
+compares the names that it finds.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
     It leaves out the filters on paths, which `path_test` checks.
 
     Args:
-        filters: The filters.
-        by_index: Whether nothing else narrows the symbols, of which there may be millions: an index of kinds and names
-            is read rather than their rows. Every row has a symbol then.
+        by_index: Whether nothing else narrows the symbols, of which there may be millions: the SQL index of kinds and
+            names is read rather than their rows. Every row must have a symbol then.
     Raises:
         UsageError: There are too many names.
     """
@@ -81,7 +80,7 @@ def languages(filters: Filters) -> list[str]:
 
 
 def path_test(filters: Filters) -> Callable[[str], bool] | None:
-    """A test of paths; None if all pass.
+    """A test of paths by the filters; None if all pass.
 
     Raises:
         BadGlobError: A path filter is not a glob.
@@ -109,11 +108,11 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
 
 
 def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
-    """A test of what no SQL reads, by `file`, `language`, `kind` ("" for no definition), `symbol`, the name that it has
-    or is about, and `qualified_name`.
+    """A test of rows that are not read by SQL, by `file`, `language`, `kind` ("" for no definition), `symbol`, the name
+    that it has or is about, and `qualified_name`.
 
     Args:
-        filters: Filters, as in `where` and `path_test`.
+        filters: As in `where` and `path_test`.
         name: A name, a qualified name or the end of one, a glob; `FILE::` before it; "" for any.
     Raises:
         BadGlobError, UsageError: A filter cannot be used.
@@ -147,7 +146,7 @@ def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
 
 
 def _named(globs: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a name matches one of some globs; each name is compared once."""
+    """A test whether a name matches one of the globs; each name is compared once."""
     from fnmatch import fnmatchcase
     from functools import cache
 
@@ -174,25 +173,26 @@ def name_glob(glob: str, *, strict: bool = True) -> str:
 
 def own_name(kind: str, name: str) -> str:
     """The name by which a definition is looked up: Conn for the type or module `Plug.Conn`, as for `Conn` in `Plug`. A
-    namespace or a section with a dot in its name keeps its whole name."""
+    namespace or a section with a dot in its name keeps its whole name.
+    """
     nested = kind in TYPE_KINDS or kind == "module"
     return (name.rpartition(".")[2] if nested else "") or name
 
 
 def joined_name(kind: str, name: str) -> str:
-    """The spelling of that name."""
+    """The spelling of `own_name`."""
     return joined(own_name(kind, name))
 
 
 def spelling(text: str) -> int:
-    """The number of a spelling, below 2^31; some spellings share one."""
+    """The hash of a spelling, below 2^31."""
     from zlib import crc32  # most commands look up no spelling
 
     return crc32(text.encode("utf-8", "surrogatepass")) >> 1
 
 
 def only_in_tests(build_tag: str | None) -> bool:
-    """Whether only a test build has a definition: `TEST_BUILD` of its build condition."""
+    """Whether a definition exists only in a test build: `TEST_BUILD` of its build condition."""
     return build_tag is not None and build_tag.partition(" && ")[0] == "test"
 
 
@@ -207,14 +207,14 @@ def kinds_in(column: str, kinds: Iterable[str]) -> str:
 
 
 def qualified_in(column: str, names: Sequence[str]) -> str:
-    """An SQL condition for definitions with one of some qualified names, which are its values twice."""
+    """An SQL condition for definitions with one of the qualified names, which must be given twice as its values."""
     hashes = ",".join(map(str, sorted(set(map(spelling, names)))))
     same = f"{column}qualified_hash IS NULL AND {named_in(column, len(names))}"
     return f"({column}qualified_hash IN ({hashes}) AND {column}qualified_name IN ({marks(names)}) OR {same})"
 
 
 def ending_in(name: str, plain: str) -> tuple[str, list[object]]:
-    """An SQL condition for definitions `s` of a name, or with this end of their qualified name; and its values.
+    """An SQL condition for definitions `s` with this name or this end of a qualified name; and its values.
 
     Args:
         name: The name as written.
@@ -241,7 +241,7 @@ _OPEN_CLASS = re.compile(r"(?<!\\)\[(?![!^]?\]?[^\]]*\])")
 def _path_matcher(globs: Sequence[str]) -> Callable[[str], bool]:
     """A predicate for gitignore-style globs: without a slash they match at any depth, a folder covers its content.
 
-    It takes time in proportion to the length of a path, whatever the glob.
+    Its time is proportional to the length of a path, whatever the glob.
     """
     from lci_py.source.repository.ignore_rules import IgnoreRules
 

@@ -85,7 +85,7 @@ def _stable_order(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class Edges(NamedTuple):
-    """Edges of one kind of some nodes, node by node: all [N]."""
+    """Edges of one kind of several nodes, node by node: all [N]."""
 
     origin: NDArray[np.int64]  # position of the node in the list of nodes asked for
     node: NDArray[np.int32]  # the other end
@@ -94,11 +94,7 @@ class Edges(NamedTuple):
 
 
 class GraphIndex:
-    """Reader of the shard. Each method checks the arrays that it reads.
-
-    Raises:
-        DamagedIndexError: The shard is not what was written.
-    """
+    """Reader of the shard. Each method checks the arrays that it reads."""
 
     def __init__(self, path: Path) -> None:
         self._name = path.name
@@ -147,8 +143,8 @@ class GraphIndex:
 
         Args:
             nodes: [M] in any order.
-            kind: A place in `EDGE_KINDS`, or one per node.
-            incoming: Whether the nodes are the targets of the edges, not their sources.
+            kind: An index of `EDGE_KINDS`, or one per node.
+            incoming: Whether the nodes are the targets of the edges.
         """
         asked = np.asarray(nodes, np.int64)
         pointers = self.in_ptr if incoming else self.out_ptr
@@ -169,20 +165,20 @@ class GraphIndex:
         return Edges(origin, node, line.astype(np.int32), step)
 
     def _read(self, name: str, edges: NDArray[Any]) -> NDArray[Any]:
-        """Some edges, whose items in an array are as they were written."""
+        """Check the items of an array at these edges against the checksums; returns the edges."""
         self._check(not len(edges) or 0 <= int(edges.min()) <= int(edges.max()) < len(self._target))
         self._arrays.check_ranges(name, edges.astype(np.int64), edges.astype(np.int64) + 1)
         return edges
 
     def _sources(self, edges: NDArray[Any]) -> NDArray[np.int32]:
-        """The sources of some edges: a node's edges follow each other."""
+        """The sources of edges: a node's edges are consecutive."""
         return self._nodes((np.searchsorted(self.out_ptr, edges, "right") - 1).astype(np.int32))
 
     # All edges, for those who read them all.
 
     @cached_property
     def source(self) -> NDArray[np.int32]:
-        """int32 [E]."""
+        """int32 [E]: the source of each edge."""
         self._check(_points(self.out_ptr, len(self._target)))
         return np.repeat(np.arange(self.n_nodes, dtype=np.int32), np.diff(self.out_ptr))
 
@@ -211,11 +207,11 @@ class GraphIndex:
         return values
 
     def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The unit of each symbol, -1 for none, by those of the index's own: for a part of a fleet to add others."""
+        """The unit of each symbol, -1 for none, given those of this index: a part of a fleet adds others."""
         return own
 
     def outside(self, _node: int) -> GraphLink | None:
-        """What a link to a node in another part of a fleet shows; None for one of this index."""
+        """The link to a node in another part of a fleet; None for a node of this index."""
         return None
 
     def file_of(self, symbol: int) -> int:
@@ -244,7 +240,7 @@ class GraphIndex:
         return [int(number) + self.n_symbols + self.n_files + start for number in inside]
 
     def lambdas_in(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The anonymous functions directly in some symbols: [n] nodes, and the place of each symbol in `nodes`."""
+        """The anonymous functions directly in the symbols: [n] nodes, and the index of each symbol in `nodes`."""
         self._check(not len(nodes) or 0 <= int(nodes.min()) <= int(nodes.max()) < self.n_symbols)
         wanted = np.zeros(self.n_symbols + 1, np.bool_)  # the last one is for functions outside symbols
         wanted[nodes] = True
@@ -274,11 +270,7 @@ class GraphIndex:
 
 
 def read_links(path: Path) -> Links:
-    """Read and check the whole graph, for a refresh.
-
-    Raises:
-        DamagedIndexError: The file is not what `write_graph` writes.
-    """
+    """Read and check the whole graph, for a refresh."""
     # Here, since a query does without.
     from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_sizes, check_solution
 

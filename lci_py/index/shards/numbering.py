@@ -2,12 +2,12 @@
 
 An index consists of *segments*: each holds some files, with its own shards and its own numbers, and never changes. A
 changed file is written into another segment, and its rows in the old one are dead. A query sees *public* numbers: those
-of the files, symbols, units and chunks of living files, in the order of (path, place in the file), as if one segment
+of the files, symbols, units and chunks of living files, in the order of (path, position in the file), as if one segment
 held them all. So an answer does not depend on the history of the index (docs/adr/0009-segments.md). The *slot* of a
-number is its place in the concatenation of all segments.
+number is its position in the concatenation of all segments.
 
-The rows of a file follow each other in both, so files are mapped, and the rows by how many each file has: a map of
-millions of symbols would be written anew by each refresh and read by each query.
+The rows of a file are consecutive in both, so only files are mapped, and rows by the number that each file has: a map
+of millions of symbols would be rewritten by each refresh and read by each query.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ COUNTED = ("files", "symbols", "units", "chunks")
 
 
 class _Rows:
-    """Where the rows of each file start, of one kind."""
+    """Where the rows of each file start, for one kind."""
 
     def __init__(self, sizes: memoryview, public: memoryview, slot: memoryview) -> None:
         """
@@ -75,14 +75,11 @@ class Numbering:
     """The map between slots and public numbers; the identity if there is one segment without dead rows."""
 
     def __init__(self, counts: Sequence[Mapping[str, int]], maps: Arrays | None = None) -> None:
-        """
-        Args:
-            counts: Per segment, the number of rows of each kind of `COUNTED`, including dead ones.
-            maps: `files_public` (i4, the public number of each slot of a file, -1 if dead), `files_slot` (i4, the slot
-                of each public number), and for each other kind `KIND_sizes` (i4, how many rows the file in each slot
-                has); None if there is one segment without dead rows.
-        Raises:
-            DamagedIndexError: The maps do not fit the counts.
+        """Args:
+        counts: Per segment, the number of rows of each kind of `COUNTED`, including dead ones.
+        maps: `files_public` (i4, the public number of each slot of a file, -1 if dead), `files_slot` (i4, the slot
+            of each public number), and for each other kind `KIND_sizes` (i4, the number of rows of the file in each
+            slot); None if there is one segment without dead rows.
         """
         self.counts = counts
         self.identity = maps is None
@@ -109,7 +106,7 @@ class Numbering:
                 raise DamagedIndexError(f"the numbering of {kind} does not fit the segments")
 
     def _of(self, kind: str) -> _Rows:
-        """Where the rows of files start; not of files themselves, and not for the identity."""
+        """Where the rows of files start; not for files themselves, and not for the identity."""
         if kind not in self._rows:
             rows = _Rows(self._sizes[kind], self._public, self._slot)
             fits = [rows.by_slot[file] for file in self._starts["files"]] == self._starts[kind]
@@ -136,7 +133,7 @@ class Numbering:
         return self._public[start:stop] if kind == "files" else PublicNumbers(self._of(kind), start, stop)
 
     def public_array(self, kind: str, segment: int) -> NDArray[Any] | None:
-        """The same for numpy: [rows of the segment] int32."""
+        """As `public`, for numpy: [rows of the segment] int32."""
         import numpy as np
 
         if self.identity:
@@ -154,7 +151,7 @@ class Numbering:
         return found
 
     def _arrays(self, kind: str) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Of each slot of a file: how many rows it has, and what is added to a row's slot for its public number."""
+        """For each slot of a file: its number of rows, and the offset from a row's slot to its public number."""
         import numpy as np
 
         if kind not in self._shifts:
@@ -165,11 +162,7 @@ class Numbering:
         return self._shifts[kind]
 
     def split(self, kind: str, numbers: Iterable[int]) -> list[list[int]]:
-        """Public numbers as numbers in their segments: one list per segment, in the given order.
-
-        Raises:
-            DamagedIndexError: There is no such number.
-        """
+        """Public numbers as numbers in their segments: one list per segment, in the given order."""
         found: list[list[int]] = [[] for _ in self.counts]
         starts, total = self._starts[kind], self.total(kind)
         for number in numbers:
@@ -197,11 +190,7 @@ class Numbering:
         return found
 
     def in_public_order(self, kind: str, parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
-        """Join arrays with an item per row, one array per segment, into one with an item per public number: [total].
-
-        Raises:
-            DamagedIndexError: The numbering names rows that do not exist.
-        """
+        """Join arrays with an item per row, one array per segment, into one with an item per public number: [total]."""
         import numpy as np
 
         if self.identity:
@@ -220,12 +209,10 @@ class Numbering:
 
 
 def number_slots(paths: Sequence[Sequence[str | None]]) -> dict[str, NDArray[Any]]:
-    """The arrays of a numbering that are about files.
+    """`files_public` and `files_slot`, as `Numbering` reads them.
 
     Args:
         paths: Per segment, the path of each file; None for a dead one.
-    Returns:
-        `files_public` and `files_slot`, as `Numbering` reads them.
     """
     import numpy as np
 

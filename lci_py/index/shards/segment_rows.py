@@ -1,4 +1,4 @@
-"""Number the files, symbols, units and chunks of a segment.
+"""Numbers the files, symbols, units and chunks of a segment.
 
 A *unit* is what a search ranks and returns: a definition that owns chunks, or a block of code or text outside
 definitions. Numbers ascend by path, then line, so that ties are broken by the smaller number.
@@ -54,7 +54,7 @@ def stable_id(*fields: str) -> str:
 
 
 def number_rows(records: Sequence[FileRecord]) -> SegmentRows:
-    """Number everything. `records` are sorted by path and hold no skipped file."""
+    """Number all rows. `records` are sorted by path and hold no skipped file."""
     rows = SegmentRows(records)
     for file, record in enumerate(records):
         rows.tests.append(is_test(record.path))

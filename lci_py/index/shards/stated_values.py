@@ -1,4 +1,4 @@
-"""Look up stated values: what configuration, documents and code say the value of a setting or a constant is."""
+"""Looks up stated values: the values that configuration, documents and code give to a setting or a constant."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _SYMBOLS = (
 
 
 class StatedValue(NamedTuple):
-    """A place that gives a name a value."""
+    """A place that states the value of a name."""
 
     key: str  # `source.stated_values.claimed` of the name
     file: str
@@ -55,11 +55,7 @@ class StatedValue(NamedTuple):
 
 
 def stated_values_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[StatedValue]]:
-    """All stated values of some names: key -> places by path and line. Leaves out keys of more than `MAX_PER_NAME`.
-
-    Raises:
-        DamagedIndexError: A row is not what was written.
-    """
+    """All stated values of names: key to places by path and line. Keys with more than `MAX_PER_NAME` are left out."""
     found: dict[str, list[StatedValue]] = defaultdict(list)
     wanted = sorted(set(keys))
     for start in range(0, len(wanted), MAX_VALUES // 4):
@@ -77,7 +73,7 @@ def stated_values_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, lis
 
 
 def keys_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set[str]:
-    """The names whose values are stated in some ranges of lines, each a path, first and last line."""
+    """The keys of the values stated in ranges of lines, each a path, first and last line."""
     found: set[str] = set()
     sql = _CLAIMS.format(live="{live}", condition="c.file = ? AND c.line BETWEEN ? AND ?")
     for path, first, last in sorted(set(places))[:MAX_VALUES]:
@@ -104,7 +100,7 @@ def _file_at(segment: Segment, path: str) -> int | None:
 
 
 def disputable_keys(index: SymbolicIndex) -> set[str]:
-    """The names whose stated values could disagree: those of which not only code states one."""
+    """The keys whose values could disagree: not only code states one."""
     found: set[str] = set()
     for segment in index.segments:
         sql = (
@@ -140,7 +136,7 @@ def _claim(row: Sequence[Any]) -> StatedValue:
 
 
 def _constant(row: Sequence[Any], spellings: set[str]) -> StatedValue | None:
-    """The value of a definition; None if it has none, or not one of these spellings."""
+    """The value of a definition; None if it has none, or has none of these spellings."""
     path, line, name, signature, language, qualified_name, kind, build_tag, test = row
     _checked(row, (0, 2, 4, 5, 6), 1)
     if joined_name(kind, name) not in spellings:

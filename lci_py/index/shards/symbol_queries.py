@@ -39,7 +39,7 @@ _MOST_ALIKE = 20_000
 
 
 class CallText(NamedTuple):
-    """A call as written; `caller` is the place of the calling symbol in the file, -1 outside definitions."""
+    """A call as written; `caller` is the index of the calling symbol in the file, -1 outside definitions."""
 
     name: str
     receiver: str
@@ -60,7 +60,7 @@ class Span(NamedTuple):
 
 
 class Name(NamedTuple):
-    """What a link to a definition shows; `file` is a public number."""
+    """The data for a link to a definition; `file` is a public number."""
 
     id: str
     name: str
@@ -85,7 +85,7 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
 
 
 def calls_named(index: SymbolicIndex, name: str) -> list[tuple[int, int, int]]:
-    """File, caller (as in `CallText`) and line of every call of a name, whatever it is called on."""
+    """File, caller (as in `CallText`) and line of every call of a name, with any receiver."""
     sql = (
         "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
         f"ON f.id = c.file WHERE n.text = ? AND c.arguments <> {IMPLICIT} AND {{live}}"
@@ -126,7 +126,7 @@ def definitions_in(index: SymbolicIndex, file: int) -> list[Span]:
 
 
 def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) -> dict[int, Span]:
-    """The innermost definition around each of some lines of a file, doc comments included; ascending lines."""
+    """Line to the innermost definition that encloses it, doc comments included; `lines` ascend."""
     sql = f"SELECT s.id, s.first_line, s.end_line {SYMBOLS_OF} WHERE f.id IN ({{}}) ORDER BY 2, 3 DESC, 1"
     one = "SELECT id, sid, name, qualified_name, kind, line, end_line FROM symbols WHERE id IN ({})"
     found: dict[int, Span] = {}
@@ -153,7 +153,7 @@ def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) ->
 
 
 def marks_in(index: SymbolicIndex, file: int) -> bytes:
-    """Where a file's identifiers are, as `source.extract.marks` writes it; b"" if that is not known."""
+    """The marks of a file, as `source.extract.marks` writes them; b"" if there are none."""
     for segment, own in index.by_number("files", [file]):
         for (data,) in segment.execute(f"SELECT marks FROM marks WHERE file IN ({own})"):
             _check(type(data) is bytes)
@@ -162,7 +162,7 @@ def marks_in(index: SymbolicIndex, file: int) -> bytes:
 
 
 def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
-    """Constructor -> type, for the constructors directly in some types; ascending."""
+    """Constructor to type, for the constructors directly in the types; ascending."""
     named = [name for names in _CONSTRUCTORS.values() for name in names]
     sql = (
         "SELECT s.id, s.parent, s.name, s.kind, f.language FROM symbols s JOIN files f ON f.id = s.file "
@@ -200,7 +200,7 @@ def members_named(index: SymbolicIndex, name: str) -> list[Member]:
 
 
 def types_named(index: SymbolicIndex, names: Sequence[str]) -> dict[str, list[Member]]:
-    """Name -> the types of that name."""
+    """Name to the types of that name."""
     found: dict[str, list[Member]] = {}
     for start in range(0, len(names), MAX_VALUES):
         for item in _members(index, names[start : start + MAX_VALUES], [*TYPE_KINDS, "type"]):
@@ -240,7 +240,7 @@ def owned_names(index: SymbolicIndex, types: Sequence[int]) -> list[str]:
 
 
 def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
-    """A definition and those around it, from the inside out: name, number, and whether it is a type."""
+    """A definition and those enclosing it, from the inside out: name, number, and whether it is a type."""
     found = []
     for segment, own in index.by_number("symbols", [symbol]):
         sql = (
@@ -254,7 +254,7 @@ def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
-    """Number -> what a link to that definition shows."""
+    """Number to the data for a link to that definition."""
     found = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
         for start in range(0, len(own), MAX_VALUES):
@@ -275,13 +275,13 @@ def file_state(index: SymbolicIndex) -> list[tuple[str, str, str]]:
 
 
 def packages_of(index: SymbolicIndex, paths: Sequence[str]) -> list[str]:
-    """The packages that some files name, of those that are there and name one."""
+    """The package names that the given files declare."""
     sql = f"SELECT package FROM files f WHERE path IN ({marks(paths)}) AND package != '' AND "
     return [row[0] for segment in index.segments for row in segment.execute(sql + segment.live, paths)]
 
 
 def passing(index: SymbolicIndex, symbols: Sequence[int], filters: Filters) -> set[int]:
-    """The symbols, out of some, that pass the filters.
+    """Those of the symbols that pass the filters.
 
     Raises:
         BadGlobError: A path filter is not a glob.
@@ -319,7 +319,7 @@ IS_TEST = f"(f.test OR coalesce({TEST_BUILD}, 0))"
 
 
 class MapRow(NamedTuple):
-    """What a map needs of a definition."""
+    """The data of a definition for a map."""
 
     file: int
     parent: int  # -1 at the top level
@@ -345,7 +345,7 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
 
 
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
-    """Those of some names that a definition has which can be called."""
+    """Those of the names that a callable definition has."""
     found: set[str] = set()
     for start in range(0, len(names), MAX_VALUES):
         some = names[start : start + MAX_VALUES]
@@ -357,7 +357,7 @@ def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
 
 
 def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
-    """Those of some definitions that are part of a test."""
+    """Those of the definitions that are part of a test."""
     sql = f"SELECT s.id FROM symbols s JOIN files f ON f.id = s.file WHERE s.id IN ({{}}) AND {IS_TEST}"
     found: set[int] = set()
     for start in range(0, len(symbols), _AT_ONCE):
@@ -372,7 +372,7 @@ def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:
 
 
 def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
-    """The same, all of them, with how similar they are as a number not above 0."""
+    """All similar names, each with its similarity as a number not above 0."""
     from difflib import SequenceMatcher
 
     wanted = joined(name)

@@ -151,7 +151,7 @@ class SymbolicIndex:
     # --- rows ---------------------------------------------------------------------------------------------------
 
     def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
-        """Each segment with some of the numbers, and the list of its own for SQL."""
+        """Each segment that has some of the numbers, with its own numbers as a list for SQL."""
         for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
             if own:
                 yield segment, ",".join(map(str, own))
@@ -185,8 +185,9 @@ class SymbolicIndex:
         return found
 
     def select(self, filters: Filters, limit: int, there: PathTest | None = None) -> tuple[list[Row], int]:
-        """Symbols that pass the filters, in files that pass `there`, by path and line: (at most `limit` result rows,
-        how many in all)."""
+        """At most `limit` result rows that pass the filters, in files that pass `there`, by path and line; and their
+        number.
+        """
         condition, args = where(filters, by_index=True)
         total = 0
         rows: list[Row] = []
@@ -219,11 +220,10 @@ class SymbolicIndex:
     def _inside(
         self, filters: Filters, there: PathTest | None = None, rows: tuple[str, str] | None = None
     ) -> Iterator[tuple[_Segment, str]]:
-        """Each segment with such files, and the condition that the filters on paths, and `there`, come to in it.
+        """Each segment with such files, and an SQL condition for the filters on paths and `there`.
 
         Args:
-            filters, there: The filters.
-            rows: What nothing else may narrow: the alias of `symbols` or `units` in the query, and this table's name.
+            rows: Of a query without other conditions: the alias of `symbols` or `units` in it, and the table's name.
         """
         tests = [test for test in (path_test(filters), there) if test is not None]
         for segment in self.segments:
@@ -261,13 +261,11 @@ class SymbolicIndex:
         return rows
 
     def named(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
-        """Result rows of the symbols that some words spell, in files that pass `there`.
+        """Result rows of the symbols that words spell, in files that pass `there`.
 
         Args:
             ends: Joined names: that of all words, then without the first, and so on. A symbol with one of the later
                 names counts if its qualified name ends with all words.
-            filters: That the symbols pass.
-            there: A test of paths.
         """
         condition, args = where(filters)
         rows: list[Row] = []
@@ -279,13 +277,13 @@ class SymbolicIndex:
         return sorted(rows, key=_place)
 
     def mistyped(self, word: str) -> list[Alike]:
-        """The names with the fewest letters in another way than a joined word, none if there are more than two."""
+        """The names with the smallest edit distance to a joined word; none if it is above two."""
         from lci_py.source.text.name_parts import best_mistyped
 
         return best_mistyped(pair for names in self._name_parts() for pair in names.mistyped(word))
 
     def aligned(self, words: Sequence[str]) -> list[Alike]:
-        """The names whose parts some words in lower case are, begin or shorten, in order; best first."""
+        """The names whose parts the words (in lower case) equal, begin or abbreviate, in order; best first."""
         from lci_py.source.text.name_parts import best_aligned
 
         return best_aligned(name for names in self._name_parts() for name in names.aligned(words))
@@ -302,8 +300,9 @@ class SymbolicIndex:
 
     def definitions(self, name: str, filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of the definitions of a name, qualified name, end of one, glob, or `FILE::` before any of them,
-        in files that pass `there`; those in examples and documentation come after the others, those in tests last. What
-        nothing has as it is written is read as a module path with a name behind it."""
+        in files that pass `there`; first sources, then examples and documentation, then tests. A name without
+        definitions is read as a module path followed by a name.
+        """
         asked = [_named(name)]
         file, _, rest = _IN_FILE.sub(r"\1::", name, 1).partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
@@ -381,7 +380,7 @@ class SymbolicIndex:
         return found
 
     def with_id(self, id: str) -> Row | None:
-        """The row of the definition or the block with this id; None if nothing has it."""
+        """The row of the definition or the block with this id; None if there is none."""
         try:
             wanted = bytes.fromhex(id)
         except ValueError:
@@ -453,8 +452,9 @@ class SymbolicIndex:
 
 
 def narrowest(chunks: Iterable[tuple[int, int, int]], line: int) -> int | None:
-    """The unit with the narrowest chunk around a line, of (unit, first line, last line): a type's chunk spans its
-    methods. None if no chunk is around it."""
+    """The unit with the narrowest of the chunks (unit, first line, last line) that contain a line: a type's chunk spans
+    its methods. None if none does.
+    """
     around = [(last - first, unit) for unit, first, last in chunks if first <= line <= last]
     return min(around)[1] if around else None
 
@@ -469,15 +469,15 @@ def dotted(name: str) -> str:
 
 
 def segments_of(name: str) -> list[str]:
-    """The parts of a name as code, tracebacks and documentation write it: `hc.lib.emails.alert`,
-    `ignore::gitignore::Gitignore::new`, `pkg/mod.Func`, `(*locker).Lock`, `Foo#bar`, `Foo.prototype.bar`."""
+    """The parts of a name as written in code, tracebacks and documentation: `hc.lib.emails.alert`,
+    `ignore::gitignore::Gitignore::new`, `pkg/mod.Func`, `(*locker).Lock`, `Foo#bar`, `Foo.prototype.bar`.
+    """
     segments = [segment for segment in _SCOPES.split(name) if segment]
     return [segment for segment in segments[:-1] if segment not in _BETWEEN] + segments[-1:]
 
 
 def best_qualified(rows: Sequence[Row], segments: Sequence[str]) -> list[Row]:
-    """Those of some rows whose module and scope have the segments before the last one, in order; of several, those for
-    which more of them stand beside each other."""
+    """The rows whose module and scope have the leading segments in order, with the most consecutive ones."""
     lengths = [qualifies(segments, row["file"], row["qualified_name"]) for row in rows]
     best = max(lengths, default=0)
     return [row for row, length in zip(rows, lengths, strict=True) if length == best > 0]
@@ -486,8 +486,8 @@ def best_qualified(rows: Sequence[Row], segments: Sequence[str]) -> list[Row]:
 def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
     """How closely segments name a definition by its path and its scope; 0 if they do not.
 
-    Each must be a folder, the file or a scope, in this order, and the last two or more stand beside each other: the
-    number of those that do is returned. `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
+    Each must be a folder, the file or a scope, in this order, and the last two or more must be adjacent: the number of
+    adjacent ones is returned. `ignore::gitignore::Gitignore::new` is in `crates/ignore/src/gitignore.rs`.
     """
     wanted = [segment.lower() for segment in segments]
     path = [part.lower() for part in file.split("/")]
@@ -519,7 +519,7 @@ def _named(name: str) -> tuple[str, list[object]]:
 
 
 def _is_spelled(row: Row, ends: Sequence[str]) -> bool:
-    """Whether some words spell a symbol, of which `ends` are the joined names."""
+    """Whether words spell a symbol; `ends` are their joined names, as in `named`."""
     own = joined_name(row["kind"], row["symbol"])
     whole = row["qualified_name"].replace(".", "").replace("_", "").lower()
     return own == ends[0] or (own in ends and whole.endswith(ends[0]))

@@ -1,4 +1,4 @@
-"""Write the symbolic shard of a segment: files, symbols, units, chunks, imports, calls and stated values in SQLite."""
+"""Writes the symbolic shard of a segment: files, symbols, units, chunks, imports, calls and stated values in SQLite."""
 
 from __future__ import annotations
 
@@ -174,8 +174,7 @@ def _file_rows(rows: SegmentRows) -> Iterator[tuple[object, ...]]:
 
 
 def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
-    """Write calls by file, in the order of the text: `files` stores the range of each file, so an index of
-    the names is enough."""
+    """Write calls by file, in text order: `files` stores the range of each file, so only names need an SQL index."""
     # Each text once: a name is called many times, and a receiver may be a long chain of calls.
     texts: dict[str, int] = {}
 
@@ -192,7 +191,7 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
 
 
 def _qualified(symbol: Symbol) -> tuple[int | None, str | None]:
-    """The number of a qualified name, None if it is the name; and the name, None if the scope and the name say it."""
+    """The hash of a qualified name, None if it equals the name; and the name, None if scope and name determine it."""
     name = symbol.qualified_name
     if name == symbol.name:
         return None, None
@@ -200,7 +199,7 @@ def _qualified(symbol: Symbol) -> tuple[int | None, str | None]:
 
 
 def _signature(symbol: Symbol) -> str | None:
-    """A signature as stored: its name, which is most of a constant's, stands for itself."""
+    """A signature as stored: a mark replaces the name in it, which is most of a constant's."""
     text = symbol.signature
     if not text or any(mark in text for mark in (_NAME, _MACRO, _AS_IT_IS)):
         return _AS_IT_IS + text if text else text
@@ -210,7 +209,7 @@ def _signature(symbol: Symbol) -> str | None:
 
 
 def _names(rows: SegmentRows) -> Iterator[str]:
-    """What definitions are looked up by; headings and blocks of a document are no names that somebody mistypes."""
+    """The names that definitions are looked up by; headings and blocks of a document are never mistyped."""
     return (own_name(symbol.kind, symbol.name) for symbol in rows.symbols if symbol.kind != "section")
 
 

@@ -49,7 +49,7 @@ class Sparse:
         return Sparse(self.row, self.column, narrow(self.value.astype(np.int64) * factor))
 
     def part(self, start: int, stop: int) -> Sparse:
-        """Some of the entries, as views."""
+        """A slice of the entries, as views."""
         return Sparse(self.row[start:stop], self.column[start:stop], self.value[start:stop])
 
     def expand(self, indptr: NDArray[np.int64], targets: NDArray[np.int32]) -> Sparse:
@@ -92,8 +92,7 @@ def count(bags: Sparse, indptr: NDArray[np.int64], targets: NDArray[np.int32], n
         bags: Entries in any order, of rows below `n_rows`.
         indptr: [columns of the bags + 1].
         targets: New columns, below `n_columns`.
-        n_rows: Number of rows, those without an entry included.
-        n_columns: Number of new columns.
+        n_rows: Number of rows, including those without an entry.
     """
     # An entry is one integer (column, row, value, from high to low bits). Sorting it in place is several times faster
     # than sorting by two keys, and takes a third of the memory.
@@ -153,8 +152,7 @@ def _added_up(keys: NDArray[np.uint64], value_bits: int, row_bits: int, n_rows: 
 
 
 class Lists:
-    """Lists of numbers in two arrays: a tuple for each would take ten times the memory, and time of the garbage
-    collector."""
+    """Lists of numbers in two arrays: a tuple for each would take ten times the memory and garbage-collector time."""
 
     __slots__ = ("ends", "values")
 
@@ -225,7 +223,7 @@ class NumberedWords:
     numbers: array[int] = field(default_factory=lambda: array("i"))  # of every file's distinct words, in order
 
     def add(self, words: Sequence[str]) -> None:
-        """Take the distinct words of the next file."""
+        """Add the distinct words of the next file."""
         self.numbers.fromlist(self.vocabulary.add(words))
 
 

@@ -30,7 +30,7 @@ STEM_COUNT = 2
 
 @dataclass(slots=True)
 class TextFields:
-    """What the lexical shard and the encoder need, with one vocabulary."""
+    """The word counts for the lexical shard and the encoder, with one vocabulary."""
 
     lexical: dict[str, Sparse]  # field -> counts of words, in the unit of the field
     maps: dict[str, NDArray[np.int32]]
@@ -44,8 +44,7 @@ def text_fields(rows: SegmentRows, words: NumberedWords | None = None) -> TextFi
     """Count the words of all fields.
 
     Args:
-        rows: The segment.
-        words: The words of its files, in order; None to number them here.
+        words: The words of the segment's files, in order; None to number them here.
     """
     if words is None:
         words = NumberedWords()

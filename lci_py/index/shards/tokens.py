@@ -4,8 +4,8 @@ A chunk's vector is the sum of its tokens: it describes the subject and blurs th
 measures, for each token of the question, how close the closest token of a chunk is (docs/adr/0007-late-interaction.md).
 Source: MaxSim in ColBERT (Khattab and Zaharia, SIGIR 2020), here with weights and with tokens without context.
 
-Few tokens are near a token of the question, and only chunks with one of these are looked at. A query looks up the
-tokens of an identifier part here, so it rarely has to load the tokenizer.
+Few tokens are near a token of the question, and only chunks with one of these are examined. A query looks up the tokens
+of an identifier part here, so it rarely has to load the tokenizer.
 """
 
 from __future__ import annotations
@@ -49,10 +49,9 @@ def write_tokens(
     pointers: NDArray[np.int64],
     ids: NDArray[Any],
 ) -> None:
-    """Write a segment's shard.
+    """Write a segment's shard into a new file.
 
     Args:
-        path: The file.
         parts: Distinct identifier parts, in any order.
         pieces: Token ids of each part.
         pointers: [chunks + 1] start of each chunk's tokens in `ids`.
@@ -113,11 +112,7 @@ class _Parts:
 
 
 class TokenTable:
-    """Reader of the tokens of identifier parts, of all segments.
-
-    Raises:
-        DamagedIndexError: A file is not what `write_tokens` writes.
-    """
+    """Reader of the tokens of identifier parts, of all segments."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._segments = [_Parts(path) for path in paths]
@@ -145,11 +140,7 @@ class TokenTable:
 
 
 class Bags:
-    """The bags of tokens of one segment, by the segment's chunk numbers.
-
-    Raises:
-        DamagedIndexError: The file is not what `write_tokens` writes, or has another number of chunks.
-    """
+    """The bags of tokens of one segment, by the segment's chunk numbers."""
 
     def __init__(self, path: Path, *, chunks: int) -> None:
         self._arrays = arrays = Arrays(path)
@@ -159,7 +150,7 @@ class Bags:
             raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
 
     def take(self, chunks: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """The bags of some chunks: the number of tokens of each, and the tokens of all, bag by bag."""
+        """The bags of the given chunks: the number of tokens of each, and all their tokens, bag by bag."""
         self._arrays.check_ranges("bag_pointers", chunks, chunks + 2)
         starts, stops = self._pointers[chunks], self._pointers[chunks + 1]
         # Compare the ends, not the lengths: a difference of damaged numbers can overflow.
@@ -197,11 +188,9 @@ class Run:
     """
 
     def __init__(self, start: int, pointers: NDArray[np.int64], ids: NDArray[Any]) -> None:
-        """
-        Args:
-            start: Number of the first chunk.
-            pointers: [chunks + 1] start of each chunk's tokens in `ids`, ascending from 0.
-            ids: Tokens.
+        """Args:
+        start: Number of the first chunk.
+        pointers: [chunks + 1] start of each chunk's tokens in `ids`, ascending from 0.
         """
         self.start, self.chunks = start, len(pointers) - 1
         self._pointers, self._ids = pointers, ids
@@ -221,7 +210,7 @@ class Run:
         seen[self._ids] = True
 
     def lists(self, wanted: NDArray[np.int64], size: int) -> _Lists:
-        """The chunks of the tokens in `wanted`, maybe also of others; all tokens are below `size`."""
+        """The chunks of the tokens in `wanted`, perhaps also of others; all tokens are below `size`."""
         if self._lists is not None:
             return self._lists
         if self._asked:
@@ -244,8 +233,9 @@ class _Lists:
         self._starts = np.cumsum(self._counts) - self._counts
 
     def closest(self, near: Near, tokens: int, chunks: int) -> NDArray[np.float32]:
-        """The value of each chunk's closest token for each token of the question: [tokens, chunks], 0 without a near
-        one."""
+        """The value of each chunk's closest token for each token of the question: [tokens, chunks], 0 if
+        none is near.
+        """
         counts = self._counts[near.tokens]
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
@@ -264,21 +254,14 @@ class Near(NamedTuple):
 
 
 class TokenBags:
-    """Reader of the tokens of chunks, of all segments.
-
-    Raises:
-        DamagedIndexError: A file is not what `write_tokens` writes, or does not belong to the numbering.
-    """
+    """Reader of the tokens of chunks, of all segments."""
 
     def __init__(
         self, paths: Sequence[Path], numbering: Numbering, codes: Callable[[NDArray[np.int64]], NDArray[np.float32]]
     ) -> None:
-        """
-        Args:
-            paths: The shard of every segment.
-            numbering: Of the segments.
-            codes: Returns the vectors of token ids up to a scale: [n] -> [n, d], whole numbers whose inner products
-                stay below 2^24.
+        """Args:
+        codes: Returns the vectors of token ids up to a scale: [n] to [n, d], whole numbers whose inner products
+            stay below 2^24.
         """
         counts = [segment["chunks"] for segment in numbering.counts]
         self._segments = [Bags(path, chunks=count) for path, count in zip(paths, counts, strict=True)]
@@ -307,7 +290,7 @@ class TokenBags:
         return ids, codes, _lengths(codes)
 
     def _nearest(self, asked: NDArray[np.int64]) -> Near:
-        """The tokens of the index that are near each of some tokens."""
+        """The tokens of the index that are near each of the given tokens."""
         unknown = np.array([token for token in asked.tolist() if token not in self._near], np.int64)
         if len(unknown):
             if len(self._near) > _REMEMBERED:
@@ -325,8 +308,6 @@ class TokenBags:
         Args:
             asked: [tokens] token ids of the question.
             weights: [tokens] positive, with the sum 1.
-        Raises:
-            DamagedIndexError: A shard names a token that does not exist.
         """
         out = np.zeros(self._starts[-1], np.float32)
         ids = self._vocabulary[0]
@@ -341,12 +322,7 @@ class TokenBags:
     def coverage_of(
         self, asked: NDArray[np.int64], weights: NDArray[np.float32], slots: NDArray[np.int64]
     ) -> NDArray[np.float32]:
-        """The same for some chunks only, reading only their tokens: [len(slots)].
-
-        Args:
-            asked, weights: As above.
-            slots: Of the chunks, ascending.
-        """
+        """As `coverage` for the chunks in `slots` (ascending), reading only their tokens: [len(slots)]."""
         out = np.zeros(len(slots), np.float32)
         if not len(asked):
             return out
@@ -365,7 +341,7 @@ class TokenBags:
         return np.asarray(np.minimum(out, np.float32(1)))
 
     def _nearest_of(self, asked: NDArray[np.int64], seen: NDArray[np.bool_]) -> Near:
-        """Those tokens with a mark in `seen` that are near each of some tokens."""
+        """The tokens marked in `seen` that are near each of the given tokens."""
         ids = np.flatnonzero(seen)
         codes = self._codes(ids)
         return _joined(_near((ids, codes, _lengths(codes)), self._codes(asked)))
@@ -374,7 +350,7 @@ class TokenBags:
 def _near(
     vocabulary: tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]], asked: NDArray[np.float32]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """Of each of some vectors, the tokens of a vocabulary that are near it, and the squares of their cosines."""
+    """For each of the vectors, the tokens of a vocabulary that are near it, and the squares of their cosines."""
     ids, codes, lengths = vocabulary
     # Sums of whole numbers are exact in any order, so BLAS gives the same result on every machine.
     cosines = codes @ asked.T / lengths[:, None] / _lengths(asked)
@@ -391,7 +367,7 @@ def _joined(found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> N
 
 
 def _add_up(total: NDArray[np.float32], run: Run, every: Near, weights: NDArray[np.float32], size: int) -> None:
-    """Add to `total`, [chunks of the run], what the tokens of a question, each with a weight, find in it."""
+    """Add to `total`, [chunks of the run], the weighted values of a question's tokens."""
     lists = run.lists(every.tokens, size)
     for start in range(0, len(weights), _TOKENS):  # a question may have hundreds
         some = slice(*np.searchsorted(every.asked, (start, start + _TOKENS)))

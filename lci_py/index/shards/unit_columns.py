@@ -100,7 +100,7 @@ class _Segment:
         return found
 
     def bounded(self, name: str, least: int, beyond: int) -> NDArray[Any]:
-        """The same; checks that the numbers are in [least, beyond)."""
+        """As `column`, after a check that the numbers are in [least, beyond)."""
         found = self.column(name)
         if len(found) and not least <= int(found.min()) <= int(found.max()) < beyond:
             raise self.damaged(f"{name} names what does not exist")
@@ -117,15 +117,7 @@ class UnitColumns:
     """
 
     def __init__(self, shards: Sequence[Path], numbering: Numbering, paths: Callable[[], list[str]]) -> None:
-        """Open the shards.
-
-        Args:
-            shards: The shard of each segment.
-            numbering: Of the segments.
-            paths: Returns the path of every file, by public number.
-        Raises:
-            DamagedIndexError: A shard is not what was written.
-        """
+        """Open the shard of each segment; `paths` returns the path of every file, by public number."""
         self._numbering = numbering
         self._segments = [_Segment(path, counts) for path, counts in zip(shards, numbering.counts, strict=True)]
         self._paths = paths
@@ -146,7 +138,7 @@ class UnitColumns:
 
     @cached_property
     def symbol(self) -> NDArray[np.int32]:
-        """The definition's number, -1 for a block."""
+        """The number of the unit's definition, -1 for a block."""
         return self._numbers("unit_symbol", "symbols", least=-1)
 
     def unit_of_symbol(self, n_symbols: int) -> NDArray[np.int64]:
@@ -160,62 +152,62 @@ class UnitColumns:
 
     @cached_property
     def kind(self) -> NDArray[np.uint8]:
-        """Places in `UNIT_KINDS`."""
+        """Indices of `UNIT_KINDS`."""
         return self._column("unit_kind", 0, len(UNIT_KINDS))
 
     @cached_property
     def line(self) -> NDArray[np.int32]:
-        """The first line."""
+        """The first line of each unit."""
         return self._column("unit_line", 1)
 
     @cached_property
     def end_line(self) -> NDArray[np.int32]:
-        """The last line."""
+        """The last line of each unit."""
         return self._column("unit_end_line", 1)
 
     @cached_property
     def lines(self) -> NDArray[np.int32]:
-        """The number of lines, including those of inner definitions."""
+        """The number of lines of each unit, including those of inner definitions."""
         return np.asarray(np.maximum(self.end_line - self.line, 0) + 1, np.int32)
 
     @cached_property
     def is_block(self) -> NDArray[np.bool_]:
-        """Whether it is code or text outside definitions."""
+        """Whether each unit is code or text outside definitions."""
         return np.asarray(self.kind == _BLOCK)
 
     @cached_property
     def exported(self) -> NDArray[np.bool_]:
-        """Whether other files can use it."""
+        """Whether other files can use each unit."""
         return self._unit_flag(EXPORTED)
 
     @cached_property
     def documented(self) -> NDArray[np.bool_]:
-        """Whether it has a doc comment."""
+        """Whether each unit has a doc comment."""
         return self._unit_flag(DOCUMENTED)
 
     @cached_property
     def declaration(self) -> NDArray[np.bool_]:
-        """Whether it is a declaration whose body stands elsewhere."""
+        """Whether each unit is a declaration whose body is elsewhere."""
         return self._unit_flag(DECLARATION)
 
     @cached_property
     def is_test(self) -> NDArray[np.bool_]:
-        """Whether it is in a test file."""
+        """Whether each unit is in a test file."""
         return self.of_file(TEST)
 
     @cached_property
     def is_inner_test(self) -> NDArray[np.bool_]:
-        """Whether only a test build has it, in a file with other code (Rust)."""
+        """Whether each unit is only in a test build, in a file with other code (Rust)."""
         return self._unit_flag(TEST_BUILD) & ~self.is_test
 
     @cached_property
     def is_text(self) -> NDArray[np.bool_]:
-        """Whether it is in Markdown, or in a file without a grammar."""
+        """Whether each unit is in Markdown, or in a file without a grammar."""
         return self.of_file(TEXT)
 
     @cached_property
     def generated(self) -> NDArray[np.bool_]:
-        """Whether it is in a generated file."""
+        """Whether each unit is in a generated file."""
         return self.of_file(GENERATED)
 
     def of_file(self, bit: int) -> NDArray[np.bool_]:
@@ -227,7 +219,7 @@ class UnitColumns:
 
     @cached_property
     def paths(self) -> list[str]:
-        """The paths."""
+        """The path of each file."""
         found = self._paths()
         if len(found) != self._numbering.total("files"):
             raise DamagedIndexError(f"the table of files has {len(found)} that are alive, the numbering others")
@@ -240,12 +232,12 @@ class UnitColumns:
 
     @cached_property
     def file_symbols(self) -> NDArray[np.int32]:
-        """The number of definitions."""
+        """The number of definitions in each file."""
         return self._column("file_symbols", 0)
 
     @cached_property
     def file_lines(self) -> NDArray[np.int32]:
-        """The number of lines."""
+        """The number of lines of each file."""
         return self._column("file_lines", 0)
 
     # ------------------------------------------------------------------------------------------------------------

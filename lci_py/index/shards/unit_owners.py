@@ -17,8 +17,7 @@ _AT_ONCE = 5_000
 
 
 def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
-    """Definition -> unit: its own, or that of the innermost enclosing definition with a unit. A definition in a block
-    has none and is left out."""
+    """Definition to its unit or that of the innermost enclosing definition with one; not for definitions in a block."""
     # CROSS JOIN tells SQLite which table to read first: otherwise it would read all symbols.
     sql = (
         "WITH RECURSIVE up (origin, id) AS (SELECT id, id FROM symbols WHERE id IN ({}) UNION "
@@ -37,14 +36,10 @@ def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
 
 
 def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
-    """The innermost definition around a line of a file, and all definitions in it; empty outside definitions.
+    """The innermost definition that encloses a line of a file, then all definitions in it; empty outside definitions.
 
     Args:
-        index: The index.
-        file: The number of one of its files.
         line: 1-based. The doc comment, attributes and decorators count as lines of a definition.
-    Returns:
-        Symbol numbers, the innermost definition first.
     """
     sql = f"SELECT s.id, s.first_line, s.end_line {SYMBOLS_OF} WHERE f.id IN ({{}})"
     spans = [

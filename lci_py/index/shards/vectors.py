@@ -2,14 +2,13 @@
 compact ones, of a quarter of the size, for large repositories (docs/adr/0030-large-repositories.md).
 
 Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
-So the bytes are written and read here, and a header must be the one that fits the size of the file.
-Numbers are little-endian: the outer header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20,
-u1 1, i4 0), the inner one (`IxFI`, the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The
-checksums (`block_sums`) come after what faiss reads.
+So the bytes are written and read here, and a header must fit the size of the file. Numbers are little-endian: the outer
+header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20, u1 1, i4 0), the inner one (`IxFI`,
+the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The checksums (`block_sums`) come after what
+faiss reads.
 
-A compact file is one of arrays: each number of a row is a whole one of 8 bits, times the row's scale, which has 12
-bits. So these products are exact, and writing a row that was read gives the same bytes, however often it is copied from
-segment to segment.
+A compact file is one of arrays: a row consists of 8-bit integers and a scale of 12 bits. So the products are exact, and
+writing a row that was read gives the same bytes, however often it is copied from segment to segment.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> Non
 
 
 def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
-    """The same as a compact file.
+    """As `write_dense`, in the compact form.
 
     Raises:
         OSError: It cannot be written.
@@ -93,7 +92,7 @@ def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> N
 
 
 def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Rows as whole numbers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
+    """Rows as integers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
     most = np.abs(vectors).max(axis=1, initial=0)
     # The least scale of 12 bits with which the largest number fits: that is then 127 times the scale, exactly, and so
     # the same scale is found again.
@@ -127,11 +126,7 @@ def open_vectors(path: Path, *, dimension: int, rows: int, units: int) -> Vector
 
 
 class CompactFile:
-    """Reader of a compact file, which it maps.
-
-    Raises:
-        DamagedIndexError: It is not what `write_compact` writes, has another dimension, or a unit out of range.
-    """
+    """Reader of a compact file, which it maps."""
 
     def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
         """Arguments as of `VectorFile`."""
@@ -167,19 +162,15 @@ class CompactFile:
 
 
 class VectorFile:
-    """Reader of a whole file, which it maps.
-
-    Raises:
-        DamagedIndexError: It is not what `write_dense` writes, has another dimension, or a unit out of range.
-    """
+    """Reader of a whole file, which it maps."""
 
     def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
-        """
-        Args:
-            path: The file.
+        """Args:
             dimension: Length of a vector.
             rows: The number of vectors.
             units: The number of units of the segment, a bound of the ids.
+        Raises:
+            DamagedIndexError: It is not what was written, has another dimension, or a unit out of range.
         """
         self.path, self.rows, self.dimension = path, rows, dimension
         if dimension <= 0 or rows < 0:

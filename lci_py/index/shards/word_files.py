@@ -1,7 +1,7 @@
-"""Which files can hold a text, by the postings of the lexical shard.
+"""Finds the files that can hold a text, by the postings of the lexical shard.
 
 A text may be a part of a longer word, and the shard has words without their endings, so this looks for terms that
-contain the text, in the bytes of the vocabulary. It works without numpy: importing that takes longer than the search.
+contain the text, in the bytes of the vocabulary. It works without numpy, whose import takes longer than the search.
 """
 
 from __future__ import annotations
@@ -43,11 +43,10 @@ class Part(NamedTuple):
 
 
 def words_in(text: str, *, whole: bool = False) -> list[Part]:
-    """The words of a text that must be somewhere in a file that holds it, perhaps in longer words.
+    """The words of a text that must occur in a file that holds it, perhaps in longer words.
 
     Args:
-        text: Any text.
-        whole: Whether its ends are the ends of words, too.
+        whole: Whether the ends of the text are the ends of words, too.
     """
     found = []
     for match in _RUN.finditer(text):
@@ -62,20 +61,16 @@ class WordFiles:
     """Reader of the lexical shards of all segments."""
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
-        """Open the shards.
-
-        Raises:
-            DamagedIndexError: A shard is not what was written, or belongs to another index.
-        """
+        """Open the lexical shard of each segment."""
         self._numbering = numbering
         self._segments = [_Vocabulary(path) for path in paths]
 
     def having(self, clauses: Iterable[Sequence[Sequence[Part]]], *, folds: bool) -> set[int] | None:
-        """The files that may hold a text of every clause, by public number; None if that rules nothing out.
+        """The files that may hold a text of every clause, by public number; None if that excludes nothing.
 
         Args:
-            clauses: The texts of each, as `words_in` gives them.
-            folds: Whether the texts are meant in whatever case.
+            clauses: The alternative texts of each, from `words_in`.
+            folds: Whether case is ignored.
         """
         wanted = [clause for clause in clauses if clause and all(clause)]
         if not wanted:
@@ -110,7 +105,7 @@ class _Vocabulary:
             raise self._damaged()
 
     def having(self, clauses: Iterable[Sequence[Sequence[Part]]]) -> set[int] | None:
-        """The files of all clauses; None if none of them rules a file out."""
+        """The files that meet all clauses; None if none of these excludes a file."""
         found: set[int] | None = None
         for clause in clauses:
             files: set[int] | None = set()
@@ -122,7 +117,7 @@ class _Vocabulary:
         return found
 
     def uncertain(self, *, folds: bool) -> set[int]:
-        """Files with words that the index has otherwise than the text: too long ones, or letters with two capitals."""
+        """Files with words that the index stores differently: too long ones, or letters with two capitals."""
         return self._files(self._long() + (self._at(_LONG_S) or [] if folds else []))
 
     def _files_with(self, words: Sequence[Part]) -> set[int] | None:
@@ -136,7 +131,7 @@ class _Vocabulary:
         return found
 
     def _whole(self, word: str) -> list[int]:
-        """The terms of a word that stands alone."""
+        """The terms of a whole word."""
         found = []
         for wanted in (joined(word).encode(), stem(word).encode()):
             place = self._offsets.place(wanted, self._between)
@@ -156,7 +151,7 @@ class _Vocabulary:
         return [term for term in terms if wanted in (text := self._term(term)) or text.endswith(tails)]
 
     def _at(self, needle: bytes) -> list[int] | None:
-        """The terms with these bytes in them; None if there are too many."""
+        """The terms that contain these bytes; None if there are too many."""
         if not needle:
             return None
         found: list[int] = []
@@ -174,7 +169,7 @@ class _Vocabulary:
         return found
 
     def _long(self) -> list[int]:
-        """The terms that may be cut."""
+        """The terms that may have been cut."""
         return list(self._offsets.longest(_CUT))
 
     def _term(self, term: int) -> bytes:
@@ -204,14 +199,15 @@ class _Vocabulary:
 
 
 def _shared(word: str, ends: Sequence[str]) -> str:
-    """The beginning of a word that all of its ends have."""
+    """The part of a word that it shares with all of its possible ends."""
     # An end is a beginning of the word, perhaps with a "y" after it.
     return word[: min((len(end) - (not word.startswith(end)) for end in ends), default=len(word))]
 
 
 def _ends(word: str) -> list[str] | None:
-    """How the terms of words that contain a text can end, if not all of the text is in them: it reaches into what
-    `stem` takes off. None if it can lie wholly in that, so that nothing of it is in the term."""
+    """The possible ends of the terms of words that contain a text, if `stem` may cut the text. None if it could be cut
+    completely, so that nothing of it is in the term.
+    """
     if any(word in ending for ending in (*_ENDINGS, "ies")):
         return None
     found = []

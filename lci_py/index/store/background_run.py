@@ -1,4 +1,4 @@
-"""Runs in the background, of a git hook or after a search: nobody sees their output, so a failure goes to a file."""
+"""Runs in the background, from a git hook or after a search: nobody sees their output, so a failure goes to a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LOG_BYTES = 2000
 
 
 def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
-    """Call `refresh` when no other hook runs; do nothing if another hook is already waiting to run."""
+    """Call `refresh` when no other hook runs; do nothing if another one is already waiting."""
     with turn(index_dir) as ours:
         if not ours:
             return
@@ -29,7 +29,7 @@ def hook_run(index_dir: Path, refresh: Callable[[], object]) -> None:
 
 
 def note_failure(index_dir: Path, error: BaseException | None) -> None:
-    """Keep why a run failed, for `last_failure`; None if it did not."""
+    """Store why a run failed, for `last_failure`; None for success."""
     if error is None:
         with contextlib.suppress(OSError):
             (index_dir / HOOK_LOG).unlink(missing_ok=True)

@@ -40,10 +40,10 @@ _TROUBLE = (sqlite3.Error, OSError)
 
 
 class Cache:
-    """Reader and writer. Trouble with the file is never an error: what cannot be read counts as missing."""
+    """Reader and writer of the cache file. Errors are never raised: what cannot be read counts as missing."""
 
     def __init__(self, index_dir: Path, secret: bytes, *, write: bool = False) -> None:
-        """Open the cache of an index, if there is one. With `write`, make one, or replace one that cannot be used."""
+        """Open the cache of an index, if there is one. With `write`, create it, or replace one that cannot be used."""
         self._path = index_dir / FILE
         self._secret = secret
         self._db: sqlite3.Connection | None = None
@@ -146,13 +146,11 @@ class Cache:
         return False
 
     def collect(self, most: int, records: Iterable[bytes], generation: int) -> None:
-        """Delete the rows that were used longest ago, if the file is larger than `most` bytes; of rows that one
-        generation used last, the oldest.
+        """Delete the least recently used rows, if the file is larger than `most` bytes; among equals, the oldest.
 
         Args:
-            most: The bound in bytes.
             records: Keys of the records that are in use.
-            generation: The number of the generation that uses them.
+            generation: The generation that uses them.
         """
         if self._db is None or not self.full(most):
             return
@@ -196,7 +194,7 @@ class Cache:
 
     @contextmanager
     def _forgiving(self) -> Iterator[None]:
-        """On trouble, do without the cache. The writer replaces a file that would never work again."""
+        """On an error, continue without the cache. The writer replaces a file that would never work again."""
         try:
             yield
         except _TROUBLE as error:
@@ -209,10 +207,10 @@ class Cache:
 
 
 def _journal_is_harmless(database: Path) -> bool:
-    """Whether SQLite may roll back what a killed writer left: it then writes to the database only.
+    """Whether SQLite may roll back the transaction of a killed writer: its journal affects the database only.
 
-    SQLite trusts a journal. One that came with a clone can name other journals at its end, and SQLite deletes the
-    files that these names lead to.
+    SQLite trusts a journal. One that came with a clone can name other journals at its end, and SQLite deletes the files
+    that these names lead to.
     """
     journal, *others = (f"{database}{suffix}" for suffix in _BESIDE)
     if any(map(os.path.lexists, others)):

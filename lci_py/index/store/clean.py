@@ -1,4 +1,4 @@
-"""`lci clean`: delete from the index folder what lci wrote there, and nothing else."""
+"""`lci clean`: deletes from the index folder what lci wrote there, and nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
 
 
 class Cleaned(NamedTuple):
-    """What was deleted. `kept` are files of others, and shards that somebody reads."""
+    """What was deleted. `kept` are other files, and shards in use."""
 
     freed_bytes: int
     kept: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Publish a generation: new shards are written beside the old ones, then the new manifest replaces the old one.
+"""Publishes a generation: new shards are written beside the old ones, then the new manifest replaces the old one.
 
 So a reader sees either the old index or the new one, whole.
 """
@@ -49,7 +49,7 @@ def staging(index_dir: Path, wait: float = 0.0) -> Iterator[Path]:
     """A fresh folder inside the index folder to write shards into, under the writer's lock.
 
     Args:
-        index_dir: The index folder; made if it does not exist.
+        index_dir: Created if it does not exist.
         wait: Seconds to wait for another writer.
     Raises:
         IndexWriteError: The folder cannot be written, the disk is full, or another process is writing.
@@ -92,11 +92,7 @@ def _head(path: Path, length: int) -> bytes:
 
 
 def refuse_foreign(index_dir: Path) -> None:
-    """Raise unless `index_dir` is an index folder, or empty, or about to become either.
-
-    Raises:
-        ForeignFolderError: It holds files of somebody else: LCI_INDEX_DIR may name another folder by mistake.
-    """
+    """Raise ForeignFolderError unless `index_dir` is an index folder, empty or missing: LCI_INDEX_DIR may be wrong."""
     names: set[str] = set()
     with contextlib.suppress(OSError):
         names = set(os.listdir(index_dir)) - {WRITE_LOCK, *HOOK_LOCKS}
@@ -120,7 +116,7 @@ def _write_ignore(path: Path) -> None:
 
 @contextlib.contextmanager
 def _as_os_error() -> Iterator[None]:
-    """SQLite reports a full disk by an error of its own."""
+    """Convert SQLite's error about a full disk to OSError."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -138,17 +134,12 @@ class Draft:
 def commit(
     index_dir: Path, segments: Sequence[Segment | Draft], global_shards: Mapping[str, Shard | Path], manifest: Manifest
 ) -> Manifest:
-    """Publish a generation.
+    """Publish a generation and return its manifest as written.
 
     Args:
-        index_dir: The index folder.
         segments: Kept segments, and new ones in the staging folder.
-        global_shards: The shards of all segments together, by role: kept ones, and paths in the staging folder.
-        manifest: Everything else.
-    Returns:
-        The manifest as written.
-    Raises:
-        DamagedIndexError: A kept shard is not what was written.
+        global_shards: By role: kept shards, and paths in the staging folder.
+        manifest: All other values.
     """
 
     def published(shards: Mapping[str, Shard | Path]) -> dict[str, Shard]:
@@ -177,7 +168,7 @@ def commit(
 
 
 def _place(index_dir: Path, role: str, path: Path) -> Shard:
-    """Move a shard to its final name, unless a file of the same content is there; one that is there may be damaged."""
+    """Move a shard to its final name, unless an undamaged file of the same content is there."""
     digest = shard_digest(path, sync=True)
     final = index_dir / f"{role}-{digest[:16]}{path.suffix if path.suffix in _SUFFIXES else '.arrays'}"
     same = False
@@ -192,7 +183,7 @@ def _place(index_dir: Path, role: str, path: Path) -> Shard:
 
 
 def _as_is(index_dir: Path, shard: Shard) -> Shard:
-    """A kept shard with its current times: with the times of before a copy, every query would read it whole."""
+    """A kept shard with its current times: with outdated ones, as after a copy, every query would read it whole."""
     verify(index_dir, shard)
     return replace(shard, mtime_ns=(state := shard_state(index_dir / shard.name))[1], ctime_ns=state[2])
 
@@ -230,10 +221,8 @@ def is_cache(name: str) -> bool:
 
 
 def adopt(index_dir: Path, wait: float = 0.0) -> bool:
-    """Seal an index that somebody else made, if its shards are what its manifest says.
+    """Seal an index that somebody else made, if its shards match its manifest; False if there is none or it is damaged.
 
-    Returns:
-        False if there is no index, or it is damaged.
     Raises:
         IndexWriteError: As in `staging`.
     """
@@ -252,9 +241,8 @@ def copy_shards(source: OpenIndex, roles: Sequence[str], index_dir: Path, folder
     """Copy the segments of another index into an index folder, and some of its global shards.
 
     Args:
-        source: The other index.
         roles: The global shards.
-        index_dir: The index folder. Until a manifest names the copies, they are debris.
+        index_dir: Until a manifest there names the copies, they are debris.
         folder: The staging folder.
     Returns:
         The other index's manifest, with the copies instead of the shards, and without its other global shards.

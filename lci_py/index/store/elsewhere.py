@@ -1,4 +1,4 @@
-"""Where the index of a repository is that cannot be written: in the user's cache folder, else in a temporary one."""
+"""The index folder of a repository that cannot be written: in the user's cache folder, else in a temporary one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from lci_py.source.text.digest import blake2b
 
 
 def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:
-    """The index folder of a root.
+    """The index folder of a root in which this user may not write.
 
     Args:
-        root: A folder in which this user may not write.
         folder: The usual place in it.
         trust: Whether an index that somebody else made counts.
     Raises:

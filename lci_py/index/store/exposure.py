@@ -1,4 +1,4 @@
-"""Find indexes that others can see or change: committed to git, or in a folder that everybody can write to."""
+"""Finds indexes that others can see or change: committed to git, or in a folder that everybody can write to."""
 
 from __future__ import annotations
 

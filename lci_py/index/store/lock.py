@@ -1,4 +1,4 @@
-"""Locks in the index folder: one writer at a time; and of the runs of git hooks, one that runs and one that waits."""
+"""Locks in the index folder: one for the writer; for the runs of git hooks, one that runs and one that waits."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ _TRIES = 50  # pauses that a process gets between taking the lock and writing it
 
 @contextlib.contextmanager
 def writer(index_dir: Path, wait: float = 0.0) -> Iterator[None]:
-    """Hold the writer's lock of an index folder, which is made if it does not exist.
+    """Hold the writer's lock of an index folder, which is created if it does not exist.
 
     Args:
-        index_dir: The folder.
         wait: Seconds to wait for another writer, 0 or more.
     Raises:
         IndexWriteError: Another process still holds the lock.
-        OSError: The folder or the lock cannot be made.
+        OSError: The folder or the lock cannot be created.
     """
     try:
         import fcntl
@@ -75,7 +74,7 @@ def _acquire(index_dir: Path, wait: float) -> int:
 
 
 def _last_tries(index_dir: Path) -> int:
-    """Raise the error that names the holder of the lock; or take the lock, if nobody holds it any more."""
+    """Take the lock if nobody holds it any more; else raise the error that names its holder."""
     holder = ""
     for _ in range(_TRIES):
         if number := _holder(index_dir / WRITE_LOCK):
@@ -91,7 +90,7 @@ def _last_tries(index_dir: Path) -> int:
 
 
 def _holder(path: Path) -> int | None:
-    """The process whose number is in the lock file; None if there is no number yet, or that process has ended."""
+    """The process id in the lock file; None if there is none yet, or that process has ended."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -114,7 +113,7 @@ def _lives(process: int) -> bool:
 
 
 def _try(index_dir: Path) -> int | None:
-    """The lock, as a descriptor; None if another process has it."""
+    """The lock, as a descriptor; None if another process holds it."""
     import fcntl
 
     path = index_dir / WRITE_LOCK
@@ -149,7 +148,7 @@ def _try(index_dir: Path) -> int | None:
 
 
 def _make_way(path: Path) -> bool:
-    """Delete something that stands in the lock's place and is no file; returns whether it is gone."""
+    """Delete anything but a file at the lock's path; returns whether it is gone."""
     try:
         info = os.lstat(path)
         if stat.S_ISREG(info.st_mode):
@@ -178,7 +177,7 @@ def _is_at(handle: int, path: Path) -> bool:
 def turn(index_dir: Path) -> Iterator[bool]:
     """Wait until this run of a git hook may refresh the index; False at once if another run is already waiting.
 
-    The waiting run looks at the files when it starts, so it also sees the changes of the runs that gave up.
+    The waiting run reads the files when it starts, so it also sees the changes of the runs that gave up.
     """
     import fcntl
 

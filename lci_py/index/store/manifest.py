@@ -109,15 +109,14 @@ def _canonical(data: dict[str, Any]) -> bytes:
 
 
 def _own_digest(data: dict[str, Any]) -> str:
-    """Digest of the values and the seal. It distinguishes damage (a flipped byte) from an index of somebody else."""
+    """Digest of the values and the seal. It distinguishes damage (a flipped byte) from somebody else's index."""
     return blake2b(_canonical(data), digest_size=16).hexdigest()
 
 
 def read_manifest(index_dir: Path, *, trust: bool = False) -> Manifest:
-    """Read the manifest of an index folder. `OpenIndex` looks whether its shards exist.
+    """Read the manifest of an index folder. `OpenIndex` checks whether its shards exist.
 
     Args:
-        index_dir: The index folder.
         trust: Accept the manifest whoever wrote it.
     Raises:
         NoIndexError: There is no manifest.
@@ -152,7 +151,7 @@ def manifest_of(data: dict[str, Any]) -> Manifest:
     """A manifest from its values.
 
     Raises:
-        TypeError, AttributeError, KeyError, ValueError: One is not what readers rely on.
+        TypeError, AttributeError, KeyError, ValueError: One is not valid.
     """
     shards = _shards(data.pop("shards"))
     segments = tuple(Segment(item["counts"], _shards(item["shards"])) for item in data.pop("segments"))
@@ -216,7 +215,7 @@ def check_manifest(manifest: Manifest) -> None:
 
 
 class OpenIndex:
-    """A manifest whose shards stay while this is open: a writer deletes only shards that nobody holds."""
+    """A manifest whose shards are held while this is open: a writer deletes only shards that nobody holds."""
 
     def __init__(self, index_dir: Path, *, trust: bool = False) -> None:
         self.index_dir = index_dir
@@ -243,10 +242,9 @@ class OpenIndex:
         """Path of a shard whose content is what was written.
 
         Args:
-            role: Of the shard.
             segment: Its segment; None for a global shard.
-            thoroughly: Compare its digest even if its times are as expected; else the reader compares the checksums
-                of what it reads.
+            thoroughly: Compare its digest even if its times are as expected; else the reader compares the checksums of
+                what it reads.
         Raises:
             ShardMissingError: It does not exist.
             DamagedIndexError: It holds something else.
@@ -259,7 +257,7 @@ class OpenIndex:
         return self.index_dir / shard.name
 
     def problems(self, *, thoroughly: bool) -> list[str]:
-        """What is wrong with the shards, usually nothing. `thoroughly` reads them; otherwise `stat` is enough."""
+        """Messages about damaged shards. `thoroughly` reads them; otherwise `stat` is enough."""
         found = []
         for role, shard in self.manifest.all_shards():
             try:
@@ -311,11 +309,7 @@ def check_root(manifest: Manifest, root: Path, index_dir: Path) -> None:
 
 
 def verify(index_dir: Path, shard: Shard, *, thoroughly: bool = False) -> None:
-    """Check a shard against the manifest: by `stat` if size and times are the same, else by content.
-
-    Raises:
-        DamagedIndexError: It is not what was written.
-    """
+    """Check a shard against the manifest: by `stat` if size and times are the same, else by content."""
     path = index_dir / shard.name
     if not thoroughly and shard_state(path) == (shard.bytes, shard.mtime_ns, shard.ctime_ns):
         return

@@ -38,7 +38,7 @@ def seal(text: bytes) -> str:
 
 
 def is_sealed(text: bytes, found: object) -> bool:
-    """Whether `found`, which comes from disk, is the seal of a text. Without a key nothing is; no key is made.
+    """Whether `found`, which comes from disk, is the seal of a text; False without a key. No key is created.
 
     Raises:
         TrustKeyError: There is a key, and it cannot be used.
@@ -50,11 +50,7 @@ def is_sealed(text: bytes, found: object) -> bool:
 
 
 def fleet_seal(text: bytes) -> str:
-    """The seal of a text by the key of fleets, in hex. Makes the key if there is none.
-
-    Raises:
-        TrustKeyError: The key cannot be made, or cannot be used.
-    """
+    """As `seal`, with the key of fleets."""
     key = _key(create=True, name=FLEET_KEY_FILE)
     if key is None:
         raise _unusable(config_folder() / FLEET_KEY_FILE, "is gone as soon as it is made", f"try again, {_ELSEWHERE}")
@@ -70,7 +66,7 @@ def is_fleet_sealed(text: bytes, found: object) -> bool:
 
 
 def ensure_key() -> bytes:
-    """The key; made if there is none. A writer asks for it before it starts: without a key it could not publish.
+    """The key; created if there is none. A writer needs it before it starts: without a key it could not publish.
 
     Raises:
         TrustKeyError: As in `seal`.
@@ -122,10 +118,10 @@ def _can_be_made(folder: Path) -> bool:
 
 
 def temporary_folder() -> Path:
-    """A folder of this user alone that lasts until the machine forgets its temporary files; made if there is none.
+    """A private folder that lasts until the machine clears its temporary files; created if there is none.
 
     Raises:
-        OSError: It cannot be made, or somebody else could write there.
+        OSError: It cannot be created, or somebody else could write there.
     """
     import tempfile
     from contextlib import suppress
@@ -211,7 +207,7 @@ def _read(path: Path, folder: int) -> bytes | None:
 
 
 def _make(folder: int, key: str) -> None:
-    """Put a new key into the folder, whole or not at all. If another process is faster, its key stays."""
+    """Write a new key into the folder, atomically. If another process is faster, its key stays."""
     name = f".{key}.{os.getpid()}.{os.urandom(4).hex()}"
     handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     try:
@@ -236,7 +232,7 @@ def _make(folder: int, key: str) -> None:
 
 
 def _rename_if_first(folder: int, name: str, key: str) -> None:
-    """Rename the new key unless there is one: under a lock, or it could replace the key of another process."""
+    """Rename the new key unless there is one; under a lock, so that it cannot replace another process's key."""
     import fcntl
 
     fcntl.flock(folder, fcntl.LOCK_EX)  # held until the descriptor is closed

@@ -1,4 +1,4 @@
-"""The log of searches, which a user can turn on: a line of JSON per search, in the index folder and nowhere else.
+"""The optional log of searches: a line of JSON per search, in the index folder and nowhere else.
 
 The queries themselves are logged only on request. An error in writing never fails a search. A full file replaces the
 old one and a new file is started, so the log holds between one and two files of lines.
@@ -39,9 +39,9 @@ class Entry(NamedTuple):
         time: When it was answered, as TIME, UTC.
         mode: One of MODES.
         intent: The plan's; None outside multiview.
-        flags: Names of the flags that were given, without their values.
-        results, total: How many results were shown, and how many there were.
-        ms: Stage -> milliseconds; `total` is the whole search, without the start of the program.
+        flags: Names of the given flags, without their values.
+        results, total: Number of results shown, and of all.
+        ms: Stage to milliseconds; `total` is the whole search, without the start of the program.
         degraded: The views that failed or were late.
         relaxed: Whether parts of the query were dropped to find anything.
         query: The text; None if queries are not logged.
@@ -63,10 +63,9 @@ class SearchLog:
     """Appends to the log of an index folder; several processes may do so at once."""
 
     def __init__(self, folder: Path, *, text: bool) -> None:
-        """
-        Args:
-            folder: The index folder; nothing is logged if it is a link.
-            text: Whether the queries themselves are logged.
+        """Args:
+        folder: The index folder; nothing is logged if it is a link.
+        text: Whether the queries themselves are logged.
         """
         self._folder = folder
         self._text = text
@@ -74,7 +73,7 @@ class SearchLog:
         self.problem = ""
 
     def add(self, request: SearchRequest, answer: Answer) -> None:
-        """Log a search; `answer` has its trace."""
+        """Log a search; `answer` must have its trace."""
         found = entry(request, answer)
         made = {
             key: value

@@ -24,10 +24,10 @@ _QUERIES = 10
 
 
 def begins(since: str, now: datetime) -> datetime:
-    """The time from which searches are counted.
+    """The start of a time span.
 
     Args:
-        since: A time span before `now` (`30m`, `12h`, `7d`, `4w`), or a date (`2026-11-22`), UTC.
+        since: A span before `now` (`30m`, `12h`, `7d`, `4w`), or a date (`2026-11-22`), UTC.
         now: With its time zone.
     Raises:
         UsageError: `since` is neither.
@@ -43,10 +43,9 @@ def begins(since: str, now: datetime) -> datetime:
 
 
 def search_stats(folder: Path, since: str | None) -> dict[str, Any]:
-    """The statistics of the log in an index folder, as one JSON-able object.
+    """The statistics of the log in an index folder (which may not exist), as a JSON object.
 
     Args:
-        folder: The index folder; it need not exist.
         since: As in `begins`; None for the whole log.
     Raises:
         UsageError: `since` cannot be read.

@@ -33,14 +33,11 @@ def status_report(
     *,
     damaged: bool,
 ) -> dict[str, Any]:
-    """The report as one JSON-able object.
+    """The report as a JSON object.
 
     Args:
-        root: The repository.
-        index_dir: Its index folder.
-        manifest: The generation to report on.
-        stale: Paths that are not as they were indexed.
-        skipped: As from `skipped_paths`.
+        stale: Paths that have changed since they were indexed.
+        skipped: From `skipped_paths`.
         damaged: Whether a shard is missing or not what was written.
     """
     built = datetime.strptime(manifest.built_at, BUILT_AT).replace(tzinfo=timezone.utc)
