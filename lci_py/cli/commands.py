@@ -30,7 +30,7 @@ ROWS = {
     "conflicts": ("rows.conflicts", "ROW"),
 }
 #: The module of each other command, where that is not called like it; its function is `run_COMMAND`.
-_MODULES = dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")
+_MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")}
 
 
 def runner(command: str) -> Callable[[Invocation], int]:

@@ -91,6 +91,8 @@ def _about(argv: list[str]) -> int:
 
     if os.environ.get(COMPLETE_VARIABLE):  # a shell that asks for completions passes no arguments
         return run_typer(argv)
+    if not argv and (call := _pick()) is not None:
+        return execute(call)
     if not argv:  # a usage error: the help goes to stderr
         from contextlib import redirect_stdout
 
@@ -100,6 +102,15 @@ def _about(argv: list[str]) -> int:
     with streams.writing():  # which takes it that a reader has gone
         return run_typer(["--help"] if argv[0].startswith("-") else [argv[0], "--help"])
     return EXIT_OK
+
+
+def _pick() -> Invocation | None:
+    """`lci` alone, on a terminal and in a project, is `lci pick`; None elsewhere."""
+    from lci_py import app
+    from lci_py.cli.command_line import parse
+    from lci_py.cli.pick.run import is_possible
+
+    return parse(["pick"]) if is_possible() and not app.is_unasked(None) else None
 
 
 def execute(call: Invocation) -> int:

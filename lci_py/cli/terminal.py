@@ -40,7 +40,7 @@ def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
         UsageError: A flag or a variable has no valid value.
     """
     on_terminal = sys.stdout.isatty()
-    color, links = _color(call, on_terminal), _links(call, on_terminal)
+    color, links = has_color(call, on_terminal), _links(call, on_terminal)
     out: IO[str] = sys.stdout
     width = None
     if on_terminal:
@@ -55,7 +55,12 @@ def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
     return out, color or bool(links), width
 
 
-def _color(call: Invocation, on_terminal: bool) -> bool:
+def has_color(call: Invocation, on_terminal: bool) -> bool:
+    """Whether there are colours.
+
+    Raises:
+        UsageError: The flag has no valid value.
+    """
     when = _when(call, "color")
     if when != "auto":
         return when == "always"

@@ -20,6 +20,7 @@ _MODULES = {
     "index": "manage",
     "explore": "find",
     "search": "find",
+    "pick": "files",
     "show": "find",
     "outline": "find",
     "grep": "find",

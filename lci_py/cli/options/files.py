@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lci_py.cli.options.flags import (
     ANSWER_FLAGS,
+    COLOR_FLAG,
     FILTER_FLAGS,
     GENERAL_FLAGS,
     MAX_TOKENS_FLAG,
@@ -11,13 +12,18 @@ from lci_py.cli.options.flags import (
     OFFSET_FLAG,
     OUTPUT,
     PATHS_FLAG,
+    QUIET_FLAG,
     REFRESH_FLAG,
     RETRIEVAL,
+    ROOT_FLAG,
     TRUST_FLAG,
+    VERBOSE_FLAG,
+    WORKSPACE_FLAG,
     Command,
     Flag,
     Positional,
 )
+from lci_py.types.search import MODES
 
 FILES = Command(
     "files",
@@ -40,6 +46,36 @@ FILES = Command(
         ("lci files http sess", "both parts, in any order"),
         ("lci files -n 1 sessions.py:42", "the best one; the line is kept"),
         ("lci files '*.proto' --exclude vendor", "a glob, as --path"),
+    ),
+)
+PICK = Command(
+    "pick",
+    "Search as you type, with a preview, and open what you choose in your editor; needs the extra pick.",
+    Positional("QUERY", "What to look for, to begin with; `field:value` terms filter."),
+    (
+        Flag(
+            ("--mode", "-m"),
+            "text",
+            "multiview (if left out), dense, bm25, symbolic, or files for paths. Its first letter is enough.",
+            RETRIEVAL,
+            "MODE",
+            (*MODES, "files"),
+        ),
+        REFRESH_FLAG,
+        *FILTER_FLAGS,
+        NO_TESTS_FLAG,
+        Flag(("--print",), "flag", "Print file:line of what is chosen instead of opening it.", OUTPUT),
+        TRUST_FLAG,
+        ROOT_FLAG,
+        WORKSPACE_FLAG,
+        QUIET_FLAG,
+        VERBOSE_FLAG,
+        COLOR_FLAG,
+    ),
+    (
+        ("lci pick", "search as you type; F1 shows the keys"),
+        ("lci pick 'retry lang:go' --no-tests", "begin with a query, and filters"),
+        ("code --goto $(lci pick --print)", "what is chosen, in a command line"),
     ),
 )
 HISTORY = Command(

@@ -1,0 +1,173 @@
+"""What `lci pick` asks the engine, and the answers as entries of one list."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.errors import LciError
+from lci_py.types.files import FilesRequest
+from lci_py.types.graph import GraphRequest
+from lci_py.types.outline import OutlineRequest
+from lci_py.types.search import FILE_KIND, MODES, Filters, SearchRequest
+from lci_py.types.show import ShowRequest, Target
+from lci_py.types.similar import SimilarRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lci_py.app import Engine
+    from lci_py.types.graph import GraphAnswer
+    from lci_py.types.search import Mode
+
+FILES = "files"
+#: In the order of Tab; the first is where it starts.
+ALL_MODES: tuple[Mode | str, ...] = ("multiview", *(mode for mode in MODES if mode != "multiview"), FILES)
+#: Entries of a list.
+MOST = 40
+#: Files above the results of a search whose text looks like a path.
+_FEW_FILES = 5
+#: Lines that a preview has above the best one and below it: to colour them takes longer than a search.
+_ABOVE, _BELOW = 60, 140
+#: A line behind a name, as for `lci files`.
+_LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
+_PATH = re.compile(r"\S*(?:/\S*|\w\.[A-Za-z]\w{0,5}(?::[0-9:]*)?)")
+_WORD = re.compile(r"\w{2,}")
+_FIELD = re.compile(r"\b(?:kind|name|path|lang|parent|file):\S*")
+
+
+class Entry(NamedTuple):
+    """A line of the list; paths start at the root."""
+
+    file: str
+    line: int
+    end_line: int
+    name: str  # "" for a file, and for lines outside of definitions
+    kind: str
+    note: str = ""
+
+
+class Listed(NamedTuple):
+    """An answer."""
+
+    entries: tuple[Entry, ...]
+    total: int
+
+
+class Text(NamedTuple):
+    """Lines of a file, as it is now.
+
+    Attributes:
+        start: The number of the first.
+        lines: They.
+        language: Of the file.
+        match: The number of the line that matches best.
+    """
+
+    start: int
+    lines: tuple[str, ...]
+    language: str
+    match: int
+
+
+def search(engine: Engine, text: str, mode: str, filters: Filters) -> Listed:
+    """What a text finds in a mode. Without a text: the files that are used most, or what the filters leave."""
+    if mode == FILES or not (text.strip() or filters):
+        return _files(engine, text, filters, MOST)
+    if mode == "symbolic":
+        # The last word is not typed to its end yet.
+        text = re.sub(r"(?<!\S)(\w+)$", r"\1*", text)
+    files = _files(engine, text, filters, _FEW_FILES) if _PATH.fullmatch(text.strip()) else Listed((), 0)
+    engine.snapshot.forget()
+    # Not `engine.search`: it adds hints, and the log would count every keystroke.
+    asked = SearchRequest(text, mode, MOST, filters, snippet=0)  # type: ignore[arg-type]  # one of MODES
+    found = engine.ranked(asked)
+    entries = [Entry(one.file, one.line, one.end_line, one.qualified_name or "", one.kind) for one in found.results]
+    return Listed((*files.entries, *entries), files.total + found.total)
+
+
+def _files(engine: Engine, text: str, filters: Filters, limit: int) -> Listed:
+    place = _LINE.fullmatch(text.strip())
+    pattern, line = (place[1], int(place[2])) if place else (text.strip().rstrip(":"), 1)
+    found = engine.files(FilesRequest(pattern, line, filters, limit))
+    return Listed(tuple(Entry(item.file, line, line, "", FILE_KIND) for item in found.results), found.total)
+
+
+def callers(engine: Engine, entry: Entry) -> Listed:
+    """Who calls a definition; the line is that of the first call."""
+    return _neighbours(engine.navigate("callers", GraphRequest(_spelled(entry))), at_call=True)
+
+
+def callees(engine: Engine, entry: Entry) -> Listed:
+    """What a definition calls in the repository."""
+    return _neighbours(engine.navigate("callees", GraphRequest(_spelled(entry))), at_call=False)
+
+
+def _neighbours(answer: GraphAnswer, *, at_call: bool) -> Listed:
+    found = []
+    for one in answer.neighbours:
+        place, line = one.place, one.sites[0] if at_call and one.sites else one.place.line
+        found.append(Entry(place.file, line, line, place.qualified_name or "", place.kind, one.step))
+    return Listed(tuple(found), len(found))
+
+
+def outline(engine: Engine, entry: Entry) -> Listed:
+    """The definitions of an entry's file, in their order."""
+    items = sorted(engine.outline(OutlineRequest(files=(entry.file,))).items, key=lambda one: (one.line, -one.end_line))
+    found = tuple(Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind) for one in items)
+    return Listed(found, len(found))
+
+
+def similar(engine: Engine, entry: Entry) -> Listed:
+    """Definitions that are like the one of an entry."""
+    answer = engine.similar(SimilarRequest(place=(entry.file, entry.line), limit=MOST))
+    found = tuple(
+        Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind, f"{one.score:.2f}")
+        for one in answer.results
+    )
+    return Listed(found, answer.total)
+
+
+#: Ways to walk from an entry to others.
+WALKS: dict[str, Callable[[Engine, Entry], Listed]] = {
+    "callers": callers, "callees": callees, "outline": outline, "similar": similar,
+}  # fmt: skip
+
+
+def _spelled(entry: Entry) -> str:
+    """What names the definition of an entry alone.
+
+    Raises:
+        LciError: It has none.
+    """
+    if not entry.name:
+        raise LciError("files and loose lines have no callers and callees: choose a definition")
+    return f"{entry.file}::{entry.name}"
+
+
+def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bool) -> Text:
+    """The lines around an entry.
+
+    Args:
+        engine: Whom to ask.
+        entry: The entry.
+        words: What is looked for, in lower case.
+        at_words: Whether the best line is the one with the most of them, instead of the entry's own.
+    Raises:
+        LciError: The file is not there any more.
+    """
+    start, last = max(1, entry.line - _ABOVE), max(entry.end_line, entry.line)
+    answer = engine.show(ShowRequest((Target(entry.file, entry.file, entry.file, (start, last + _BELOW)),)))
+    if not answer.results:
+        raise LciError(answer.unknown[0].message if answer.unknown else f"{entry.file} is not there")
+    lines = answer.results[0].lines
+    own = lines[entry.line - start : last + 1 - start] if at_words else ()
+    counts = [sum(word in line.lower() for word in words) for line in own]
+    match = entry.line + counts.index(max(counts)) if counts else entry.line
+    first = max(start, match - _ABOVE)
+    return Text(first, lines[first - start : match + _BELOW - start], answer.results[0].language, match)
+
+
+def words_of(text: str) -> tuple[str, ...]:
+    """The words of a query that a preview marks, in lower case."""
+    return tuple(dict.fromkeys(word.lower() for word in _WORD.findall(_FIELD.sub(" ", text))))

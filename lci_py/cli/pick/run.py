@@ -1,0 +1,127 @@
+"""`lci pick`: open the index, show the screen, and do what was chosen: open it in the editor, or print it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from lci_py.cli.output import from_here
+from lci_py.cli.pick.editors import command
+from lci_py.cli.pick.questions import ALL_MODES
+from lci_py.cli.request import flag_filters, open_engine
+from lci_py.cli.streams import paths_stdout, writing
+from lci_py.cli.terminal import has_color
+from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, ConfigError, UsageError, unknown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
+
+    from lci_py.app import Engine
+    from lci_py.cli.command_line import Invocation
+    from lci_py.cli.pick.questions import Entry
+
+
+def is_possible() -> bool:
+    """Whether there is a terminal to choose on, and the library that draws there."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and _is_installed()
+
+
+def run_pick(call: Invocation) -> int:
+    """Let somebody choose; the exit code is 1 if nothing was chosen."""
+    mode, filters, color = _mode(call.text("mode")), flag_filters(call), has_color(call, True)
+    terminal = _terminal(printed=call.flag("print"))
+    gc.enable()  # the entry point turned it off for short runs
+    with open_engine(call) as engine:
+        from lci_py.cli.pick.screen import Screen
+        from lci_py.cli.pick.state import Picker
+        from lci_py.cli.pick.worker import Worker
+        from lci_py.render.text.style import signs_for
+
+        screen = Screen(
+            signs_for(sys.stdout.encoding),
+            lambda chosen: _open(engine, chosen),
+            lambda chosen: "\n".join(_places(call, engine, chosen)),
+        )
+        worker = Worker(screen.post)
+        picker = Picker(engine, worker, mode, filters, screen.changed)
+        try:
+            chosen = screen.run(picker, call.text("argument") or "", terminal, worker.start, color=color)
+        finally:
+            worker.stop()
+        if not chosen:
+            return EXIT_NO_RESULTS
+        if not call.flag("print"):
+            return _open(engine, chosen)
+        with writing():
+            paths_stdout().writelines(f"{place}\n" for place in _places(call, engine, chosen))
+        return EXIT_OK
+
+
+def _is_installed() -> bool:
+    return find_spec("prompt_toolkit") is not None
+
+
+def _mode(given: str | None) -> str:
+    """The mode that is named, by its first letter or more of it."""
+    for mode in ALL_MODES:
+        if given in (None, mode, mode[0]):
+            return mode
+    raise unknown_value("mode", given or "", ALL_MODES)
+
+
+def _terminal(*, printed: bool) -> tuple[Input, Output]:
+    """The keyboard, and where to draw: stdout, or the terminal itself where stdout takes what is chosen.
+
+    Raises:
+        UsageError: There is no terminal, or the library is missing.
+    """
+    if sys.stdin is None or not sys.stdin.isatty() or os.environ.get("TERM") == "dumb":
+        raise UsageError("`lci pick` needs a terminal", hint="`lci search` answers a program")
+    if not (printed or sys.stdout.isatty()):
+        raise UsageError("standard output is no terminal", hint="`lci pick --print` writes what is chosen there")
+    if not _is_installed():
+        raise UsageError("the extra pick is not installed", hint="pip install 'lci-py[pick]'")
+    from prompt_toolkit.input import create_input
+    from prompt_toolkit.output import create_output
+
+    try:
+        screen = sys.stdout if sys.stdout.isatty() else open("/dev/tty", "w", encoding="utf-8")  # noqa: SIM115  # to the end
+    except OSError as error:
+        raise UsageError(f"there is no terminal to draw on: {error.strerror}") from error
+    return create_input(sys.stdin), create_output(screen)
+
+
+def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
+    """Open places in the editor, and wait for it.
+
+    Raises:
+        ConfigError: There is no such program.
+    """
+    import signal
+    import subprocess
+
+    words = command([(os.path.join(str(engine.root), entry.file), entry.line) for entry in chosen], os.environ)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the editor's
+    try:
+        subprocess.run(words, check=False, preexec_fn=lambda: signal.signal(signal.SIGINT, before))
+    except OSError as error:
+        hint = "set LCI_EDITOR, VISUAL or EDITOR"
+        raise ConfigError(f"cannot start the editor {words[0]}: {error.strerror}", hint=hint) from error
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return EXIT_OK
+
+
+def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[str]:
+    """FILE:LINE of each, as the other commands print it."""
+    if from_here(call, "paths"):
+        from lci_py.render.relative_paths import seen_from
+
+        chosen = [seen_from(entry, engine.root, os.getcwd()) for entry in chosen]
+    return [f"{entry.file}:{entry.line}" for entry in chosen]

@@ -1,0 +1,362 @@
+"""The screen of `lci pick`, drawn by prompt_toolkit: a line of text, a list, a preview, and what the keys do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from prompt_toolkit.application import Application
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.key_binding import KeyBindings
+from prompt_toolkit.layout import BufferControl, DynamicContainer, HSplit, Layout, UIContent, UIControl, VSplit, Window
+from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.mouse_events import MouseButton, MouseEventType
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.styles import Style
+
+from lci_py.render.text.style import Signs, shorten, visible_line, width_of
+from lci_py.types.search import FILE_KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.key_binding import KeyPressEvent
+    from prompt_toolkit.mouse_events import MouseEvent
+    from prompt_toolkit.output import Output
+
+    from lci_py.cli.pick.preview import Piece
+    from lci_py.cli.pick.questions import Entry
+    from lci_py.cli.pick.state import Picker
+
+#: Columns from which the preview stands beside the list instead of below it.
+_WIDE = 110
+#: Columns from which the list has the kinds of its entries.
+_KINDS = 90
+#: Lines of a preview above a definition.
+_ABOVE = 2
+#: Terminal colours, which fit whatever background somebody has.
+_STYLE = Style.from_dict(
+    {
+        "mode": "bold", "dim": "ansibrightblack", "path": "ansimagenta", "kind": "ansicyan", "line": "ansigreen",
+        "message": "ansiyellow", "selected": "reverse", "here": "bold", "match": "bold underline",
+        "code.keyword": "ansiblue", "code.comment": "ansibrightblack", "code.string": "ansigreen",
+        "code.number": "ansicyan", "code.function": "bold", "code.class": "bold", "code.decorator": "ansicyan",
+        "code.builtin": "ansicyan",
+    }
+)  # fmt: skip
+
+
+class Key(NamedTuple):
+    """What a key does.
+
+    Attributes:
+        spelled: As the help spells it.
+        does: In words.
+        keys: Those of prompt_toolkit, each a sequence.
+        act: Called with the screen.
+    """
+
+    spelled: str
+    does: str
+    keys: tuple[tuple[str, ...], ...]
+    act: Callable[[Screen], object]
+
+
+KEYS = (
+    Key("Tab, Shift-Tab", "mode: multiview, dense, bm25, symbolic, files", (("tab",),), lambda it: it.picker.switch(1)),
+    Key("", "", (("s-tab",),), lambda it: it.picker.switch(-1)),
+    Key("Up, Down", "select; Page Up, Page Down, the mouse", (("up",), ("c-p",)), lambda it: it.move(-1)),
+    Key("", "", (("down",), ("c-n",)), lambda it: it.move(1)),
+    Key("", "", (("pageup",),), lambda it: it.move(-it.rows)),
+    Key("", "", (("pagedown",),), lambda it: it.move(it.rows)),
+    Key("Enter", "open in the editor, or print, and end", (("enter",),), lambda it: it.end()),
+    Key("Ctrl-O", "open in the editor, and come back", (("c-o",),), lambda it: it.open()),
+    Key("Ctrl-Space, Ctrl-T", "mark, for several at once", (("c-@",), ("c-t",)), lambda it: it.picker.mark()),
+    Key("Ctrl-Y", "copy FILE:LINE", (("c-y",),), lambda it: it.copy()),
+    Key("F2, Alt-C", "callers of the selected", (("f2",), ("escape", "c")), lambda it: it.picker.walk("callers")),
+    Key("F3, Alt-E", "callees", (("f3",), ("escape", "e")), lambda it: it.picker.walk("callees")),
+    Key("F4, Alt-O", "outline of its file", (("f4",), ("escape", "o")), lambda it: it.picker.walk("outline")),
+    Key("F5, Alt-S", "what is similar", (("f5",), ("escape", "s")), lambda it: it.picker.walk("similar")),
+    Key("F6, Alt-T", "without tests, or with them", (("f6",), ("escape", "t")), lambda it: it.picker.toggle_tests()),
+    Key("Shift-Up, Shift-Down", "scroll the preview", (("s-up",), ("c-up",)), lambda it: it.scroll(-3)),
+    Key("", "", (("s-down",), ("c-down",)), lambda it: it.scroll(3)),
+    Key("Esc", "back from callers and the like, or end", (("escape",),), lambda it: it.back()),
+    Key("Ctrl-C", "end", (("c-c",), ("c-d",)), lambda it: it.leave()),
+    Key("F1", "these keys", (("f1",),), lambda it: it.toggle_help()),
+    Key("", "", (("c-z",),), lambda it: it.application.suspend_to_background()),
+)
+
+
+class _Panel(UIControl):
+    """Lines that are drawn for the size that there is."""
+
+    def __init__(
+        self, draw: Callable[[int, int], Sequence[list[Piece]]], mouse: Callable[[MouseEvent], object] | None = None
+    ) -> None:
+        self._draw, self._mouse = draw, mouse
+
+    def create_content(self, width: int, height: int) -> UIContent:
+        lines: Any = self._draw(width, height)
+        return UIContent(lambda place: lines[place], line_count=len(lines), show_cursor=False)
+
+    def mouse_handler(self, mouse_event: MouseEvent) -> Any:
+        return self._mouse(mouse_event) if self._mouse else NotImplemented
+
+
+class Screen:
+    """The screen, while it is open."""
+
+    picker: Picker
+    rows: int  # of the list
+
+    def __init__(
+        self, signs: Signs, opened: Callable[[list[Entry]], object], copied: Callable[[list[Entry]], str]
+    ) -> None:
+        """
+        Args:
+            signs: Those that the terminal can write.
+            opened: Opens entries in the editor.
+            copied: The text that is copied of entries.
+        """
+        self.rows = 1
+        self._signs, self._opened, self._copied = signs, opened, copied
+        self._top = 0
+        self._help = False
+        self._buffer = Buffer(multiline=False, on_text_changed=lambda buffer: self._typed(buffer.text))
+        self.application: Application[list[Entry]]
+
+    def run(
+        self, picker: Picker, text: str, terminal: tuple[Input, Output], begin: Callable[[], None], *, color: bool
+    ) -> list[Entry]:
+        """Show the screen until somebody has chosen; what was chosen, [] for nothing.
+
+        Args:
+            picker: What is shown.
+            text: Is typed already.
+            terminal: Its keyboard, and where it is drawn.
+            begin: Called when `post` and `changed` may be.
+            color: Whether there are colours.
+        """
+        self.picker = picker
+        self.application = Application(
+            self._layout(terminal[1]),
+            style=_STYLE,
+            key_bindings=self._bindings(),
+            full_screen=True,
+            mouse_support=True,
+            input=terminal[0],
+            output=terminal[1],
+            color_depth=None if color else ColorDepth.DEPTH_1_BIT,
+        )
+        # How long Esc waits for a key that would make it Alt.
+        self.application.timeoutlen = self.application.ttimeoutlen = 0.1
+        if text:
+            self._buffer.text, self._buffer.cursor_position = text, len(text)
+        else:
+            picker.begin()
+        return self.application.run(pre_run=begin) or []
+
+    def post(self, act: Callable[[], None]) -> None:
+        """Call `act` in the thread of the screen, if that is still there."""
+        if (loop := self.application.loop) is not None:
+            loop.call_soon_threadsafe(act)
+
+    # --- keys ---------------------------------------------------------------------------------------------------
+
+    def _bindings(self) -> KeyBindings:
+        bindings = KeyBindings()
+
+        def bind(key: Key) -> None:
+            def act(_: KeyPressEvent) -> None:
+                self.picker.message = ""
+                key.act(self)
+                self._follow()
+
+            for keys in key.keys:
+                bindings.add(*keys)(act)
+
+        for key in KEYS:
+            bind(key)
+        return bindings
+
+    def _typed(self, text: str) -> None:
+        if text != self.picker.text:
+            self.picker.type(text)
+
+    def _follow(self) -> None:
+        """Have the line of text say what the state says: a walk begins with none, and its end brings back the query."""
+        if self._buffer.text != self.picker.text:
+            self._buffer.text, self._buffer.cursor_position = self.picker.text, len(self.picker.text)
+
+    def changed(self) -> None:
+        """Draw again; the state has changed."""
+        self._follow()
+        self.application.invalidate()
+
+    def move(self, by: int) -> None:
+        self.picker.select(self.picker.view.selected + by)
+
+    def scroll(self, by: int) -> None:
+        self.picker.scrolled += by
+
+    def back(self) -> None:
+        if self._help:
+            self._help = False
+        elif not self.picker.back():
+            self.leave()
+
+    def toggle_help(self) -> None:
+        self._help = not self._help
+
+    def leave(self) -> None:
+        self.application.exit(result=[])
+
+    def end(self) -> None:
+        if chosen := self.picker.chosen():
+            self.application.exit(result=chosen)
+
+    def open(self) -> None:
+        from prompt_toolkit.application import run_in_terminal
+
+        if chosen := self.picker.chosen():
+            run_in_terminal(lambda: self._opened(chosen))
+
+    def copy(self) -> None:
+        """Copy FILE:LINE as terminals do it (OSC 52)."""
+        from base64 import b64encode
+
+        if not (chosen := self.picker.chosen()):
+            return
+        text = self._copied(chosen)
+        coded = b64encode(text.encode("utf-8", "surrogateescape")).decode()
+        self.application.output.write_raw(f"\x1b]52;c;{coded}\x07")
+        self.application.output.flush()
+        self.picker.message = f"copied {visible_line(text)}"
+
+    # --- the mouse ----------------------------------------------------------------------------------------------
+
+    def _on_list(self, event: MouseEvent) -> object:
+        if event.event_type == MouseEventType.SCROLL_DOWN:
+            self.move(1)
+        elif event.event_type == MouseEventType.SCROLL_UP:
+            self.move(-1)
+        elif event.event_type == MouseEventType.MOUSE_UP and event.button == MouseButton.LEFT:
+            place = self._top + event.position.y
+            if place == self.picker.view.selected:
+                self.end()
+            elif place < len(self.picker.view.shown):
+                self.picker.select(place)
+        else:
+            return NotImplemented
+        return None
+
+    def _on_preview(self, event: MouseEvent) -> object:
+        steps = {MouseEventType.SCROLL_DOWN: 3, MouseEventType.SCROLL_UP: -3}
+        if event.event_type not in steps:
+            return NotImplemented
+        self.scroll(steps[event.event_type])
+        return None
+
+    # --- what is drawn ------------------------------------------------------------------------------------------
+
+    def _layout(self, output: Output) -> Layout:
+        text = Window(BufferControl(self._buffer, [BeforeInput(self._prompt)]), height=1)
+        status = Window(_Panel(lambda width, _: [self._status(width)]), height=1)
+        found, code = _Panel(self._list, self._on_list), _Panel(self._preview, self._on_preview)
+        title = Window(_Panel(lambda width, _: [self._title(width)]), height=1)
+        foot = Window(_Panel(lambda width, _: [[("class:dim", shorten(self._foot(), width, ""))]]), height=1)
+        bar = Window(width=1, char=self._signs.bar, style="class:dim")
+        beside = VSplit([Window(found), bar, HSplit([title, Window(code)])])
+        below = HSplit([Window(found), title, Window(code)])
+        main = DynamicContainer(lambda: beside if output.get_size().columns >= _WIDE else below)
+        return Layout(HSplit([text, status, main, foot]), focused_element=text)
+
+    def _prompt(self) -> list[Piece]:
+        return [("class:mode", f"{self.picker.mode if len(self.picker.views) == 1 else 'narrow'}> ")]
+
+    def _status(self, width: int) -> list[Piece]:
+        picker, view = self.picker, self.picker.view
+        if picker.message:
+            return [("class:message", shorten(visible_line(picker.message), width, self._signs.ellipsis))]
+        shown, total = len(view.shown), view.listed.total
+        said = [view.title, f"{shown:,} of {total:,}" if shown < total else f"{shown:,}"]
+        said += [f"{len(picker.marks)} marked"] if picker.marks else []
+        said += ["no tests"] if picker.filters.no_tests else []
+        return [("class:dim", shorten(visible_line(f" {self._signs.dot} ".join(filter(None, said))), width, ""))]
+
+    def _foot(self) -> str:
+        return "Enter open  Tab mode  F2 callers  F3 callees  F4 outline  F5 similar  F6 tests  Ctrl-T mark  F1 keys"
+
+    def _list(self, width: int, height: int) -> list[list[Piece]]:
+        self.rows, view = max(1, height), self.picker.view
+        self._top = max(min(self._top, view.selected), view.selected - self.rows + 1, 0)
+        shown = view.shown[self._top : self._top + self.rows]
+        names = min(max((width_of(_name(entry)) for entry in shown), default=0), (width - 3) // 2)
+        return [self._row(entry, width, names, self._top + place == view.selected) for place, entry in enumerate(shown)]
+
+    def _row(self, entry: Entry, width: int, names: int, selected: bool) -> list[Piece]:
+        """A name in a column of its own, its kind where there is room, and the place at the right."""
+        marked = (entry.file, entry.line) in self.picker.marks
+        style = " class:selected" if selected else ""
+        name = shorten(_name(entry), names, self._signs.ellipsis)
+        kind = f"{entry.kind} {entry.note}".strip() if width >= _KINDS and entry.kind != FILE_KIND else ""
+        room = width - names - 3
+        place = _from_right(f"{visible_line(entry.file)}:{entry.line}", room, self._signs.ellipsis)
+        kind = kind if len(kind) + 2 <= room - width_of(place) else ""
+        gap = " " * max(0, room - width_of(place) - len(kind))
+        return [
+            (f"class:message{style}", "* " if marked else "> " if selected else "  "),
+            (f"class:here{style}", name + " " * (names - width_of(name) + 1)),
+            (f"class:kind{style}", kind),
+            (style, gap),
+            (f"class:path{style}", place),
+        ]
+
+    def _title(self, width: int) -> list[Piece]:
+        shown = self.picker.preview
+        if self._help or shown is None:
+            return [("class:dim", "-" * width)]
+        place = _from_right(f"{visible_line(shown.entry.file)}:{shown.text.match}", width - 3, self._signs.ellipsis)
+        return [("class:dim", "- "), ("class:path", place), ("class:dim", " " + "-" * (width - 3 - width_of(place)))]
+
+    def _preview(self, width: int, height: int) -> list[list[Piece]]:
+        shown = self.picker.preview
+        if self._help:
+            wide = max(len(key.spelled) for key in KEYS)
+            return [[("class:kind", f"{key.spelled:<{wide}}  "), ("", key.does)] for key in KEYS if key.spelled][
+                :height
+            ]
+        if shown is None:
+            return []
+        entry, text = shown.entry, shown.text
+        first = entry.line - (_ABOVE if entry.end_line > entry.line else height // 3)
+        if text.match >= first + height - 1:
+            first = text.match - height // 2
+        most = max(0, len(shown.lines) - height)
+        top = max(0, min(first - text.start + self.picker.scrolled, most))
+        self.picker.scrolled = top - max(0, min(first - text.start, most))
+        digits = len(str(text.start + len(text.lines)))
+        return [
+            [("class:here class:line" if number == text.match else "class:dim", f"{number:>{digits}} "), *line]
+            for number, line in enumerate(shown.lines[top : top + height], text.start + top)
+        ]
+
+
+def _name(entry: Entry) -> str:
+    if entry.name:
+        return visible_line(entry.name)
+    if entry.kind == FILE_KIND:
+        return visible_line(entry.file.rpartition("/")[2])
+    return f"lines {entry.line}-{entry.end_line}" if entry.end_line > entry.line else f"line {entry.line}"
+
+
+def _from_right(text: str, width: int, ellipsis: str) -> str:
+    """The end of a text that is too wide: of a path, what tells it from others."""
+    used = width_of(text)
+    if used <= width:
+        return text
+    used, start = used + len(ellipsis), 0
+    while used > width and start < len(text):
+        used -= width_of(text[start])
+        start += 1
+    return ellipsis + text[start:]

@@ -1,0 +1,196 @@
+"""What `lci pick` shows: lists on top of each other, what is selected and marked. Nothing here knows of a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.cli.pick import questions
+from lci_py.cli.pick.preview import Coloured, coloured
+from lci_py.cli.pick.questions import ALL_MODES, WALKS, Entry, Listed
+from lci_py.errors import LciError
+from lci_py.types.record import replace
+from lci_py.types.search import BLOCK_KIND
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.app import Engine
+    from lci_py.cli.pick.worker import Worker
+    from lci_py.types.search import Filters
+
+
+class View:
+    """A list: the results of the search, or above them what a walk led to, in which the text narrows."""
+
+    def __init__(self, title: str = "", listed: Listed = Listed((), 0)) -> None:  # noqa: B008  # immutable
+        self.title = title
+        self.text = ""  # as typed, when the view was left
+        self.listed = listed
+        self.shown: tuple[Entry, ...] = listed.entries
+        self.selected = 0
+
+
+class Picker:
+    """The state, and what a key does to it."""
+
+    def __init__(
+        self, engine: Engine, worker: Worker, mode: str, filters: Filters, changed: Callable[[], object]
+    ) -> None:
+        """
+        Args:
+            engine: Answers, in the thread of `worker`.
+            worker: Asks it.
+            mode: One of `ALL_MODES`, to begin with.
+            filters: Those of the command line.
+            changed: Called when there is something new to draw.
+        """
+        self.mode, self.filters = mode, filters
+        self.views = [View()]
+        self.text = ""
+        self.marks: dict[tuple[str, int], Entry] = {}
+        self.message = ""
+        self.preview: Coloured | None = None
+        self.scrolled = 0  # lines of the preview, by hand
+        self._engine, self._worker, self._changed = engine, worker, changed
+        self._previewed: tuple[object, ...] = ()
+
+    @property
+    def view(self) -> View:
+        return self.views[-1]
+
+    @property
+    def selected(self) -> Entry | None:
+        shown = self.view.shown
+        return shown[self.view.selected] if shown else None
+
+    def chosen(self) -> list[Entry]:
+        """The marked entries, or else the selected one, each at the line of it that matches best."""
+        if self.marks:
+            return list(self.marks.values())
+        entry = self.selected
+        return [] if entry is None else [self._at_match(entry)]
+
+    def _at_match(self, entry: Entry) -> Entry:
+        shown = self.preview
+        return entry._replace(line=shown.text.match) if shown is not None and shown.entry == entry else entry
+
+    def begin(self) -> None:
+        """List what there is before anything is typed, and load what the first letter needs."""
+        self.search()
+        mode, filters = self.mode, self.filters
+        self._worker.ask("warm", lambda: questions.search(self._engine, "any word", mode, filters), lambda _: None)
+
+    # --- the text -----------------------------------------------------------------------------------------------
+
+    def type(self, text: str) -> None:
+        """The text is now `text`."""
+        self.text = text
+        if len(self.views) == 1:
+            self.search()
+            return
+        words, view = text.lower().split(), self.view
+        view.shown = tuple(
+            entry
+            for entry in view.listed.entries
+            if all(word in f"{entry.name} {entry.file}".lower() for word in words)
+        )
+        self.select(0)
+
+    def search(self) -> None:
+        text, mode, filters = self.text, self.mode, self.filters
+        self._worker.ask("search", lambda: questions.search(self._engine, text, mode, filters), self._searched)
+
+    def _searched(self, found: Listed | LciError) -> None:
+        if isinstance(found, LciError):
+            self._say(found)  # the list stays: a filter is not typed to its end yet
+            return
+        bottom = self.views[0]
+        bottom.listed, bottom.shown, bottom.selected = found, found.entries, 0
+        self.message = ""
+        self.select(self.view.selected)
+
+    def _say(self, error: LciError) -> None:
+        self.message = f"{error.message}: {error.hint}" if error.hint else error.message
+        self._changed()
+
+    # --- keys ---------------------------------------------------------------------------------------------------
+
+    def switch(self, by: int) -> None:
+        """To the next mode, or the one before."""
+        self.mode = ALL_MODES[(ALL_MODES.index(self.mode) + by) % len(ALL_MODES)]
+        self._search_again()
+
+    def toggle_tests(self) -> None:
+        self.filters = replace(self.filters, no_tests=not self.filters.no_tests)
+        self._search_again()
+
+    def _search_again(self) -> None:
+        while len(self.views) > 1:
+            self.back()
+        self.search()
+        self._changed()
+
+    def select(self, place: int) -> None:
+        """Select an entry, as near to `place` as there is one, and show it."""
+        self.view.selected = max(0, min(place, len(self.view.shown) - 1))
+        entry = self.selected
+        words = questions.words_of(self.views[0].text if len(self.views) > 1 else self.text)
+        # A definition is looked for by its name or by what it does; words may stand anywhere in it.
+        at_words = len(self.views) == 1 and entry is not None and (self.mode == "bm25" or entry.kind == BLOCK_KIND)
+        wanted = (entry, words, at_words)
+        if wanted != self._previewed:
+            self._previewed, self.scrolled = wanted, 0
+            if entry is None:
+                self.preview = None
+            else:
+                self._worker.ask("preview", lambda: coloured(self._engine, entry, words, at_words=at_words), self._show)
+        self._changed()
+
+    def _show(self, found: Coloured | LciError) -> None:
+        if isinstance(found, LciError):
+            self._say(found)
+        elif found.entry == self.selected:
+            self.preview = found
+            self._changed()
+
+    def mark(self) -> None:
+        """Mark the selected entry, or take its mark, and go on to the next."""
+        entry = self.selected
+        if entry is not None and self.marks.pop((entry.file, entry.line), None) is None:
+            self.marks[entry.file, entry.line] = self._at_match(entry)
+        self.select(self.view.selected + 1)
+
+    def walk(self, way: str) -> None:
+        """Show what one of `WALKS` leads to."""
+        entry, text = self.selected, self.text
+        if entry is not None:
+            self.message = f"looking for {way}"
+            self._worker.ask(
+                "walk", lambda: WALKS[way](self._engine, entry), lambda found: self._walked(way, entry, text, found)
+            )
+
+    def _walked(self, way: str, entry: Entry, text: str, listed: Listed | LciError) -> None:
+        if text != self.text:
+            return  # somebody types on
+        if isinstance(listed, LciError):
+            self._say(listed)
+            return
+        title = f"{way} of {entry.file if way == 'outline' or not entry.name else entry.name}"
+        if not listed.entries:
+            self.message = f"no {title}"
+            self._changed()
+            return
+        self.view.text, self.message = self.text, ""
+        self.views.append(View(title, listed))
+        self.text = ""
+        at = [place for place, one in enumerate(listed.entries) if one.file == entry.file and one.line <= entry.line]
+        self.select(at[-1] if way == "outline" and at else 0)
+
+    def back(self) -> bool:
+        """Leave a walk; False if there is none."""
+        if len(self.views) == 1:
+            return False
+        self.views.pop()
+        self.text, self.message = self.view.text, ""
+        self.select(self.view.selected)
+        return True
