@@ -7,6 +7,7 @@ from lci_py.cli.options.flags import (
     COLOR_FLAG,
     FILTER_FLAGS,
     GENERAL_FLAGS,
+    JSON_FLAG,
     MAX_TOKENS_FLAG,
     NO_TESTS_FLAG,
     OFFSET_FLAG,
@@ -64,6 +65,7 @@ PICK = Command(
         REFRESH_FLAG,
         *FILTER_FLAGS,
         NO_TESTS_FLAG,
+        JSON_FLAG,
         Flag(("--print",), "flag", "Print file:line of what is chosen instead of opening it.", OUTPUT),
         TRUST_FLAG,
         ROOT_FLAG,
@@ -75,7 +77,7 @@ PICK = Command(
     (
         ("lci pick", "search as you type; F1 shows the keys"),
         ("lci pick 'retry lang:go' --no-tests", "begin with a query, and filters"),
-        ("code --goto $(lci pick --print)", "what is chosen, in a command line"),
+        ("lci pick --print | xargs code --goto", "what is chosen, for another program"),
     ),
 )
 HISTORY = Command(

@@ -12,7 +12,7 @@ from lci_py.cli.output import from_here
 from lci_py.cli.pick.editors import command
 from lci_py.cli.pick.questions import ALL_MODES
 from lci_py.cli.request import flag_filters, open_engine
-from lci_py.cli.streams import paths_stdout, writing
+from lci_py.cli.streams import paths_stdout, write_json, writing
 from lci_py.cli.terminal import has_color
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, ConfigError, UsageError, unknown_value
 
@@ -29,13 +29,14 @@ if TYPE_CHECKING:
 
 def is_possible() -> bool:
     """Whether there is a terminal to choose on, and the library that draws there."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and _is_installed()
+    return sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty() and _is_installed()
 
 
 def run_pick(call: Invocation) -> int:
     """Let somebody choose; the exit code is 1 if nothing was chosen."""
     mode, filters, color = _mode(call.text("mode")), flag_filters(call), has_color(call, True)
-    terminal = _terminal(printed=call.flag("print"))
+    printed = call.flag("print") or call.flag("json")
+    terminal = _terminal(printed=printed)
     gc.enable()  # the entry point turned it off for short runs
     with open_engine(call) as engine:
         from lci_py.cli.pick.screen import Screen
@@ -54,13 +55,23 @@ def run_pick(call: Invocation) -> int:
             chosen = screen.run(picker, call.text("argument") or "", terminal, worker.start, color=color)
         finally:
             worker.stop()
-        if not chosen:
-            return EXIT_NO_RESULTS
-        if not call.flag("print"):
+        if chosen and not printed:
             return _open(engine, chosen)
         with writing():
-            paths_stdout().writelines(f"{place}\n" for place in _places(call, engine, chosen))
-        return EXIT_OK
+            if call.flag("json"):
+                from lci_py.render.json.answer import SCHEMA_VERSION
+
+                write_json(
+                    {"schema_version": SCHEMA_VERSION, "command": "pick", "results": [_json(one) for one in chosen]}
+                )
+            else:
+                paths_stdout().writelines(f"{place}\n" for place in _places(call, engine, chosen))
+        return EXIT_OK if chosen else EXIT_NO_RESULTS
+
+
+def _json(entry: Entry) -> dict[str, object]:
+    found = {"file": entry.file, "line": entry.line, "qualified_name": entry.name, "kind": entry.kind}
+    return {key: value for key, value in found.items() if value}
 
 
 def _is_installed() -> bool:
