@@ -30,6 +30,7 @@ class Hop(NamedTuple):
     confidence: float
     ambiguous: bool
     passed_elsewhere: bool = False  # a function that another caller passes to the one before, and none of this chain
+    text: str = ""  # the first of the sites, as it is in the source
 
 
 class Lost(NamedTuple):

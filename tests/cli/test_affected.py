@@ -65,8 +65,8 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     assert affected().out == (
         "changed: 1\npool/core.py\n4 function clean\n"
         "tests: 4 in 3 files\n"
-        "tests/test_clean.py:4  1 test, 1 call away\n"
-        "tests/test_shut.py:4  2 tests, 3 calls away\n"
+        "tests/test_clean.py:4  1 test, 1 call away: test_clean\n"
+        "tests/test_shut.py:4  2 tests, 3 calls away: helper, test_shut\n"
         "tests/core/test_limits.py:1  by the file's name\n"
         "callers: 2\npool/core.py\n8 function close  1 call away\n12 function shut  2 calls away\n"
     )

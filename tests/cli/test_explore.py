@@ -222,3 +222,28 @@ def test_a_batch_and_paths(explore: Callable[..., Ran]) -> None:
         and second["max_tokens"] == 400
     )
     assert "lib/pool.py:15" in explore(QUESTION, "--paths").out.splitlines()
+
+
+def test_a_pasted_message_is_answered_by_who_states_it_and_on_which_condition(
+    lci: Callable[..., Ran], tmp_path: Path
+) -> None:
+    """Whatever else is about the same words: the literal, the constant that holds it, and the lines that use that."""
+    many = "".join(
+        f"def take_{i}(pool):\n    '''Take {i} of the free pool slots.'''\n    return pool[{i}]\n\n\n" for i in range(9)
+    )
+    root = build(
+        tmp_path / "repo",
+        {
+            "pool.py": 'FULL = "no free slots in the pool"\n\n\n'
+            "def give(pool):\n    size = len(pool)\n    if size > 9:\n        raise ValueError(FULL)\n    return size\n",
+            "stop.py": 'def _say():\n    print("nothing was taken from the pool")\n\n\n'
+            "def stop(pool):\n    used = pool.used\n    if not used:\n        _say()\n",
+            "more.py": many,
+            "notes.py": 'def note():\n    """Slots that are free in the pool come first."""\n    return 1\n',
+        },
+    )  # fmt: skip
+    constant = lci("explore", "ValueError: no free slots in the pool", cwd=root).out
+    assert 'FULL = "no free slots in the pool"' in constant and "if size > 9:" in constant and "more.py" not in constant
+    called = lci("explore", "nothing was taken from the pool", cwd=root).out
+    assert "def _say():" in called and "  7:     if not used:" in called and "more.py" not in called
+    assert "more.py" in lci("explore", "slots that are free in the pool come first", cwd=root).out, "no message"

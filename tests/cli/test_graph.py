@@ -356,8 +356,6 @@ def test_definitions_that_a_call_may_mean_are_one_line_of_a_tree(lci: Lci, many:
 
 def test_files_of_text_that_refs_leaves_out_come_with_the_command_that_shows_them(lci: Lci, root: Path) -> None:
     out = lci("refs", "shop/store.py::clean", "--root", str(root)).out
-    note = (
-        "⚠ 2 files with the word, but without identifiers (text, prose), left out: `lci grep -w clean` shows the lines"
-    )
+    note = "⚠ 2 files of prose with the word left out: `lci grep -w clean`"
     assert note in out.splitlines()
     assert lci("grep", "-w", "clean", "--root", str(root), "--lang", "text", "--lang", "markdown").out

@@ -64,7 +64,7 @@ def answer(ran: Ran) -> dict:
 def test_each_line_is_the_call_that_leads_to_the_next(path: Callable[..., Ran], root: Path) -> None:
     assert path("main", "pong") == Ran(
         0,
-        "shop/app.py\n7 function main\n15 function ping  scope\n18 function pong  scope\n1 chain of 2 calls\n",
+        "shop/app.py\n7 function main  ping(3)\n15 function ping  scope  return pong(n)\n18 function pong  scope\n1 chain of 2 calls\n",
         "",
     )
     assert path("main", "pong", "--paths").out == "shop/app.py:7\nshop/app.py:15\nshop/app.py:18\n"
@@ -75,8 +75,8 @@ def test_each_line_is_the_call_that_leads_to_the_next(path: Callable[..., Ran], 
 def test_all_shortest_chains_and_only_those(path: Callable[..., Ran]) -> None:
     ran = path("start", "goal")
     assert ran.out == (
-        "ways.py\n5 function start\n11 function left  scope  and 12\n23 function goal  scope\n\n"
-        "ways.py\n6 function start\n16 function right  scope\n23 function goal  scope\n"
+        "ways.py\n5 function start  left()\n11 function left  scope  and 12  goal()\n23 function goal  scope\n\n"
+        "ways.py\n6 function start  right()\n16 function right  scope  goal()\n23 function goal  scope\n"
         "2 chains of 2 calls\n"
     )
     assert path("start", "goal", "-n", "1").out.endswith("1 of 2 chains of 2 calls\n")
@@ -96,7 +96,9 @@ def test_a_function_outside_of_the_repository(path: Callable[..., Ran]) -> None:
     ran = path("start", "os.path.exists", "-n1")
     assert ran.out.splitlines()[-2:] == ["24 external os.path.exists", "1 of 2 chains of 3 calls"]
     assert path("start", "exists", "-n1", "--paths").out == "ways.py:5\nways.py:11\nways.py:24\n"
-    assert answer(path("goal", "exists", "--json"))["results"][0]["places"][1] == {"external": "exists", "sites": [24]}
+    assert answer(path("goal", "exists", "--json"))["results"][0]["places"][1] == {
+        "external": "exists", "sites": [24], "text": "os.path.exists('x')",
+    }  # fmt: skip
     assert path("start", "glob.exists").code == 2
 
 

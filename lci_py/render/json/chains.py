@@ -48,6 +48,7 @@ def _hop(hop: Hop) -> dict[str, Any]:
     return {
         **(place_object(hop.place) if hop.place is not None else {"external": hop.name}),
         "sites": list(hop.sites),
+        "text": hop.text or None,
         "step": hop.step,
         "confidence": rounded(hop.confidence) if hop.step else None,
         "ambiguous": hop.ambiguous or None,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from lci_py.types.affected import AffectedAnswer, ChangedPlace, Reached, Reason
     from lci_py.types.graph import Place
 
+#: Files of tests, the nearest, of which tests are named; and tests of one.
+_NAMED_FILES, _NAMED = 6, 6
 #: Callers that are listed.
 _CALLERS = 20
 #: What is said of calls that may lead to a change.
@@ -48,7 +50,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
         ),
         (
             f"callers: {len(answer.callers) + callers:,}{more}",
-            table.lines([_row(one.place, _how(one)) for one in nearest], "dim"),
+            table.lines(_grouped([_row(one.place, _how(one)) for one in nearest], layout), "dim"),
         ),
     ]
     for label, lines in parts:
@@ -98,14 +100,27 @@ def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:
     files: dict[str, list[Reached]] = {}
     for one in tests:
         files.setdefault(one.place.file, []).append(one)
-    lines = []
+    lines: list[str] = []
     for path, own in files.items():
         count = sum(one.place.kind != FILE_KIND for one in own)
         said = f"{plural(count, 'test')}, {_how(own[0])}" if count else _how(own[0])
+        named = _test_names(own) if len(lines) < _NAMED_FILES else ""
         lines.append(
-            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}"
+            f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}{named}"
         )
     return lines
+
+
+def _test_names(tests: Sequence[Reached]) -> str:
+    """The names of the nearest tests of a file: `: test_a, test_b, …`; "" if there are none."""
+    names = [visible_line(one.place.symbol) for one in tests if one.place.symbol and one.place.kind != FILE_KIND]
+    return f": {', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}" if names else ""
+
+
+def _grouped(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRow]:
+    """In a pipe, where a path stands above its rows, the rows of a file together, so that it stands there once."""
+    first = {path: place for place, (path, *_) in reversed(list(enumerate(rows)))}
+    return rows if layout.width is not None else sorted(rows, key=lambda row: first[row[0]])
 
 
 def _changed(one: ChangedPlace) -> TableRow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.graph import Table, also_named
-from lci_py.render.text.style import goes_on, plural, sentence, visible_line, visible_path
+from lci_py.render.text.style import goes_on, plural, sentence, shorten, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from lci_py.render.text.graph import TableRow
     from lci_py.render.text.style import Layout, Page
     from lci_py.types.chains import Frontier, Hop, PathAnswer
+
+#: Characters of the line of a call that are shown in a pipe.
+_CODE = 120
 
 
 def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
@@ -53,6 +56,9 @@ def _rows(chain: Sequence[Hop], layout: Layout) -> Iterator[TableRow]:
     for hop, following in zip(chain, (*chain[1:], None), strict=True):
         sites = () if following is None else following.sites
         more = f"and {', '.join(map(str, sites[1:4]))}{' …' if len(sites) > 4 else ''}" if len(sites) > 1 else ""
+        if layout.width is None and following is not None and following.text:
+            # Whoever pipes it would read the line next.
+            more = f"{more}  {shorten(visible_line(following.text), _CODE, layout.signs.ellipsis)}".strip()
         marks = (hop.step, "ambiguous" * hop.ambiguous, "passed by another caller" * hop.passed_elsewhere)
         sure = f" {layout.signs.dot} ".join(filter(None, marks))
         if hop.place is not None:

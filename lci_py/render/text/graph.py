@@ -45,7 +45,7 @@ _NAMES = 3
 _OTHERS, _CANDIDATES = 2, 8
 _NAME_PARTS = re.compile(r"::|[.#](?=\w)")
 _NOTES = {
-    "unsupported_files": "with the word, but without identifiers (text, prose), left out",
+    "unsupported_files": "of prose with the word left out",
     "elsewhere": "of something else with that name left out",
 }
 _BRANCHES = ("├── ", "└── ", "│   ", "    ")
@@ -283,7 +283,7 @@ def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str
         note = f"{noun} {_NOTES.get(what, what)}"
         if what == "unsupported_files":
             name = _last_name(answer.query)
-            note += layout.words(f": `lci grep -w {quoted(name)}` shows the lines", f": grep for {visible_line(name)}")
+            note += layout.words(f": `lci grep -w {quoted(name)}`", f": grep for {visible_line(name)}")
         yield note
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from lci_py.types.outline import FileOutline, Node, OutlineAnswer
 
 
-#: Characters of a signature that a map shows in a pipe.
-_MAP_SIGNATURE = 120
+#: Characters of a signature that a map shows in a pipe, and of a comment that the outline of a file does.
+_MAP_SIGNATURE, _DOC = 120, 80
 
 
 def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
@@ -86,8 +86,14 @@ def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: b
         room = max(8, width - len(head)) if width is not None else None if docs else _MAP_SIGNATURE
         shown = shorten(said, room, signs.ellipsis)
         doc = f"  {signs.dot} {visible_line(item.doc)}" if docs and item.doc else ""
+        if width is None:
+            doc = shorten(doc, _DOC, signs.ellipsis)
         if room is not None and doc:
             left = room - width_of(shown)
             doc = shorten(doc, left, signs.ellipsis) if left > 12 else ""
         yield f"{style(head, 'line')}{shown}{style(doc, 'dim')}"
-        yield from _nodes(node.children, depth + 1, wide, layout, docs)
+        # What the line says is not said again.
+        further = [
+            one for one in node.children if one.item.line > item.line or one.item.signature not in item.signature
+        ]
+        yield from _nodes(further, depth + 1, wide, layout, docs)

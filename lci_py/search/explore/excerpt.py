@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lci_py.search.answer.results import Wanted
     from lci_py.search.navigate.present import Definition
@@ -15,6 +16,8 @@ _HEADER = 12
 #: Lines of code besides the header: of a first look, and of a closer one; and how many around a line that matters.
 LOOKS = (4, 24)
 _AROUND = (0, 2)
+#: Lines shown for the name of another piece that is used in them; and lines before each.
+_USES, _BEFORE = 2, 3
 _ENDS = (":", "{", ";", "=", "=>", "then", "do", "begin", "(where)")
 
 
@@ -32,7 +35,16 @@ def header(found: Definition, lines: Sequence[bytes]) -> range:
     return range(found.line, found.line + 1)
 
 
-def telling(found: Definition, lines: Sequence[bytes], wanted: Wanted, look: int, taken: Sequence[range]) -> list[int]:
+def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator[int]:
+    """The numbers of the first lines with a name, each with those before it, which often say on which condition."""
+    pattern = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
+    for number in [number for number in inside if pattern.search(lines[number - 1])][:_USES]:
+        yield from range(max(number - _BEFORE, inside[0]), number + 1)
+
+
+def telling(
+    found: Definition, lines: Sequence[bytes], wanted: Wanted, look: int, taken: Sequence[range], uses: str = ""
+) -> list[int]:
     """The numbers of the lines of an excerpt, ascending.
 
     Args:
@@ -40,10 +52,12 @@ def telling(found: Definition, lines: Sequence[bytes], wanted: Wanted, look: int
         wanted: The weighted words of the question.
         look: An index into `LOOKS`.
         taken: Lines of other pieces inside the definition, which are shown by themselves.
+        uses: The name of another piece, for which this one is shown: the lines with it matter most.
     """
     head = header(found, lines)
     chosen = set(head)
     inside = [number for number in range(head.stop, found.end_line + 1) if not any(number in one for one in taken)]
+    chosen.update(_using(uses, lines, inside) if uses else ())
     matches = wanted.found([lines[number - 1] for number in inside])
     keys = {inside[at]: {key for _, _, key in line} for at, line in matches.items()}
     weights = {number: wanted.weight(some) for number, some in keys.items()}

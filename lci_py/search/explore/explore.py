@@ -6,12 +6,14 @@ become pieces; `spend.py` decides how much is shown of each, `chain.py` in which
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
 from lci_py.search.answer.results import Wanted, index_info
 from lci_py.search.explore import named, weigh
 from lci_py.search.explore.chain import Calls, chains_of, flow
+from lci_py.search.explore.message import pasted
 from lci_py.search.explore.spend import Open, spend
 from lci_py.search.modes.candidates import allowed
 from lci_py.search.modes.multiview import multiview
@@ -24,10 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lci_py.index.shards.symbols import Row
+    from lci_py.search.explore.message import Message
     from lci_py.search.explore.named import Named
     from lci_py.search.explore.weigh import Weighed
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.explore import PieceRole
     from lci_py.types.search import Answer
 
 #: Words of a change that are searched for.
@@ -50,6 +54,8 @@ class _Work:
         self._table, self._graph = snapshot.unit_table, snapshot.graph
         self._outcome: Outcome | None = None
         self._search: Answer | None = None
+        self._present = PresentFiles(snapshot)
+        self._lines = cache(self._present.lines)
 
     def answer(self) -> ExploreAnswer:
         request = self._request
@@ -61,11 +67,19 @@ class _Work:
             raise UsageError(
                 "nothing indexed is at the place", hint="give a question in words, or the line of a definition"
             )
-        weighed = self._weighed(text, units)
-        rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
-        pieces = self._pieces(weighed, rows, {one.unit: one for one in units})
         words = read_text(read_fields(text, request.filters)[0]) if text else None
         wanted = Wanted(words.terms, words.phrases, words.forms) if words else Wanted(())
+        worth = self._worth(text)
+        message = None
+        if self._outcome is not None and not units:
+            message = pasted(self._snapshot, self._present, self._outcome, wanted)
+        weighed = self._weighed(worth, units, message)
+        rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
+        given = {one.unit: one for one in (message.uses if message else units)}
+        pieces = self._pieces(weighed, rows, given)
+        if message is not None:
+            pieces = [one._replace(brief=one.piece.role in ("caller", "test")) for one in pieces]
+            pieces = [*self._constants(message.constants), *pieces]
         states = spend(pieces, wanted, request.max_tokens)
         left = request.offset
         while left and states:  # what the answers so far have shown was bought first
@@ -79,7 +93,7 @@ class _Work:
         states = [piece._replace(mode=modes.get(piece.id, "")) for piece in states]
         numbers = {row["id"]: int(row["symbol_number"]) for row in rows.values() if row["symbol_number"] is not None}
         final = {piece.id: piece for piece in states}
-        calls = Calls(self._graph, {id: numbers[id] for id in final})
+        calls = Calls(self._graph, {id: numbers[id] for id in final if id in numbers})
         ordered = flow(list(final.values()), calls)
         left_out = tuple(one.piece for one in pieces if one.piece.id not in final)
         return ExploreAnswer(
@@ -120,24 +134,33 @@ class _Work:
         rows = self._snapshot.symbols.result_rows([one.unit for one in units[:_NAMES]])
         return [row["symbol"] for row in rows.values() if row["symbol"]]
 
-    def _weighed(self, text: str, units: Sequence[Named]) -> Weighed:
-        snapshot, request = self._snapshot, self._request
-        mask = allowed(snapshot, request.filters)
-        worth: dict[int, float] = {}
-        if text:
-            found = multiview(snapshot, SearchRequest(text, "multiview", 1, request.filters, snippet=0))
-            self._search = found.answer
-            if found.merged is not None:
-                self._outcome = outcome = found.merged.outcome
-                worth = weigh.of_outcome(outcome, self._table)
-                worth = weigh.lifted(outcome, self._table, self._graph, worth)
-        if units:
+    def _worth(self, text: str) -> dict[int, float]:
+        """Unit to how likely it belongs to the answer of the search."""
+        if not text:
+            return {}
+        found = multiview(self._snapshot, SearchRequest(text, "multiview", 1, self._request.filters, snippet=0))
+        self._search = found.answer
+        if found.merged is None:
+            return {}
+        self._outcome = outcome = found.merged.outcome
+        return weigh.lifted(outcome, self._table, self._graph, weigh.of_outcome(outcome, self._table))
+
+    def _weighed(self, worth: dict[int, float], units: Sequence[Named], message: Message | None) -> Weighed:
+        mask = allowed(self._snapshot, self._request.filters)
+        if message is not None:
+            worth = dict.fromkeys(message.units, weigh.NAMED) | {one.unit: one.worth for one in message.uses}
+        elif units:
             worth = {unit: value / 2 for unit, value in worth.items()}
-        worth |= {one.unit: one.worth for one in units}
+            worth |= {one.unit: one.worth for one in units}
         weighed = weigh.with_neighbours(self._graph, self._table, worth)
-        if mask is None:
+        if mask is None and message is None:
             return weighed
-        passing = [bool(mask[unit]) for unit in weighed.units]
+        # Beside a message, only who raises it.
+        passing = [
+            (mask is None or bool(mask[unit]))
+            and (message is None or unit in worth or message.is_raised_by(weighed.ways[unit]))
+            for unit in weighed.units
+        ]
         return weighed._replace(
             units=[unit for unit, passes in zip(weighed.units, passing, strict=True) if passes],
             worth=[value for value, passes in zip(weighed.worth, passing, strict=True) if passes],
@@ -151,30 +174,42 @@ class _Work:
     # --- pieces -------------------------------------------------------------------------------------------------
 
     def _pieces(self, weighed: Weighed, rows: Mapping[int, Row], units: Mapping[int, Named]) -> list[Open]:
-        present = PresentFiles(self._snapshot)
-        texts: dict[str, Sequence[bytes] | None] = {}
         found = []
         for unit, worth in zip(weighed.units, weighed.worth, strict=True):
             row = rows[unit]
-            if row["symbol_number"] is None or (definition := present.of_row(row)) is None:
-                continue
-            if row["file"] not in texts:
-                texts[row["file"]] = present.lines(row["file"])
-            if (lines := texts[row["file"]]) is None or definition.line > len(lines):
+            if row["symbol_number"] is None:
                 continue
             way, one = weighed.ways.get(unit), units.get(unit)
             via = rows.get(way.unit) if way is not None else None
             role = one.role if one is not None else way.role if way is not None and via is not None else "match"
-            if role == "match" and self._request.question.strip() in (definition.symbol, definition.qualified_name):
-                role = "named"
             if role == "caller" and row["test"]:
                 role = "test"
             led = one is None and way is not None and via is not None
-            piece = Piece(
-                definition.id, definition.qualified_name, definition.kind, definition.file, definition.line,
-                definition.end_line, definition.language, role, via["qualified_name"] or "" if led and via else "",
-                way.edge if led and way else "", "",
-                bool(led and way and way.ambiguous), worth, stale=present.stale(definition.file),
-            )  # fmt: skip
-            found.append(Open(piece, definition, lines))
+            piece = self._open(row, role, worth)
+            if piece is None:
+                continue
+            if led and way and via:
+                leading = piece.piece._replace(via=via["qualified_name"] or "", edge=way.edge, ambiguous=way.ambiguous)
+                piece = piece._replace(piece=leading)
+            elif one is not None and one.via:
+                piece = piece._replace(piece=piece.piece._replace(via=one.via, edge="reference"))
+            found.append(piece)
         return found
+
+    def _constants(self, rows: Sequence[Row]) -> list[Open]:
+        pieces = (self._open(row, "named", weigh.NAMED) for row in rows)
+        return [one for one in pieces if one is not None]
+
+    def _open(self, row: Row, role: PieceRole, worth: float) -> Open | None:
+        """A piece; None if its file no longer has it."""
+        definition, lines = self._present.of_row(row), self._lines(row["file"])
+        if definition is None or lines is None or definition.line > len(lines):
+            return None
+        if role == "match" and self._request.question.strip() in (definition.symbol, definition.qualified_name):
+            role = "named"
+        piece = Piece(
+            definition.id, definition.qualified_name, definition.kind, definition.file, definition.line,
+            definition.end_line, definition.language, role, "", "", "", False, worth,
+            stale=self._present.stale(definition.file),
+        )  # fmt: skip
+        return Open(piece, definition, lines)

@@ -24,6 +24,7 @@ class Named(NamedTuple):
     unit: int
     role: PieceRole
     worth: float
+    via: str = ""  # what it uses, by name
 
 
 def places(

@@ -13,12 +13,12 @@ import math
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.search.answer.results import Wanted
 from lci_py.search.explore.excerpt import LOOKS, telling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lci_py.search.answer.results import Wanted
     from lci_py.search.navigate.present import Definition
     from lci_py.types.explore import Piece
 
@@ -47,6 +47,7 @@ class Open(NamedTuple):
     piece: Piece
     found: Definition
     lines: Sequence[bytes]  # of its file
+    brief: bool = False  # only the lines for which it is shown, no more of it
 
 
 class _Step(NamedTuple):
@@ -137,8 +138,10 @@ class _Purse:
         within = [self._pieces[j].found for j in self._inside[found.file] if j != i]
         taken = [range(d.line, d.end_line + 1) for d in within if found.line < d.line and d.end_line <= found.end_line]
         whole = range(found.first_line, min(found.end_line, len(one.lines)) + 1)
-        for look in range(len(LOOKS)):
-            numbers = telling(found, one.lines, self._wanted, look, taken)
+        uses = one.piece.via.rpartition(".")[2] if one.piece.role in ("caller", "test") else ""
+        wanted = Wanted(()) if one.brief else self._wanted
+        for look in range(1 if one.brief else len(LOOKS)):
+            numbers = telling(found, one.lines, wanted, look, taken, uses)
             if len(numbers) + _FEW_MORE >= len(whole):
                 break
             if len(numbers) > len(ladder[-1].numbers):
@@ -146,7 +149,8 @@ class _Purse:
                 if len(whole) > _LONG:
                     value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
                 ladder.append(_Step(look + 1, tuple(numbers), value))
-        ladder.append(_Step(len(LOOKS) + 1, tuple(whole), 1.0))
+        if not one.brief or len(ladder) == 1:
+            ladder.append(_Step(len(LOOKS) + 1, tuple(whole), 1.0))
         self._steps[i] = ladder
         return ladder
 

@@ -37,6 +37,8 @@ _SHRINK = 2.5
 NAMED = 0.9
 #: Of the best by score, how many the calls are followed of; and of the likeliest, how many the graph is asked about.
 _CALLING, _ASKED = 10, 12
+#: Callers beyond which a callee belongs to many answers: it counts less for each, by the cube root.
+_COMMON = 4
 #: By relation, as of `graph_lift.RELATIONS`: what the neighbour is, and how likely that of a piece belongs there, too.
 _RELATIONS: tuple[tuple[PieceRole, float], ...] = (("callee", 0.3), ("caller", 0.2), ("base", 0.25), ("derived", 0.15))
 #: Definitions that are weighed further, the likeliest; what is less likely than this part of the best belongs to
@@ -142,11 +144,15 @@ def _neighbours(
     group, node, step = edges_of(graph, table, seeds)
     unit = units_of(graph, table.unit_of_symbol(graph.n_symbols), node)
     found: dict[tuple[int, int], dict[int, tuple[float, int]]] = {}
-    for key, other, how in zip(group.tolist(), unit.tolist(), step.tolist(), strict=True):
+    # What is called from everywhere, such as a getter, says little of who calls it here.
+    callers = (graph.in_ptr[node + 1] - graph.in_ptr[node]) if len(node) else node
+    commons = np.cbrt(np.maximum(callers / _COMMON, 1.0))
+    for key, other, how, common in zip(group.tolist(), unit.tolist(), step.tolist(), commons.tolist(), strict=True):
         relation, place = divmod(key, len(seeds))
         if other >= 0 and other != seeds[place]:
             around = found.setdefault((relation, place), {})
-            around[other] = max(around.get(other, (0.0, 0)), (confidence(how), how))
+            sure = confidence(how) / (common if relation == 0 else 1.0)
+            around[other] = max(around.get(other, (0.0, 0)), (sure, how))
     return found
 
 

@@ -65,6 +65,21 @@ def path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     """
     if not 1 <= request.depth <= MAX_DEPTH:
         raise UsageError(f"--depth must be from 1 to {MAX_DEPTH}, not {request.depth}")
+    answer = _likeliest(snapshot, request)
+    return answer._replace(chains=tuple(tuple(_with_text(snapshot, chain)) for chain in answer.chains))
+
+
+def _with_text(snapshot: Snapshot, chain: Sequence[Hop]) -> Iterator[Hop]:
+    """The places of a chain with the lines that call them."""
+    for before, hop in zip((None, *chain), chain, strict=False):
+        if before is None or before.place is None or not hop.sites:
+            yield hop
+            continue
+        line = b"".join(snapshot.reader.some(before.place.file, hop.sites[0], hop.sites[0]))
+        yield hop._replace(text=line.decode("utf-8", "replace").strip())
+
+
+def _likeliest(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     answer = _path(snapshot, request)
     if answer.chains or not answer.others:
         return answer

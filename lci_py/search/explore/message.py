@@ -1,0 +1,96 @@
+"""A message that a question pastes: the definition that states it, and who uses that.
+
+Whoever pastes a message asks on which condition it appears. It is a literal in the code that raises it, or in a
+constant or a short function that others use: then the answer is there, however much else is about the same words.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.search.explore.named import Named, places
+from lci_py.search.navigate.references import references
+from lci_py.types.graph import GraphRequest
+from lci_py.types.search import VALUED_KINDS
+
+if TYPE_CHECKING:
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.answer.results import Wanted
+    from lci_py.search.explore.weigh import Way
+    from lci_py.search.navigate.present import PresentFiles
+    from lci_py.search.ranking.fusion import Outcome
+    from lci_py.search.snapshot import Snapshot
+
+#: How much of the question stands there word for word, at least, and in how many definitions at most.
+_STATED, _MOST = 0.9, 3
+#: Uses of a constant that are looked at, and what one is worth.
+_USES, _USE = 8, 0.4
+#: Quotation marks, and those of a docstring.
+_QUOTES, _DOCSTRING = (b'"', b"'", b"`"), (b'"""', b"'''")
+
+
+class Message(NamedTuple):
+    """Where a message is stated."""
+
+    units: list[int]  # definitions that state it
+    constants: list[Row]  # definitions without a unit of their own that do
+    uses: list[Named]  # of the constants
+
+    def is_raised_by(self, way: Way) -> bool:
+        """Whether what was come by in this way calls a definition that states the message."""
+        return way.role == "caller" and way.unit in self.units
+
+
+def pasted(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: Wanted) -> Message | None:
+    """What states nearly all of the question word for word, tests only if nothing else does; None if nothing does, or
+    so many definitions that the text is a phrase and no message."""
+    candidates, table = outcome.candidates, snapshot.unit_table
+    if candidates is None or "verbatim" not in candidates.signals:
+        return None
+    units = candidates.units[candidates.signals["verbatim"] >= _STATED]
+    units = units[~table.is_text[units]]
+    own = units[~table.is_test[units]]
+    found: list[int] = (own if len(own) else units).tolist()
+    if not 0 < len(found) <= _MOST:
+        return None
+    rows = snapshot.symbols.result_rows(found)
+    found = [unit for unit in found if _is_quoted(present, rows[unit], wanted)]
+    if not found:
+        return None
+    blocks = [rows[unit] for unit in found if rows[unit]["symbol_number"] is None]
+    constants = [row for block in blocks for row in _constant(snapshot, present, block, wanted)]
+    valued = [rows[unit] for unit in found if rows[unit]["kind"] in VALUED_KINDS]
+    uses = [use for constant in (*constants, *valued) for use in _uses(snapshot, constant)]
+    return Message([unit for unit in found if table.symbol[unit] >= 0], constants, uses)
+
+
+def _is_quoted(present: PresentFiles, row: Row, wanted: Wanted) -> bool:
+    """Whether a line of a unit that has most of the question has a literal: else it is a comment, and the question asks
+    about what that says."""
+    lines = (present.lines(row["file"]) or [])[row["line"] - 1 : row["end_line"]]
+    said = {number: wanted.weight({key for _, _, key in line}) for number, line in wanted.found(lines).items()}
+    most = max(said.values(), default=None)
+    best = [lines[number] for number, weight in said.items() if weight == most]
+    return any(any(q in line for q in _QUOTES) and not any(q in line for q in _DOCSTRING) for line in best)
+
+
+def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: Wanted) -> list[Row]:
+    """Of the definitions in lines between functions, the one that has most of the message; none if none has any."""
+    lines = present.lines(block["file"]) or []
+    best: list[Row] = []
+    most = (0, 0)
+    for row in snapshot.symbols.in_files([block["file"]]):
+        if block["line"] <= row["line"] and row["end_line"] <= block["end_line"]:
+            matches = wanted.found(lines[row["line"] - 1 : row["end_line"]])
+            said = wanted.weight({key for line in matches.values() for _, _, key in line})
+            if said > most:
+                best, most = [row], said
+    return best
+
+
+def _uses(snapshot: Snapshot, constant: Row) -> list[Named]:
+    """The definitions that refer to a constant."""
+    request = GraphRequest(constant["qualified_name"], limit=_USES, roles=("reference", "call"))
+    found = references(snapshot, request).references
+    units = places(snapshot, [(one.file, one.line) for one in found], _USE, "caller")
+    return [one._replace(via=constant["symbol"]) for one in units]
