@@ -97,13 +97,11 @@ FILE_KEYS = tuple(field.name for field in fields(Settings) if field.name not in 
 
 
 def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Settings, list[str]]:
-    """The settings for the repository at `root`.
+    """The settings for the repository at `root`, and warnings about entries of .lci.toml that are ignored.
 
     Args:
         root: The folder that may hold a .lci.toml.
-        overrides: Field of `Settings` -> value, from flags; None means that the flag was not given.
-    Returns:
-        The settings, and warnings about entries of .lci.toml that are ignored.
+        overrides: Field of `Settings` to value, from flags; None means that the flag was not given.
     Raises:
         ConfigError: If a value has the wrong type or range, or .lci.toml cannot be read or parsed.
     """
@@ -138,7 +136,7 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
 
 
 def _inside(root: Path, model: Path) -> Path:
-    """The model's folder that .lci.toml names. The file may come with a clone: it must not lead out of the clone.
+    """The model's folder named in .lci.toml. The file may come with a clone: it must not lead out of the clone.
 
     Raises:
         ConfigError: It does.
@@ -262,7 +260,7 @@ def _at_least(least: int) -> Callable[[str, object], int]:
 
 
 def _jobs(what: str, value: object) -> int:
-    """A number of workers; of more than several for each core, only so many."""
+    """A number of workers, limited to several per core."""
     return min(_at_least(1)(what, value), max(_FEW_JOBS, _JOBS_OF_A_CORE * (os.cpu_count() or 1)))
 
 

@@ -18,7 +18,7 @@ EXIT_INTERRUPTED = 130
 
 
 class Indexing(NamedTuple):
-    """A hint to index, whose command names the workspace or the root that it is about."""
+    """A hint to run `lci index`, whose command names the workspace or the root."""
 
     before: str = "run "
     flags: str = ""  # of `lci index`
@@ -31,7 +31,7 @@ class Indexing(NamedTuple):
 
 
 class Words(NamedTuple):
-    """A hint in the words of whoever reads it: of a shell, and of a client of `lci mcp`, which has tools."""
+    """A hint in two wordings: for a shell, and for a client of `lci mcp`, which has tools."""
 
     shell: str
     tools: str
@@ -54,7 +54,7 @@ class LciError(Exception):
         self.details = details  # extra JSON fields, such as valid_modes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """How pickle sends it to another process: most classes take arguments of their own."""
+        """How pickle sends it to another process: most classes have their own constructor arguments."""
         return _with_state, (type(self), self.__dict__)
 
     @property
@@ -66,7 +66,7 @@ class LciError(Exception):
         self._hint = hint
 
     def for_tools(self) -> LciError:
-        """The error with its hint as a client of `lci mcp` reads it."""
+        """The error with its hint in the wording for a client of `lci mcp`."""
         if isinstance(self._hint, Words):
             self._hint = self._hint.tools
         return self
@@ -115,12 +115,11 @@ class UnknownTargetError(UsageError):
     def __init__(
         self, message: str, near: Sequence[str], what: str | Words = "", index: IndexInfo | None = None
     ) -> None:
-        """
-        Args:
-            message: What there is not.
-            near: What may have been meant.
-            what: The hint if there is nothing to suggest.
-            index: Of an index that may lack it.
+        """Args:
+        message: What does not exist.
+        near: What may have been meant.
+        what: The hint if there is nothing to suggest.
+        index: Of an index that may lack it.
         """
         if near:
             *some, last = near
@@ -197,11 +196,9 @@ class NoIndexError(IndexError_):
     code = "no_index"
 
     def __init__(self, root: str, around: str = "", *, lost: bool = False) -> None:
-        """
-        Args:
-            root: The folder.
-            around: The root of an index that has this folder in it, but is not about it.
-            lost: It is the home folder, or one above it: hardly what anybody means.
+        """Args:
+        around: The root of an index that contains this folder, but is not about it.
+        lost: Whether it is the home folder, or one above it: hardly what anybody means.
         """
         more = f"; {around}, around it, has an index of its own, read with `--root {around}`" if around else ""
         lost_hint = f"go to a project, or name its folder with `--root PATH`{more}"
@@ -209,7 +206,7 @@ class NoIndexError(IndexError_):
 
 
 class IndexBehindError(IndexError_):
-    """The call graph does not have a definition, which came after the index."""
+    """The call graph lacks a definition that is newer than the index."""
 
     code = "index_behind"
 
@@ -224,12 +221,14 @@ class IndexBehindError(IndexError_):
 
 
 class TooLargeError(IndexError_):
-    """There is no index, and the tree is too large for a search to make one."""
+    """There is no index, and the tree is too large for a search to build one."""
 
     code = "no_index"
 
     def __init__(self, root: str, files: int, size: int, *, outside: bool = False) -> None:
-        """`files` and `size`, in bytes, are the bounds. `outside` of git nothing says that it is a project."""
+        """`files` and `size` (bytes) are the bounds; `outside`: the folder is in no git work tree, and may be no
+        project.
+        """
         if outside:
             super().__init__(
                 f"{root} is in no git work tree, and has over {files:,} files or {size / 1e6:,.0f} MB",
@@ -347,7 +346,7 @@ class DiskFullError(IndexWriteError):
 
 
 class ForeignFolderError(IndexWriteError):
-    """The index folder holds files, and none says that lci has made the folder."""
+    """The index folder holds files that lci did not write."""
 
     code = "foreign_folder"
 
@@ -374,16 +373,15 @@ class BudgetExceededError(LciError):
 
 
 class InterruptedRun(LciError):
-    """Ctrl-C. An index is replaced whole or not at all; what was extracted for the next one is kept."""
+    """Ctrl-C. An index is replaced whole or not at all; files extracted for the next one are kept."""
 
     code = "interrupted"
     exit_code = EXIT_INTERRUPTED
 
     def __init__(self, kept: int = 0, files: int = 0) -> None:
-        """
-        Args:
-            kept: How many of the `files` to be extracted the next run need not extract.
-            files: 0 if nothing was being extracted.
+        """Args:
+        kept: The number of the `files` to be extracted that the next run need not extract.
+        files: 0 if nothing was being extracted.
         """
         if kept:
             message = f"stopped: {kept:,} of {files:,} files are kept"

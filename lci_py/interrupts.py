@@ -1,9 +1,9 @@
 """Ctrl-C: the process ends at once with exit code 130, after what `at_interrupt` has registered.
 
-No exception is raised. KeyboardInterrupt can come up anywhere: imports and C extensions turn it into another error,
+No exception is raised. KeyboardInterrupt can occur anywhere: imports and C extensions turn it into another error,
 finalisers and callbacks drop it, and the interpreter prints it where nobody catches it.
 
-This is the first module that the program imports, so it imports nothing but what the interpreter has built in.
+This is the first module that the program imports, so it imports only what is built into the interpreter.
 """
 
 # Not `signal`: it imports `enum` first, and Python's own handler would be in place for longer.
@@ -21,9 +21,9 @@ _actions: "list[Callable[[], object]]" = []
 
 
 def install() -> None:
-    """Handle Ctrl-C from here on, unless the caller of the program has it ignored, as `nohup` does.
+    """Handle Ctrl-C from here on, unless the program's caller ignores it, as `nohup` does.
 
-    A forked process that calls it forgets what its parent has registered.
+    In a forked process it discards what the parent has registered.
     """
     global _process
     _process = os.getpid()
@@ -38,8 +38,8 @@ def install() -> None:
 def at_interrupt(action: "Callable[[], object]") -> "_Registered":
     """A context manager: if Ctrl-C ends the process within it, `action` is called first, the latest one before others.
 
-    An action runs between any two steps of the program: it must not wait for a lock, and not import what may be in the
-    middle of its import. Without `install`, KeyboardInterrupt is raised as usual, and no action is called.
+    An action runs between any two steps of the program: it must not wait for a lock, nor import a module that may be in
+    the middle of its import. Without `install`, KeyboardInterrupt is raised as usual, and no action is called.
     """
     return _Registered(action)
 
@@ -57,7 +57,7 @@ class _Registered:
 
 
 def say(stream: int, text: str) -> None:
-    """Write to a file descriptor, past the buffers of Python, which the interrupted code may be using."""
+    """Write to a file descriptor, bypassing Python's buffers, which the interrupted code may be using."""
     try:
         os.write(stream, text.encode("utf-8", "replace"))
     except OSError:
@@ -76,5 +76,5 @@ def _end(*_: object) -> None:
 
 
 def _end_now(*_: object) -> None:
-    """Ctrl-C for the second time, while the first one is being handled."""
+    """The handler of a second Ctrl-C, while the first one is being handled."""
     os._exit(_EXIT)

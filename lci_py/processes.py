@@ -1,10 +1,10 @@
-"""Other processes: how they start, are told what to do, answer, and end.
+"""Child processes: how they start, get tasks, answer, and end.
 
-They leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start one for anything; a
+They leave Ctrl-C to their parent, print nothing, and end with it. `fork` and `program` start one for any purpose; a
 `Child` is one that calls the functions which it is sent.
 
-Not `concurrent.futures`: importing it takes longer than forking, its processes start when the first task is there, and
-its threads take turns with whoever waits for the results.
+Not `concurrent.futures`: importing it takes longer than forking, its processes start with the first task, and its
+threads compete with whoever waits for the results.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ def _receive_interrupts() -> None:
 
 
 def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptible: bool = False) -> int:
-    """Fork a process that calls `body` and ends; the number of the process. Not for a process that has threads.
+    """Fork a process that calls `body` and ends; returns its id. Not for a process that has threads.
 
     Args:
-        body: What it does. If it raises, the exit code is 1.
-        foreign: File descriptors that it closes: it would keep pipes of others open.
-        interruptible: It handles Ctrl-C as its parent does, instead of leaving it to that.
+        body: If it raises, the exit code is 1.
+        foreign: File descriptors that it closes, because it would keep the pipes of others open.
+        interruptible: Whether it handles Ctrl-C as its parent does, instead of leaving it to that.
     Raises:
         OSError: There can be no more processes.
     """
@@ -88,11 +88,10 @@ def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptib
 
 
 def program(function: Callable[..., object], *arguments: object) -> list[str]:
-    """The command line of a new interpreter that calls a function of this program.
+    """The command line of a new interpreter that calls a function of a module.
 
     Args:
-        function: A function of a module.
-        *arguments: Values that `repr` writes as Python reads them.
+        *arguments: Values whose `repr` is valid Python.
     """
     # Not `-m`: a folder `lci_py` in the current folder would be this program.
     call = f"{function.__name__}({', '.join(map(repr, arguments))})"
@@ -104,7 +103,7 @@ def end_with_parent(parent: int) -> None:
     """End this process soon after its parent has ended.
 
     Args:
-        parent: The parent's number, which the parent has said: it may have ended already.
+        parent: The parent's id, as the parent has passed it: it may have ended already.
     """
 
     def follow() -> None:
@@ -116,7 +115,7 @@ def end_with_parent(parent: int) -> None:
 
 
 def silence(*streams: int) -> None:
-    """Lead streams of this process nowhere."""
+    """Redirect streams of this process to nowhere."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in streams:
         os.dup2(nowhere, stream)
@@ -156,11 +155,10 @@ class Child:
     """A process that calls functions, in the order in which they are sent, and the parent's ends of its pipes."""
 
     def __init__(self, pipes: _Pipes, pid: int = 0, process: Any = None) -> None:
-        """
-        Args:
-            pipes: The pipes; the child's ends are closed by whoever made them.
-            pid: Its number; 0 for a child's child, which says it itself.
-            process: What `subprocess` knows of it, if it was started by that.
+        """Args:
+        pipes: The child's ends are closed by whoever made them.
+        pid: Its id; 0 for a grandchild, which sends it itself.
+        process: The `subprocess` object, if it was started that way.
         """
         self.pid = pid
         #: What it was given and has not answered yet.
@@ -176,7 +174,7 @@ class Child:
 
     @property
     def sending(self) -> int | None:
-        """What to wait for before `send_more`; None if everything is sent."""
+        """The descriptor to wait for before `send_more`; None if everything is sent."""
         return self._send if self._out else None
 
     def send(self, message: object) -> None:
@@ -195,7 +193,7 @@ class Child:
                 self._out.clear()
 
     def received(self) -> list[Any] | None:
-        """What has arrived: values that functions have returned. None if the child has ended.
+        """The values that functions have returned and that have arrived; None if the child has ended.
 
         Raises:
             Exception: What a function has raised.
@@ -229,13 +227,13 @@ class Child:
                 os.kill(self.pid, signal.SIGKILL)
 
     def ended_by(self) -> int:
-        """The signal that has ended it; 0 if none has, or if it is not known. Only after `close`."""
+        """The signal that ended it; 0 if none did, or if that is unknown. Only after `close`."""
         if self._process is not None:
             return max(0, -int(self._process.returncode))
         return os.WTERMSIG(self._status) if os.WIFSIGNALED(self._status) else 0
 
     def close(self) -> None:
-        """Let it end, and wait for that if it is this process's own child."""
+        """Let it end, and wait for that if it is a direct child."""
         for end in (self._send, self.results):
             with suppress(OSError):
                 os.close(end)
@@ -248,7 +246,7 @@ class Child:
 
 
 class Nursery:
-    """A process that is forked before it is known what for: it imports what workers need, then becomes them.
+    """A process that is forked before its task is known: it imports what workers need, then becomes them.
 
     Use it as a context manager, or call `close`.
     """
@@ -263,12 +261,10 @@ class Nursery:
         self.close()
 
     def grow(self, jobs: int, prepare: Callable[..., object], *arguments: object) -> list[Child]:
-        """Make workers, which are the caller's from then on. Call it once.
+        """Turn it into at most as many workers as it was made for, which then belong to the caller. Call it once.
 
         Args:
-            jobs: How many, at most as many as it was made for.
-            prepare: Called in the process before it is forked further.
-            *arguments: Of the call.
+            prepare: Called with `arguments` in the process before it is forked further.
         """
         workers, self._children = self._children[:jobs], self._children[jobs:]
         self.close()
@@ -276,16 +272,15 @@ class Nursery:
         return workers
 
     def close(self) -> None:
-        """End what has not grown."""
+        """End the processes that have not become workers."""
         while self._children:  # the first is waited for
             self._children.pop().close()
 
 
 def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object]) -> Nursery:
-    """Start a process that will be some workers. Only where processes are forked.
+    """Start a process that will become `jobs` workers. Only where processes are forked.
 
     Args:
-        jobs: How many.
         begin: Called first in each worker.
         imports: Called in the process at once.
     """
@@ -313,7 +308,7 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
 
 
 def can_be_read(pipe: int, seconds: float | None) -> bool:
-    """Whether something can be read from a pipe, or it has ended, after at most so many seconds (None: some time)."""
+    """Wait at most so many seconds (None: without limit) until a pipe can be read or has ended; whether it can."""
     from select import POLLIN, poll
 
     waiting = poll()  # not `select`, which takes no descriptors above 1023
@@ -322,7 +317,7 @@ def can_be_read(pipe: int, seconds: float | None) -> bool:
 
 
 def ready_pipes(children: Sequence[Child], seconds: float | None) -> set[int | None]:
-    """The pipes of workers that can be read from or written to, after at most so many seconds (None: some time)."""
+    """The pipes of workers that can be read or written, after waiting at most so many seconds (None: without limit)."""
     from select import POLLIN, POLLOUT, poll
 
     waiting = poll()
@@ -339,10 +334,9 @@ def _others(pipes: Sequence[_Pipes], mine: int) -> list[int]:
 
 
 def start(jobs: int, begin: Callable[[], object], *, forks: bool = True) -> list[Child]:
-    """Start workers.
+    """Start `jobs` workers.
 
     Args:
-        jobs: How many.
         begin: A function of a module, called first in each worker.
         forks: False for a process that has threads.
     """
@@ -374,7 +368,7 @@ def _spawned(pipes: _Pipes, begin: Callable[[], object]) -> Child:
 
 
 def serve(tasks: int, answer: int, begin: Callable[[], object], children: Sequence[int] = ()) -> None:
-    """Be a worker until the parent closes the pipe: call what arrives, and send back what that returns.
+    """Run as a worker until the parent closes the pipe: call what arrives, and send back the result.
 
     Args:
         tasks, answer: File descriptors of the pipes.
@@ -397,7 +391,7 @@ def serve(tasks: int, answer: int, begin: Callable[[], object], children: Sequen
 
 
 def _serve_anew(module: str, name: str) -> None:
-    """`serve`, in a new interpreter, which `name` of `module` begins."""
+    """`serve` in a new interpreter; `name` of `module` is called first."""
     from importlib import import_module
 
     leave_interrupts()
@@ -426,7 +420,7 @@ def _next_frame(source: int) -> Any:
 
 
 def _exactly(source: int, size: int) -> bytes:
-    """So many bytes; b"" if the pipe ends before."""
+    """Exactly so many bytes; b"" if the pipe ends before."""
     found = bytearray()
     while len(found) < size:
         data = os.read(source, size - len(found))

@@ -1,1 +1,1 @@
-"""What coding agents read about lci: their files, and how lci writes itself into them and takes itself out again."""
+"""The files that tell coding agents about lci, and how lci is added to them and removed again."""

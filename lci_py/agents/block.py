@@ -1,4 +1,4 @@
-"""The instructions in a file that agents read: a block between two marks, which name the agents it is there for.
+"""The instructions in a file that agents read: a block between two marks, which name the agents it is for.
 
 Several agents read AGENTS.md. The block is written once, and stays until the last agent that its mark names is
 uninstalled.
@@ -26,7 +26,7 @@ PLAIN = "agents-md"
 
 
 class Location(NamedTuple):
-    """Where the block is in its file, whom it is for, and what it says."""
+    """The location of a block in its file, the agents it is for, and its text."""
 
     start: int
     end: int
@@ -35,12 +35,12 @@ class Location(NamedTuple):
 
 
 def written(names: Iterable[str], body: str) -> str:
-    """The block as lci writes it, without an end of its last line."""
+    """The block as lci writes it, without a final line end."""
     return f"{_BEGIN}{''.join(f' {name}' for name in sorted(names))}: {_NOTE} -->\n{body.strip()}\n{_END}"
 
 
 def find(text: str) -> Location | None:
-    """The block of a text, None if there is none. A mark is a line; one within a line is talk about marks.
+    """The block in a text, None if there is none. A mark must be a line of its own.
 
     Raises:
         LeftAloneError: The marks are incomplete, or there are several.
@@ -57,25 +57,21 @@ def find(text: str) -> Location | None:
 
 
 class Block(NamedTuple):
-    """The block of one agent."""
+    """The block of instructions, as seen by one agent."""
 
     agent: str
     body: str
     head: str = ""  # what a file of lci's own begins with; "" for a file that is others', too
 
     def state(self, text: str) -> str:
-        """absent, installed, or outdated: another version wrote it.
-
-        Raises:
-            LeftAloneError: see `find`.
-        """
+        """absent, installed, or outdated (written by another version). Errors as in `find`."""
         block = find(text)
         if block is None or self.agent not in block.names:
             return "absent"
         return "installed" if block.body == self.body.strip() else "outdated"
 
     def add(self, text: str | None) -> str:
-        """The text with the block: added at the end, or brought up to date where it is.
+        """The text with the block: appended, or updated where it is.
 
         Raises:
             LeftAloneError: The file is not lci's own.
@@ -89,10 +85,8 @@ class Block(NamedTuple):
         return self.head + append(text, written([self.agent], self.body))
 
     def remove(self, text: str) -> str | None:
-        """The text without the block, if it is there for this agent alone, else without the agent's name.
-
-        Returns:
-            None if nothing but lci's is in the file.
+        """The text without the block, or without this agent's name if others need the block; None if
+        nothing is left.
         """
         block = find(text)
         if block is None or self.agent not in block.names:
@@ -105,17 +99,17 @@ class Block(NamedTuple):
         return None if self.head and rest and _FRONT_MATTER.fullmatch(rest) else rest
 
     def by_hand(self) -> str:
-        """What a person would write into the file."""
+        """The text that a person would add to the file."""
         return self.head + written([self.agent], self.body)
 
 
 def end_of_line(text: str) -> str:
-    """How the lines of a text end: as its first one does."""
+    """The line end of a text's first line."""
     return "\r\n" if re.match(r"[^\n]*\r\n", text) else "\n"
 
 
 def append(text: str | None, lines: str) -> str:
-    """The text with lines behind a blank line; the file ends in the end of a line if it did before."""
+    """The text with lines appended after a blank line; a final line end stays."""
     if not text:
         return lines + "\n"
     eol = end_of_line(text)

@@ -1,7 +1,7 @@
 """The entry of a configuration file that makes an agent start `lci mcp`, added and removed by its key.
 
-JSON, with comments and trailing commas or without, and TOML are edited as text, and read again before anything is
-written: a text that does not mean what was wanted is refused. All else in the file stays as it is.
+JSON, with comments and trailing commas or without, and TOML are edited as text, and parsed again before anything is
+written: an edit with another result than intended is refused. The rest of the file stays as it is.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Entry(NamedTuple):
     form: str = "json"  # or toml
 
     def state(self, text: str) -> str:
-        """absent, installed, or custom: it starts `lci mcp`, and is not as lci writes it.
+        """absent, installed, or custom: it starts `lci mcp`, but differs from what lci writes.
 
         Raises:
-            LeftAloneError: The file is not valid, is of another shape, or has something else by this name.
+            LeftAloneError: The file is not valid, has another structure, or has something else by this name.
         """
         found = self._servers(self._read(text)).get(NAME)
         if found is None:
@@ -64,7 +64,7 @@ class Entry(NamedTuple):
         """The text with the entry.
 
         Raises:
-            LeftAloneError: see `state`; or the file is written in a way that the entry does not fit into.
+            LeftAloneError: see `state`; or the entry does not fit into the file as it is written.
         """
         if text is None:
             made = {self.parent: {NAME: dict(self.value)}}
@@ -74,12 +74,10 @@ class Entry(NamedTuple):
         return self._checked(append(text, self._table()) if self.form == "toml" else self._with_member(text), wanted)
 
     def remove(self, text: str) -> str | None:
-        """The text without the entry, and without the object around it if nothing else is in that.
+        """The text without the entry, and without its parent object if that is empty then; None if nothing is left.
 
-        Returns:
-            None if nothing but lci's is in the file.
         Raises:
-            LeftAloneError: see `state`; or the file is written in a way that the entry does not come out of.
+            LeftAloneError: see `state`; or the entry cannot be removed from the file as it is written.
         """
         wanted = self._read(text)
         servers = self._servers(wanted)
@@ -97,7 +95,7 @@ class Entry(NamedTuple):
         return self._checked(_without(text, bare, top, self.parent), wanted)
 
     def by_hand(self) -> str:
-        """What a person would write into the file."""
+        """The text that a person would add to the file."""
         return self._table() if self.form == "toml" else json.dumps({self.parent: {NAME: dict(self.value)}})
 
     def _table(self) -> str:
@@ -151,7 +149,7 @@ class Entry(NamedTuple):
 
 
 def read_json(text: str) -> dict[str, Any]:
-    """What a file holds; comments and trailing commas are allowed.
+    """The object in a JSON file; comments and trailing commas are allowed.
 
     Raises:
         LeftAloneError: It is not valid JSON, or no object.
@@ -210,7 +208,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _members(bare: str, start: int) -> dict[str, _Member]:
-    """Key -> member of the object at `start`."""
+    """Key to member of the object at `start`."""
     found = {}
     decoder = json.JSONDecoder()
     at = _skip(bare, start + 1)
@@ -227,7 +225,7 @@ def _members(bare: str, start: int) -> dict[str, _Member]:
 
 
 def _indent(text: str, at: int) -> str | None:
-    """The blanks before an offset, if nothing else stands before it in its line."""
+    """The indentation of an offset; None if it is not at the start of a line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line if "\n" in text[:at] and not line.strip(" \t") else None
 

@@ -1,7 +1,7 @@
-"""Install lci into the files of agents, take it out again, and say where it is.
+"""Installs lci into the files of agents, uninstalls it, and lists where it is.
 
-What is written is an `Entry` of an MCP server or a `Block` of instructions. Another thing that an agent reads (hooks,
-a sub-agent) is a kind of `Part` in the table, and in `_content` a value with the same four methods.
+It writes an `Entry` of an MCP server or a `Block` of instructions. Another thing that an agent reads (hooks, a
+sub-agent) is a kind of `Part` in the table, and in `_content` a value with the same four methods.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Content(Protocol):
 
 
 class _Scope(NamedTuple):
-    """Which files are meant."""
+    """The files that the command is about."""
 
     root: str  # the project
     user: bool  # the user's own files instead
@@ -51,7 +51,7 @@ class _Scope(NamedTuple):
 
 @dataclass(slots=True)
 class _Row:
-    """What became of one file of one agent."""
+    """What was done to one file of one agent."""
 
     part: Part
     base: str  # the folder that the path starts at, and that no link leads out of
@@ -86,16 +86,14 @@ def agents(
     user: bool = False,
     only: str | None = None,
 ) -> dict[str, Any]:
-    """Do or show one of `ACTIONS`.
+    """Do or show one of `ACTIONS`; returns a JSON object (see docs/json-output.md).
 
     Args:
         root: The project, absolute.
         action: install, uninstall, print (what install would write) or list.
-        names: Agents; none for those that are found (install, print), installed (uninstall) or known (list).
-        user: Whether the user's own files are meant instead of those of the project.
+        names: Agents; by default those in use (install, print), installed (uninstall) or known (list).
+        user: Whether to use the user's own files instead of those of the project.
         only: One of `ONLY`; None for all files.
-    Returns:
-        A JSON-able object: see docs/json-output.md.
     Raises:
         UsageError: An action, a name or a part that does not exist, or a project that is the home folder.
     """
@@ -165,7 +163,7 @@ def _is_installed(files: _Files, agent: Agent) -> bool:
 
 
 def _signs(files: _Files, agent: Agent) -> list[str]:
-    """Why the agent is taken to be in use: files of the project, and its folder in the user's home."""
+    """Signs that the agent is in use: files of the project, and its folder in the user's home."""
     root, found = files.scope.root, []
     if not files.scope.user:
         found = [sign for sign in agent.signs if os.path.lexists(os.path.join(root, sign))]
@@ -194,7 +192,7 @@ def _lacks_extra() -> bool:
 
 
 def _cannot_start() -> list[str]:
-    """What keeps agents from starting `lci mcp` on this machine."""
+    """The reasons why agents cannot start `lci mcp` on this machine."""
     import shutil
 
     found = [] if shutil.which("lci") else ["`lci` is not on the PATH, and agents start it by that name"]
@@ -208,7 +206,7 @@ def _content(agent: Agent, part: Part) -> _Content:
 
 
 def _rows(files: _Files, agent: Agent, part: Part) -> list[_Row]:
-    """The files that lci may be in for this part; first the one that the agent reads, or that is to be made."""
+    """The files that may contain this part; first the one that the agent reads, or that would be created."""
     base, folder = _folder(part.home) if part.home else (files.scope.root, "")
 
     def read(path: str) -> str | None:
@@ -233,7 +231,7 @@ def _rows(files: _Files, agent: Agent, part: Part) -> list[_Row]:
 
 
 def _act(files: _Files, agent: Agent, part: Part, action: str) -> Iterator[_Row]:
-    """Carry out the action, and say what became of each file that is concerned."""
+    """Carry out the action, and report each file that is concerned."""
     rows = _rows(files, agent, part)
     if action == "uninstall":
         rows = [row for row in rows if row.state in _HERE or row.ours] or rows[:1]
@@ -264,7 +262,7 @@ def _change(files: _Files, row: _Row, *, remove: bool) -> None:
 
 
 def _folder(home: Home) -> tuple[str, str]:
-    """The folder of the user's that a path starts at, and what comes between."""
+    """The folder of the user that a path is relative to, and the subfolder."""
     named = os.environ.get(home.variable) if home.variable else None
     if named and os.path.isabs(named):
         return named, home.below
@@ -277,7 +275,7 @@ def _tilde(path: str) -> str:
 
 
 class _Files:
-    """The files of agents, as they are and as they are to be: agents share some, and `print` writes none."""
+    """The files of agents, as they are and as they will be: agents share some, and `print` writes none."""
 
     def __init__(self, scope: _Scope, *, dry: bool) -> None:
         self.scope = scope
@@ -285,7 +283,7 @@ class _Files:
         self._changes: dict[str, tuple[str, str | None, str | None]] = {}  # path as asked for, before, after
 
     def text(self, base: str, path: str) -> str | None:
-        """The text of a file, None if there is none.
+        """The text of a file; None if it does not exist.
 
         Raises:
             LeftAloneError: It must not be touched.
@@ -294,7 +292,7 @@ class _Files:
         return self._changes[file.full][2] if file.full in self._changes else file.read()
 
     def peek(self, base: str, path: str) -> str | None:
-        """The text of a file, None if there is none, "" if it must not be touched."""
+        """The text of a file; None if it does not exist, "" if it must not be touched."""
         try:
             return self.text(base, path)
         except LeftAloneError:

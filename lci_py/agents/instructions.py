@@ -1,4 +1,4 @@
-"""What coding agents are told about lci. docs/agents.md quotes both texts."""
+"""The texts that tell coding agents about lci. docs/agents.md quotes both."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Files below a folder, read and written without following a link out of it.
 
-A repository is what somebody else has made: a link in it must not lead what is written elsewhere.
+A repository may be hostile: a link in it must not redirect what is written.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ _WHY = {
 
 
 class LeftAloneError(Exception):
-    """A file that lci must not change: it does not know what the file means, or whose it is."""
+    """A file that lci must not change, because its format or its owner is unknown."""
 
     def __init__(self, reason: str, *, ours: bool = False) -> None:
-        """
-        Args:
-            reason: What is wrong with the file, to follow its name and a colon.
-            ours: Whether there is something of lci in the file all the same.
+        """Args:
+        reason: What is wrong with the file, to be printed after its name and a colon.
+        ours: Whether the file nevertheless contains something of lci.
         """
         super().__init__(reason)
         self.reason = reason
@@ -38,7 +37,7 @@ class LeftAloneError(Exception):
 
 
 class SafeFile(NamedTuple):
-    """Where a file is, or would be, once the links of its path are followed."""
+    """The real location of a file, or of one to be created, with the links of its path resolved."""
 
     base: str  # without links
     path: str  # below it
@@ -83,11 +82,11 @@ class SafeFile(NamedTuple):
             raise LeftAloneError(f"its folder {folder} is read-only")
 
     def write(self, before: str | None, after: str | None) -> None:
-        """Replace the text in one step; the mode of the file stays.
+        """Replace the text atomically; the mode of the file stays.
 
         Args:
             before: What `read` has returned.
-            after: The new text; None removes the file, and the folders above it that are empty then.
+            after: The new text; None removes the file, and parent folders that are empty then.
         Raises:
             LeftAloneError: It cannot be written, or another program has changed it since it was read.
         """
@@ -138,7 +137,7 @@ def _opened(stack: ExitStack, folder: str, above: int | None = None) -> int:
 
 
 def _remove_empty(folders: list[str], above: list[int]) -> None:
-    """Remove folders, each inside the next; `above` has the handle of what each is in."""
+    """Remove folders, each inside the next; `above` has the handle of each one's parent."""
     for folder, handle in zip(folders, above):  # noqa: B905  # `above` goes further up
         try:
             os.rmdir(folder, dir_fd=handle)

@@ -1,4 +1,4 @@
-"""The agents that lci writes for, as rows: where each looks for MCP servers and for instructions.
+"""The agents that lci supports, as rows: where each looks for MCP servers and for instructions.
 
 The addresses of their documentation are in docs/agents.md. A new agent is a row here, a row there, and a name in
 `cli/options/agents.py`.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Home(NamedTuple):
-    """A folder of the user's: that of a variable, if it is set, else one below the home folder."""
+    """A folder of the user: that in a variable, if it is set, else one below the home folder."""
 
     folder: str
     variable: str = ""
@@ -64,7 +64,7 @@ def _front_matter(*rows: str) -> str:
 
 
 def _imports_agents(path: str, read: Reader) -> bool:
-    """Whether a CLAUDE.md imports the project's AGENTS.md; what stands in code is no import."""
+    """Whether a CLAUDE.md imports the project's AGENTS.md; text in code does not count."""
     text = re.sub(r"^ {0,3}(```+|~~~+).*?(^ {0,3}\1|\Z)", "", read(path) or "", flags=re.MULTILINE | re.DOTALL)
     text = re.sub(r"(`+)[^`\n]*\1", "", text)
     folder = r"\.\./" if "/" in path else r"(?:\./)?"

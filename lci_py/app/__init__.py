@@ -1,5 +1,6 @@
 """The use cases of the commands: find the root, build its index, open it for searching. Only this part of the program
-connects configuration, index and search."""
+connects configuration, index and search.
+"""
 
 from __future__ import annotations
 
@@ -63,19 +64,19 @@ def find_root(root: str | None) -> Path:
 
 
 def is_of_workspace(root: str | None) -> bool:
-    """Whether a root that a command names is a workspace."""
+    """Whether the given root of a command is a workspace."""
     return root is not None and is_workspace(root)
 
 
 def path_in_repository(root: str, full: str) -> str | None:
-    """An absolute path as one from the root of a workspace; None if it is in none of its repositories."""
+    """An absolute path relative to the root of a workspace; None if it is in none of its repositories."""
     from lci_py.source.repository.workspace import inside
 
     return inside(root, full) if is_workspace(root) else None
 
 
 def default_mode(root: str | None) -> Mode:
-    """The mode of a search around `root` that names none.
+    """The mode of a search around `root` without an explicit mode.
 
     Raises:
         BadPathError, ConfigError: see errors.py.
@@ -84,7 +85,7 @@ def default_mode(root: str | None) -> Mode:
 
 
 def settings_warnings(root: str | None) -> list[str]:
-    """Warnings about the settings around `root`; none where they cannot be read, which is an error later."""
+    """Warnings about the settings around `root`; none if they cannot be read, which is an error later."""
     try:
         return config.load(find_root(root))[1]
     except LciError:
@@ -92,7 +93,7 @@ def settings_warnings(root: str | None) -> list[str]:
 
 
 def language_words() -> list[str]:
-    """What `--lang` takes: the names of the languages, and what else they are called."""
+    """The values of `--lang`: names of languages and their aliases."""
     from lci_py.source.syntax.languages import language_aliases, language_names
 
     return sorted({*language_names(), *language_aliases()})
@@ -146,17 +147,15 @@ def build_index(
     Args:
         path: The folder; None for the one around the current folder.
         full: Rebuild everything.
-        jobs: Worker processes; None for the setting.
-        model: Folder of the embedding model; None for the setting.
+        jobs, model, index_dir: Number of workers, folder of the model, index folder; None for the setting.
         files: Look only at these, relative to the current folder; None for all. They may have been deleted.
         wait: Seconds to wait for another writer.
         defer_dense: Leave the embedding of new chunks to a later run.
-        trust: Take over an undamaged index that somebody else made; None for the setting.
-        branches: Also index what differs on these; () for none, None for the setting, else those that the index has.
+        trust: Adopt an undamaged index that somebody else made; None for the setting.
+        branches: Other branches to index; () for none, None for the setting, else those that the index has.
         ignore_files: Whether ignore files count; None for what the index was made with, else they do.
-        allow: Globs of files to index although ignore files name them; None for those that the index was made with.
-        most: Index no more files, and no more bytes of them, than these.
-        index_dir: Where the index is; None for the setting.
+        allow: Globs of ignored files to index; None for those that the index was made with.
+        most: Bounds on the number of files, and of their bytes.
         progress: Called with stage, done and total.
     Raises:
         BadPathError, BadModelError, ConfigError, IndexWriteError, TooLargeError, TrustKeyError: see errors.py.
@@ -213,9 +212,9 @@ def _walk_options(
     allow: Sequence[str] | None = None,
     warnings: list[str] | None = None,
 ) -> WalkOptions:
-    """The settings of the walk, with what an earlier run was told about ignore files, which the manifest seals.
+    """The settings of the walk, with an earlier run's flags about ignore files, which are in the sealed manifest.
 
-    Each repository of a workspace is walked by its own settings; what is wrong with them is added to `warnings`.
+    Each repository of a workspace is walked by its own settings; problems with them are added to `warnings`.
     """
     from lci_py.index.store.manifest import read_manifest
     from lci_py.types.record import replace
@@ -233,7 +232,7 @@ def _walk_options(
 
 
 def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tuple[Member, ...]:
-    """The repositories of a workspace, each with the settings in its .lci.toml that say which files are indexed."""
+    """The repositories of a workspace, each with the walk settings in its .lci.toml."""
     from lci_py.source.repository.walk import GlobRules, Member
     from lci_py.source.repository.workspace import members
     from lci_py.types.record import replace
@@ -254,7 +253,7 @@ def _members(root: Path, options: WalkOptions, warnings: list[str] | None) -> tu
 
 
 def _of_member(globs: Sequence[str], name: str) -> Iterator[str]:
-    """Of globs from the root of a workspace, those for one of its repositories, from there."""
+    """The globs of a workspace that concern one of its repositories, relative to that repository."""
     for glob in globs:
         first, _, rest = glob.removeprefix("/").partition("/")
         if not rest or first == "**":
@@ -302,7 +301,7 @@ def _foreign(index_dir: Path, wait: float, *, adopt: bool) -> list[str]:
 
 
 def is_unasked(path: str | None) -> bool:
-    """Whether nothing says that a folder is a project: it lies in no git work tree, and has no index."""
+    """Whether nothing shows that a folder is a project: it lies in no git work tree, and has no index."""
     root = find_root(path)
     if is_workspace(root) or config.in_work_tree(root):
         return False
@@ -310,7 +309,7 @@ def is_unasked(path: str | None) -> bool:
 
 
 def count_files(path: str | None, most: tuple[int, int] | None, progress: Report | None) -> tuple[int, int]:
-    """How many files a run of the index would look at, and how many bytes they have; `most` as in `build_index`.
+    """The number of files that an index run would look at, and of their bytes; `most` as in `build_index`.
 
     Raises:
         TooLargeError: There are more than `most`.
@@ -334,15 +333,10 @@ def dry_run(
     allow: Sequence[str] | None = None,
     progress: Report | None = None,
 ) -> tuple[list[FileEntry], list[Skip], dict[str, IgnoreRule]]:
-    """The files that would be indexed, and what is left out and why, as in a real run.
+    """The files that would be indexed, what is left out and why, and the rule for each path that an ignore file
+    excludes.
 
-    Args:
-        path: As in `build_index`.
-        ignore_files: As in `build_index`.
-        allow: As in `build_index`.
-        progress: As in `build_index`.
-    Returns:
-        The files, what is left out, and the rule for each path that an ignore file leaves out.
+    Arguments as in `build_index`.
     """
     from lci_py.source.repository.content import content_reason
     from lci_py.source.repository.ignored import TreeRules
@@ -382,19 +376,18 @@ def open_engine(
     say: Callable[[str], None] = lambda _: None,
     kept: Engine | None = None,
 ) -> Engine:
-    """Open the index around `root` for searching; if there is none, make it first, unless a setting forbids it.
+    """Open the index around `root` for searching; if there is none, build it first, unless a setting forbids it.
 
     Args:
         root: A folder; None for the current one.
         model: Folder of the embedding model; None for the setting.
         refresh: One of types.REFRESH; None for the setting.
         trust: Read an index that somebody else made; None for the setting.
-        snippet: Lines of code per result, where neither a request nor the settings say.
+        snippet: Default number of code lines per result.
         whole: Wait for the call graph, too, if it is still being built.
-        progress: A context manager around what takes long, which gives a callback as of `build_index`, or None.
-        say: Tells a person that an index was made.
-        kept: What an earlier call with these arguments has returned: it is handed back if there is nothing newer, else
-            closed.
+        progress: A context manager around long operations, which gives a callback as for `build_index`, or None.
+        say: Tells the user that an index was built.
+        kept: The result of an earlier call with these arguments: it is returned again if it is current, else closed.
     Raises:
         NoIndexError, TooLargeError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
     """
@@ -423,7 +416,7 @@ def open_engine(
 
 
 class _Opening(NamedTuple):
-    """What a command wants of the index that it opens."""
+    """The requirements of a command on the index that it opens."""
 
     named: bool  # its root is named
     whole: bool
@@ -477,7 +470,7 @@ def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Ope
 
 
 def _on_another_disk(root: Path, settings: Settings) -> Settings:
-    """The settings with the place of the index of a root that has no room for it: an answer needs one all the same."""
+    """The settings with another index folder, for a root whose disk is full: a search still needs an index."""
     from lci_py.index.store.elsewhere import index_elsewhere
     from lci_py.types.record import replace
 
@@ -499,12 +492,12 @@ def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
 
 
 def _may_index(where: Path, settings: Settings, *, named: bool) -> bool:
-    """Whether a search may make an index: not in a folder that nobody has named and git knows nothing of."""
+    """Whether a search may build an index: not in a folder that was not named and is no git work tree."""
     return settings.auto_index and settings.refresh != "never" and (named or os.path.exists(where / ".git"))
 
 
 def _index_first(where: Path, settings: Settings, model: str | None, opening: _Opening) -> None:
-    """Make the index, or as much of it as a search needs: a process in the background does the rest."""
+    """Build the index, or as much of it as a search needs: a background process does the rest."""
     from lci_py.index.build.detached import CAN_DETACH, until_searchable
 
     most = None if settings.refresh == "always" else _MOST
@@ -560,7 +553,7 @@ def _snapshot(root: Path, settings: Settings) -> Snapshot:
 
 
 def _wants_refresh(snapshot: Snapshot, settings: Settings) -> bool:
-    """Whether to bring the index up to date before a search: because that is asked for, or quick."""
+    """Whether to refresh the index before a search: because the setting says so, or because it is quick."""
     if settings.refresh == "always":
         return bool(snapshot.freshness.sweep(whole=True).stale)
     if settings.trust:
@@ -593,11 +586,10 @@ def _refresh(root: Path, settings: Settings, *, slow: bool) -> None:
 
 
 def status(root: str | None, *, check: bool = False, trust: bool | None = None) -> dict[str, Any]:
-    """The report of `lci status`, as one JSON-able object.
+    """The report of `lci status` as a JSON object.
 
     Args:
-        root: A folder; None for the current one.
-        check: Read every shard, and list under `problems` what is wrong.
+        check: Read every shard, and list damage under `problems`.
         trust: As in `open_engine`.
     """
     from lci_py.index.store.status_report import lost_lines, skipped_paths, status_report
@@ -625,7 +617,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
 
 
 def _repositories(snapshot: Snapshot, stale: tuple[str, ...]) -> dict[str, Any]:
-    """What `lci status` says of the repositories of a workspace."""
+    """The entries of `lci status` about the repositories of a workspace."""
     from collections import Counter
 
     from lci_py.source.repository.git import head

@@ -1,4 +1,4 @@
-"""The use cases of a fleet: many repositories, each indexed by itself, and all searched as one."""
+"""The use cases of a fleet: many repositories, each indexed separately, and all searched as one."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def workers(
     processes: int = 1,
     timeout: float | None = None,
 ) -> AbstractContextManager[Workers]:
-    """Who works on a fleet.
+    """The workers for a fleet.
 
     Args:
-        scheduler: The address of a scheduler of Dask; None for this process.
+        scheduler: The address of a Dask scheduler; None for this process.
         tls: Files of Dask's TLS: CA, certificate and key.
-        processes: That work here.
+        processes: The number of processes to use here.
         timeout: Seconds to wait for the workers of a scheduler in each step of a search.
     Raises:
         UsageError: dask is not installed.
@@ -47,12 +47,12 @@ def index(
     who: AbstractContextManager[Workers],
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Make a fleet of exactly these repositories, or bring it up to date; returns one JSON-able object.
+    """Build a fleet of exactly these repositories, or refresh it; returns a JSON object.
 
     Args:
         store: The URL of its store.
-        repositories: Name, source and commit ("" for none) of each, as the list of repositories has them.
-        who: Works.
+        repositories: Name, source and commit ("" for none) of each.
+        who: The workers.
         progress: As for `build_index`.
     Raises:
         UsageError: A repository or the store cannot be used.
@@ -82,14 +82,13 @@ def index(
 
 
 def clean(store: str, hours: float) -> dict[str, Any]:
-    """Remove what the fleet of a store does not name; returns one JSON-able object.
+    """Remove the objects that the fleet of a store does not name; returns a JSON object.
 
     Args:
-        store: The URL of the store.
-        hours: What was written in the last hours stays: a run that has not published yet may need it.
+        hours: Objects written in the last hours stay: a run that has not published yet may need them.
     Raises:
         UsageError: The store cannot be used.
-        IndexError_: The fleet cannot be read, or an object not be removed.
+        IndexError_: The fleet cannot be read, or an object cannot be removed.
     """
     from lci_py.cluster.fleet import clean as remove_unnamed
     from lci_py.cluster.objects import Objects
@@ -99,12 +98,11 @@ def clean(store: str, hours: float) -> dict[str, Any]:
 
 @contextmanager
 def connect(store: str, who: AbstractContextManager[Workers], snippet: int = 2) -> Iterator[Root]:
-    """A connection for searches of a fleet; each is of the fleet that the store has by then.
+    """A connection for searches of a fleet; each uses the fleet that the store has by then.
 
     Args:
-        store: The URL of its store.
-        who: Searches.
-        snippet: Lines of code per result, where a request does not say.
+        who: The workers.
+        snippet: Default number of code lines per result.
     Raises:
         UsageError: The store cannot be used.
         IndexError_: The fleet cannot be read, or no worker answers.

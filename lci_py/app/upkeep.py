@@ -11,7 +11,7 @@ from lci_py.app import HOOK_WAIT, build_index, find_root, index_dir_of, own_inde
 
 
 def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
-    """Delete the index around `root`, or only its cache; returns what was deleted, as one JSON-able object.
+    """Delete the index around `root`, or only its cache; returns what was deleted, as a JSON object.
 
     Raises:
         IndexWriteError: The folder is not lci's, cannot be written, or another process is writing.
@@ -31,7 +31,7 @@ def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> 
 
 
 def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
-    """Statistics of the searches around `root`, as one JSON-able object.
+    """Statistics of the searches around `root`, as a JSON object.
 
     Raises:
         UsageError: `since` is neither a time span nor a date.
@@ -45,7 +45,7 @@ def stats(root: str | None, *, since: str | None = None) -> dict[str, Any]:
 
 
 def hooks(root: str | None, action: str, *, force: bool = False) -> dict[str, Any]:
-    """Install, remove or show the git hooks around `root`; returns their state, as one JSON-able object.
+    """Install, remove or show the git hooks around `root`; returns their state, as a JSON object.
 
     Raises:
         HookError: There is no git or no work tree, the hooks are shared, or a file cannot be written.
@@ -83,7 +83,7 @@ def run_hook(root: str | None) -> None:
 def agents(
     root: str | None, action: str, names: Sequence[str] = (), *, user: bool = False, only: str | None = None
 ) -> dict[str, Any]:
-    """Write lci into the files of coding agents, take it out, or show where it is; returns one JSON-able object.
+    """Add lci to the files of coding agents, remove it, or show where it is; returns a JSON object.
 
     Raises:
         UsageError: The action, an agent or a part does not exist, or there is nothing to do it in.

@@ -24,12 +24,12 @@ def workspace_root(name: str) -> str:
 
 
 def workspaces(action: str, names: Sequence[str] = (), called: str | None = None) -> dict[str, Any]:
-    """Add repositories to a workspace, take them out, or list all workspaces, as one JSON-able object.
+    """Add repositories to a workspace, remove them, or list all workspaces, as a JSON object.
 
     Args:
         action: add, remove or list.
         names: The workspace, then repositories; to list, workspaces, none for all.
-        called: The name of the one repository that is added.
+        called: The name of the only repository that is added.
     Raises:
         BadPathError, UsageError: see `workspace_changes`.
     """

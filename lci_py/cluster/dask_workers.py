@@ -1,11 +1,10 @@
 """The workers of a cluster of Dask distributed.
 
-Rendezvous hashing gives each part the workers on which it is looked for first, so that a worker finds most of what it
-is asked in its cache, and a worker that comes or goes moves few parts. A task has no state: when its worker ends, Dask
-runs it on another one, which fetches the objects. A task that has not ended in time is given up, and the answer names
-its repositories.
+Rendezvous hashing assigns each part its preferred workers, so that a worker finds most of what it needs in its cache,
+and a worker that joins or leaves moves few parts. A task has no state: when its worker ends, Dask runs it on another
+one, which fetches the objects. A task that has not ended in time is given up, and the answer names its repositories.
 
-Only here dask is imported. Workers run what the scheduler sends them, so whoever can reach it unguarded can run
+Only this module imports dask. Workers run what the scheduler sends them, so whoever can reach it unguarded can run
 anything: docs/cluster.md says how to use TLS. What comes from the store is data.
 """
 
@@ -65,11 +64,8 @@ def connected(
 
 
 def preferred(part: str, workers: Iterable[str]) -> list[str]:
-    """The workers on which a part is looked for, the first choice first (highest random weight).
+    """The workers for a part (given by its digest), the first choice first (highest random weight).
 
-    Args:
-        part: The digest of the part.
-        workers: Names of workers.
     Source:
         Thaler and Ravishankar, IEEE/ACM Transactions on Networking 6(1), 1998.
     """
@@ -84,7 +80,7 @@ _turn = allocate_lock()
 
 @lru_cache(maxsize=1)
 def _here() -> Here:
-    """What this worker has open, in a folder that ends with it, and which only its user can read."""
+    """The parts that this worker has open, in a private folder that is removed with it."""
     from distributed import get_worker
 
     folder = Path(get_worker().local_directory, "lci")
@@ -93,7 +89,7 @@ def _here() -> Here:
 
 
 def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
-    """A task: a job in a process beside the worker; or the error for which it did not end."""
+    """A task: runs a job in a process beside the worker; returns its result, or the error that ended it."""
     try:
         return in_a_process(job, _here().folder, 1, *arguments)
     except LciError as error:
@@ -107,7 +103,7 @@ def answer_calls(*asked: Any) -> list[Any]:
 
 
 def pruned(answers: list[Any]) -> list[Any]:
-    """The answers of the parts of one worker without what cannot be among the first of all parts."""
+    """The answers of the parts of one worker, without results that cannot be among the first of all parts."""
     lacking = [own for own in answers if isinstance(own, dict)]
     for key in {key for own in lacking for key in own if key[0] == "share"}:
         owners = [own for own in lacking if key in own]
@@ -147,7 +143,7 @@ class DaskWorkers:
     def call(
         self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
     ) -> list[Any]:
-        """As one task for each worker."""
+        """As in `Workers`, with one task for each worker."""
         from distributed import wait
 
         found: list[Any] = [
@@ -180,7 +176,7 @@ class DaskWorkers:
 
 
 def workers_of(client: Any, timeout: float) -> dict[str, str]:
-    """Name and address of every worker; if there is none, after waiting for one."""
+    """Name and address of every worker; waits if there is none."""
     # Not `Client.scheduler_info`: what it returns is overwritten every two seconds, without workers.
     found = client.sync(client.scheduler.identity)["workers"]
     if not found:

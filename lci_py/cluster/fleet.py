@@ -1,8 +1,8 @@
-"""The manifests of a fleet: the small object that names all parts, written last, and that of each part. What they do
-not name is debris.
+"""The manifests of a fleet: a small object that names all parts, written last, and one for each part. Objects that they
+do not name are debris.
 
-The manifest of the fleet is sealed with the key of fleets, and holds the digest of that of each part, which holds those
-of its shards: so the seal covers every byte that is read from the store.
+The manifest of the fleet is sealed with the key of fleets, and holds the digests of those of the parts, which hold
+those of their shards: so the seal covers every byte that is read from the store.
 """
 
 from __future__ import annotations
@@ -43,11 +43,10 @@ class Part:
     Attributes:
         name: Of the repository: the first folder of all its paths.
         source: Where it came from.
-        commit: What was indexed; "" if the source has no commits.
+        commit: The indexed commit; "" if the source has no commits.
         start: Where the part begins among the paths of the repository, "" for the first part of each.
-        state: Tells whether its files are still those that were indexed; "" if nothing tells.
-        first: Its first path; parts are in this order.
-        last: Its last path.
+        state: Identifies the state of its files; "" if nothing does.
+        first, last: Its first path, by which parts are ordered, and its last path.
         manifest: Names its shards.
         graph: Its part of the call graph; None until the fleet is linked.
         counts: Rows of each of `KINDS`.
@@ -121,7 +120,7 @@ def read_fleet(objects: Objects) -> Fleet:
 
 
 def former_fleet(objects: Objects) -> Fleet | None:
-    """The fleet that a store holds; None if there is none, or one of an older format, which is made anew.
+    """The fleet in a store; None if there is none, or one of an older format, which is built again.
 
     Raises:
         IndexError_: It cannot be read.
@@ -137,15 +136,14 @@ def former_fleet(objects: Objects) -> Fleet | None:
 
 
 def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
-    """Publish a fleet: replace the manifest, whole.
+    """Publish a fleet by replacing the manifest atomically.
 
     Args:
-        objects: The store.
-        fleet: All its objects are in the store.
+        fleet: All its objects must be in the store.
         after: The generation that it was made from; 0 for none.
     Raises:
         IndexWriteError: Somebody else has published one since, or it cannot be written.
-        TrustKeyError: The key of fleets cannot be made or used.
+        TrustKeyError: The key of fleets cannot be created or used.
     """
     now = former_fleet(objects)
     if (now.generation if now is not None else 0) != after:
@@ -159,7 +157,7 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
 
 
 def _part(data: dict[str, Any]) -> Part:
-    """A part from its JSON. Raises what `named` raises."""
+    """A part from its JSON. Errors as in `named`."""
     manifest, graph = named(data["manifest"], "part"), data["graph"]
     if manifest.bytes > _MOST_PART_BYTES:
         raise ValueError("a part's manifest is larger than it can be")
@@ -206,7 +204,7 @@ def _checked(value: Any, kind: type = int) -> Any:
 
 
 class Contents(NamedTuple):
-    """What the manifest of a part names.
+    """The objects that the manifest of a part names.
 
     Attributes:
         manifest: That of its index.
@@ -223,12 +221,8 @@ class Contents(NamedTuple):
 
 
 def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
-    """Read the manifest of a part.
+    """Parse the manifest of a part, whose digest has been checked.
 
-    Args:
-        data: Its bytes, whose digest has been compared.
-        objects: Where they come from.
-        part: The part.
     Raises:
         ShardVersionError: It is in a format that this build does not read.
         StoreError: It is not what was written.
@@ -248,7 +242,7 @@ def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
 
 
 def object_of(role: str, shard: Shard) -> Named:
-    """The object that a shard is. Raises ValueError if it can be none."""
+    """The object of a shard. Raises ValueError if it is not valid."""
     return named((f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha), role)
 
 
@@ -256,7 +250,7 @@ def object_of(role: str, shard: Shard) -> Named:
 
 
 class Cleaned(NamedTuple):
-    """What `clean` has done."""
+    """The result of `clean`."""
 
     removed: int  # objects
     bytes: int  # of them
@@ -268,8 +262,7 @@ def clean(objects: Objects, grace: float) -> Cleaned:
     """Remove the objects of a store that its fleet does not name.
 
     Args:
-        objects: The store.
-        grace: Seconds. What was written since stays: a run stores its objects before it publishes a fleet.
+        grace: Seconds. Younger objects stay: a run stores its objects before it publishes a fleet.
     Raises:
         IndexError_: The fleet, or a part of it, cannot be read; then nothing is removed.
         IndexWriteError: An object cannot be removed.

@@ -1,7 +1,7 @@
 """The call graph of a fleet: linked over all parts as that of one index, then cut into the parts.
 
-A part's graph is an ordinary one (`index/shards/graph.py`) of its own nodes. What their edges lead to in other parts is
-a further definition in it, stored with what a link to it shows, so that no part asks another one.
+A part's graph is an ordinary one (`index/shards/graph.py`) of its own nodes. The targets of its edges in other parts
+are further definitions in it, stored with the data for a link, so that no part asks another one.
 """
 
 from __future__ import annotations
@@ -40,15 +40,11 @@ PART = 1 << 32
 
 
 def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
-    """Link the parts.
+    """Link the parts, which are in the order of their paths; returns the graph of each.
 
     Args:
-        parts: In the order of their paths.
-        folder: A folder for the files.
-    Returns:
-        The graph of each part.
+        folder: For the files.
     Raises:
-        DamagedIndexError: A shard is not what was written.
         OSError: A file cannot be written.
     """
     numbering = _joined(parts, folder / "numbering.arrays")
@@ -149,7 +145,7 @@ class _Cut:
         }
 
     def _outside(self, nodes: NDArray[np.int64]) -> dict[str, Any]:
-        """What a part's graph says of nodes of others: the part, the unit of the fleet, and what a link shows."""
+        """The arrays about nodes of other parts: the part, the unit in the fleet, and the data for a link."""
         graph, firsts = self._graph, (0, self._graph.n_symbols, self._graph.n_symbols + self._graph.n_files)
         kind = np.searchsorted(firsts, nodes, "right") - 1
         part = np.zeros(len(nodes), np.int32)
@@ -172,18 +168,10 @@ class _Cut:
 
 
 class PartGraph(GraphIndex):
-    """The graph of a part. Definitions from `own_symbols` on are those of other parts.
-
-    Raises:
-        DamagedIndexError: The file is not what was written, or is of another part.
-    """
+    """The graph of a part. Definitions from `own_symbols` on are those of other parts."""
 
     def __init__(self, path: Path, readable: frozenset[int] | None = None) -> None:
-        """
-        Args:
-            path: The file.
-            readable: The parts of which anything is told; None for all.
-        """
+        """`readable` are the parts whose definitions may be shown; None for all."""
         super().__init__(path)
         arrays = self._arrays
         self.copied = arrays.array("copied", "u1")  # [files] whether another file of the fleet has the same content
@@ -200,7 +188,7 @@ class PartGraph(GraphIndex):
             self._hide(~np.isin(self._outside_part, np.array(sorted(readable), np.int32)))
 
     def _hide(self, hidden: NDArray[np.bool_]) -> None:
-        """Leave out the edges that lead to some of the definitions of other parts."""
+        """Leave out the edges that lead to hidden definitions of other parts."""
         nodes = np.zeros(self.n_nodes, np.bool_)
         nodes[self.own_symbols : self.n_symbols] = hidden
         seen = ~(nodes[self.source] | nodes[self.target])

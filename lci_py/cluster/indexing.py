@@ -1,7 +1,7 @@
-"""Indexing a fleet: repositories are looked at, parts are indexed, and the call graph is linked over all of them.
+"""Indexes a fleet: repositories are surveyed, parts are indexed, and the call graph is linked over all of them.
 
-A repository that is at another commit than the fleet costs one job, and nothing is done for the others. The largest
-parts are begun first. A job has no state.
+A repository at another commit than in the fleet costs one job, and nothing is done for the others. The largest parts
+are begun first. A job has no state.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Repository(NamedTuple):
 
 
 class Indexed(NamedTuple):
-    """What a run has made."""
+    """The result of a run."""
 
     fleet: Fleet
     fresh: list[str]  # the repositories whose files have changed
@@ -51,7 +51,7 @@ class Indexed(NamedTuple):
 
 @contextmanager
 def _about(name: str) -> Iterator[None]:
-    """Say of what repository an error is."""
+    """Adds the name of a repository to errors."""
     try:
         yield
     except LciError as error:
@@ -64,7 +64,7 @@ def _about(name: str) -> Iterator[None]:
 def survey_some(
     _folder: Path, _processes: int, asked: Sequence[tuple[Repository, str, tuple[str, ...]]], most: int
 ) -> list[Survey | None]:
-    """Look at some repositories, each with the commit that is indexed and where its parts start."""
+    """Survey repositories, each with the commit that is indexed and where its parts start."""
     found = []
     for (name, source, marker), known, starts in asked:
         with _about(name):
@@ -78,7 +78,7 @@ def survey_some(
 def index_part(
     folder: Path, processes: int, url: str, wanted: Wanted, former: Part | None
 ) -> tuple[Part | None, list[str]]:
-    """Index a part, and put it into the store: as `store_part`."""
+    """Index a part and store it, as `store_part`."""
     with _about(wanted.name), tempfile.TemporaryDirectory(dir=folder) as work:
         return store_part(Objects(url), wanted, Path(work), former=former, processes=processes)
 
@@ -104,20 +104,17 @@ def index_fleet(
     *,
     split: int = SPLIT_BYTES,
 ) -> Indexed:
-    """Make a fleet of exactly these repositories. What the store has of them already is not indexed again.
+    """Build a fleet of exactly these repositories. Unchanged ones in the store are not indexed again.
 
     Args:
-        workers: Who does the work.
-        url: Of the store.
         repositories: With different names.
         built_at: The time.
-        program: Its name and version; what another program has made is made anew.
-        progress: Told of what is done.
+        program: Its name and version; parts made by another program are built again.
         split: Bytes from which on a repository is divided into parts.
     Returns:
         The fleet. If nothing has changed, nothing is written.
     Raises:
-        IndexError_, UsageError: A repository cannot be indexed, or the store not be written. It is as it was.
+        IndexError_, UsageError: A repository cannot be indexed, or the store not be written. The fleet is unchanged.
     """
     objects = Objects(url)
     names = {one.name for one in repositories}
@@ -154,7 +151,7 @@ def index_fleet(
 def _looked_at(
     workers: Workers, repositories: Sequence[Repository], old: Sequence[Part], split: int
 ) -> tuple[list[Part], list[tuple[Wanted, Part | None]]]:
-    """The parts that stay as they are, and what is to be indexed, each with the part as it was."""
+    """The unchanged parts, and the parts to index, each with its former version."""
     parts: list[Part] = []
     asked, formers = [], []
     for one in repositories:

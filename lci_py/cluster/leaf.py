@@ -1,7 +1,7 @@
-"""One part of a fleet: opened from the store, and searched as the part of all parts that it is.
+"""One part of a fleet: opened from the store, and searched as a part of the whole.
 
-The modes of a search run as they are. What only all parts together can tell they ask of `PartOf`, which knows what the
-root has added up, and notes what it lacks.
+The modes of a search run unchanged. They ask `PartOf` for what only all parts together know: it has the totals from the
+root, and records what is missing.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Unsettled(Exception):
 
 
 class PartOf(Whole):
-    """Of a part of a fleet, for one query."""
+    """The quantities of a whole fleet (`search/whole.py`), as seen by one part in one query."""
 
     alone = False
 
@@ -65,7 +65,7 @@ class PartOf(Whole):
         self.lacking: dict[Key, Any] = {}
 
     def tell(self, known: Mapping[Key, Any]) -> None:
-        """Begin again with what all parts together have."""
+        """Start again with the totals of all parts."""
         self._known, self.lacking = known, {}
 
     def once(self, what: Hashable, make: Callable[[], _T]) -> _T:
@@ -107,7 +107,7 @@ class PartOf(Whole):
 
 
 class _Lexical(LexicalIndex):
-    """Scores the rows of a part by those of all parts. Terms that only others have are known, and have no rows."""
+    """Scores the rows of a part with the statistics of all parts. Terms that only others have have no rows here."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(snapshot.shards("bm25"), snapshot.numbering)
@@ -118,7 +118,7 @@ class _Lexical(LexicalIndex):
         self._own_sizes = (*rows, *(int(self._lengths(field).sum(dtype=np.int64)) for field in FIELDS))
 
     def forget(self) -> None:
-        """Start a new query, for which the statistics may be others."""
+        """Start a new query, whose statistics may differ."""
         self._norms.clear()
         if len(self._terms) > _REMEMBERED:
             self._terms.clear()
@@ -139,7 +139,7 @@ class _Lexical(LexicalIndex):
         return found[0] if any(self._snapshot.whole.total(text, found[1])) else None
 
     def _counts(self, text: str) -> tuple[int, ...]:
-        """In how many rows of each field a term is, in all parts."""
+        """The number of rows of each field with a term, in all parts."""
         return self._snapshot.whole.total(text, self._terms[text][1])
 
     def starting(self, _prefix: str, _most: int) -> None:
@@ -168,7 +168,7 @@ _PLACE = {field: place for place, field in enumerate(FIELDS)}
 
 
 class _Abbreviations(AbbreviationIndex):
-    """What all parts shorten."""
+    """The abbreviations of all parts."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         super().__init__(snapshot.shards("related"), snapshot.numbering)
@@ -186,7 +186,7 @@ class _Abbreviations(AbbreviationIndex):
 
 
 class _Stored(OpenIndex):
-    """The shards of a part, fetched when they are asked for."""
+    """The shards of a part, fetched on demand."""
 
     def __init__(self, cache: Cache, manifest: Manifest) -> None:
         self.manifest, self._cache = manifest, cache
@@ -204,13 +204,10 @@ class PartSnapshot(Snapshot):
     """One part, opened from the store."""
 
     def __init__(self, cache: Cache, part: Part, readable: frozenset[int] | None = None) -> None:
-        """
-        Args:
-            cache: For the objects of the part.
-            part: The part.
-            readable: The places in the fleet of the parts of which the graph tells; None for all.
+        """`readable` are the indices of the parts whose nodes the graph may show; None for all.
+
         Raises:
-            ShardMissingError, StoreError, ShardVersionError: Its manifest cannot be used.
+            ShardMissingError, StoreError, ShardVersionError: The part's manifest cannot be used.
         """
         contents = part_contents(cache.path(part.manifest).read_bytes(), cache.objects, part)
         super().__init__(
@@ -243,7 +240,7 @@ class PartSnapshot(Snapshot):
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        """One for all parts of a process: each would load the vocabulary for itself."""
+        """One encoder for all parts of a process, so that the vocabulary is loaded once."""
         key = str(self.manifest.model.get("sha256")), self.manifest.model.get("dimension")
         if key not in _encoders:
             _encoders[key] = Snapshot.encoder.func(self)  # type: ignore[attr-defined]
@@ -303,7 +300,7 @@ class _PackedReader(SourceReader):
 
 
 class _AsIndexed(Freshness):
-    """Of files that nobody changes: the texts are stored with the index."""
+    """Freshness of files that never change: the texts are stored with the index."""
 
     def changed(self, path: str) -> bool:
         return False
@@ -316,14 +313,14 @@ class _AsIndexed(Freshness):
 
 
 class Found(NamedTuple):
-    """What a part has of an answer."""
+    """A part's share of an answer."""
 
     answer: Answer
     shas: tuple[str, ...]  # of the files of the results, where another file may have the same content; "" for none
 
 
 class Leaf:
-    """Answers for one part. Calls take turns."""
+    """Answers queries about one part, one at a time."""
 
     def __init__(self, snapshot: PartSnapshot) -> None:
         self._engine = Engine(snapshot)
@@ -335,11 +332,10 @@ class Leaf:
         self._snapshot.close()
 
     def search(self, run: str, request: SearchRequest, known: Mapping[Key, Any]) -> Found | dict[Key, Any]:
-        """The part's share of the best results of all parts, by their statistics; or its own of those that it lacks.
+        """The part's share of the best results of all parts; or its own values of the statistics that are missing.
 
         Args:
-            run: The same as long as a query is asked again, with more that is known.
-            request: What is asked.
+            run: The same for repetitions of a query with more statistics.
             known: Statistics of all parts.
         Raises:
             UsageError: The query, or a filter, cannot be used.
@@ -364,7 +360,7 @@ class Leaf:
             return Found(answer, tuple(self._copied(one.file) for one in answer.results))
 
     def copies(self, sha: str) -> list[str]:
-        """The files of the part that have a content. Raises IndexError_ if a shard cannot be used."""
+        """The files of the part with a content. Raises IndexError_ if a shard cannot be used."""
         with self._turn:
             return list(self._snapshot.files.with_content(sha))
 

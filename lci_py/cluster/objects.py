@@ -1,4 +1,4 @@
-"""The store of a fleet: objects under names by their content, in a folder, in memory or in a bucket, through fsspec.
+"""The store of a fleet: objects named by their content, in a folder, in memory or in a bucket, through fsspec.
 
 Everybody who can write to the store can put anything there, and a transfer can break off. So an object is compared with
 its digest before any reader opens it, and digests come from the sealed manifest of the fleet. Nothing is unpickled.
@@ -63,8 +63,7 @@ class Objects:
     """The objects of one store."""
 
     def __init__(self, url: str, **options: Any) -> None:
-        """
-        Args:
+        """Args:
             url: A folder, or a URL that fsspec knows (`s3://bucket/path`, `memory://name`).
             options: Of the file system of fsspec.
         Raises:
@@ -102,9 +101,8 @@ class Objects:
 
     @contextmanager
     def _writing(self, name: str) -> Iterator[None]:
-        """
-        Raises:
-            IndexWriteError: The object cannot be written, or not be removed.
+        """Raises:
+        IndexWriteError: The object cannot be written or removed.
         """
         try:
             yield
@@ -126,7 +124,7 @@ class Objects:
         return found
 
     def replace(self, name: str, data: bytes) -> None:
-        """Write an object that is not named by its content, whole or not at all. Raises what `put` raises."""
+        """Write an object that is not named by its content, atomically. Errors as in `put`."""
         path = f"{self._base}/{name}"
         with self._writing(name):
             self._files.makedirs(self._base, exist_ok=True)
@@ -196,11 +194,11 @@ class Objects:
                 partial.unlink()
 
     def content(self, named: Named) -> bytes:
-        """A small object. Raises what `fetch` raises."""
+        """A small object. Errors as in `fetch`."""
         return b"".join(self._blocks(named))
 
     def _blocks(self, named: Named) -> Iterator[bytes]:
-        """The bytes of an object; behind the last ones it has been compared with its digest."""
+        """The bytes of an object, which is compared with its digest after the last block."""
         digest, left = blake2b(digest_size=16), named.bytes
         with self._reading(named.name), self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb") as source:
             while left >= 0 and (block := source.read(min(_BLOCK, left + 1))):
@@ -213,7 +211,7 @@ class Objects:
             )
 
     def listed(self) -> list[Listed]:
-        """All objects, by name, and what is left of copies that broke off.
+        """All objects, by name, including incomplete copies.
 
         Raises:
             StoreError: They cannot be listed.
@@ -231,7 +229,7 @@ class Objects:
         return sorted(listed)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove objects. Raises what `put` raises."""
+        """Remove objects. Errors as in `put`."""
         for name in names:
             # Another run may be faster.
             with self._writing(name), suppress(FileNotFoundError):
@@ -260,23 +258,21 @@ def _new(path: Path) -> Any:
 
 
 class Cache:
-    """Fetched objects in a folder of this user, at most so many bytes; those not used for longest go first."""
+    """Fetched objects in a folder of this user, with a bound in bytes; the least recently used ones are removed."""
 
     def __init__(self, objects: Objects, folder: Path, most: int) -> None:
-        """
-        Args:
-            objects: The store.
-            folder: The folder; made if it does not exist.
-            most: Bytes, unless more have been used within a minute: nobody may have opened those yet.
+        """Args:
+        folder: Created if it does not exist.
+        most: Bytes; objects used within the last minute are kept in any case, since they may not be open yet.
         """
         self.objects, self.folder, self._most = objects, folder, most
         self._lock = allocate_lock()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def path(self, named: Named) -> Path:
-        """The file of an object, fetched if need be. Who has opened it can read it also when it has been forgotten.
+        """The file of an object, fetched if necessary. A reader that has opened it can go on when it is removed.
 
-        Raises what `Objects.fetch` raises.
+        Errors as in `Objects.fetch`.
         """
         with self._lock:
             path = self.folder / named.name

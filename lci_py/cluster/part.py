@@ -1,4 +1,4 @@
-"""How a repository becomes a part in the store, and how all parts become a fleet."""
+"""Indexes a repository as a part in the store, and links all parts into a fleet."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 class Wanted(NamedTuple):
-    """What a part is to be.
+    """The description of a part to index.
 
     Attributes:
         name: The first folder of all its paths.
-        source: Where its files come from, as the list of repositories has it.
-        commit: What of it is indexed.
-        run: Which paths.
+        source: Where its files come from, as in the list of repositories.
+        commit: The commit to index.
+        run: The range of paths.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Wanted(NamedTuple):
 
 
 def check_name(name: str) -> None:
-    """Raise UsageError if a repository cannot have a name."""
+    """Raise UsageError if this cannot be the name of a repository."""
     if not name or "/" in name or "\0" in name or name.startswith(".") or name != name.strip():
         raise UsageError(f"{name!r} cannot be the name of a repository", hint="give a name without / and leading dot")
 
@@ -58,18 +58,16 @@ def check_name(name: str) -> None:
 def store_part(
     objects: Objects, wanted: Wanted, work: Path, *, former: Part | None = None, processes: int = 1
 ) -> tuple[Part | None, list[str]]:
-    """Index the files of a part, and put it into the store. No fleet has it yet.
+    """Index the files of a part and store it. No fleet has it yet.
 
     Args:
-        objects: The store.
-        wanted: The part.
         work: An empty folder.
-        former: The part as it was: only what has changed since is extracted. If nothing has, it stays.
-        processes: That extract; with more than one this process is forked.
+        former: The former version of the part: only changes since are extracted. If there are none, it stays.
+        processes: Number of processes that extract; with more than one this process is forked.
     Returns:
         The part, None if it has no files to index; and warnings.
     Raises:
-        UsageError: The source cannot be read, or the name is none.
+        UsageError: The source cannot be read, or the name is not valid.
         BadPathError, IndexWriteError: see errors.py.
     """
     check_name(wanted.name)
@@ -87,7 +85,7 @@ def store_part(
 
 
 def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -> bool:
-    """Put the index of a part into a folder, as if it had been made for `root`; False if it cannot be used."""
+    """Copy the index of a part into a folder, as if it had been built for `root`; False if it cannot be used."""
     index_dir.mkdir()
 
     def fetched(role: str, shard: Shard) -> Shard:
@@ -153,14 +151,14 @@ _LEVEL, _SOME = 6, 32
 def write_texts(folder: Path, root: Path, table: FileTable) -> Iterator[tuple[str, Path]]:
     """Write the texts of the indexed files: a search shows lines of them, and looks for quoted phrases in them.
 
-    They lie in packs: files of arrays with `shas`, the digests of some texts in their order, `texts`, one zlib stream
+    They are stored in packs: files of arrays with `shas`, the digests of some texts in order, `texts`, one zlib stream
     for each, and where each starts. Packs are cut at digests that end in certain ways, so equal texts make equal packs:
     two copies of a repository share them, and a copy with one other file has one or two packs of its own.
 
     Args:
-        folder: Where; the packs are new files in it.
+        folder: For the packs, which are new files in it.
         root: Of the files.
-        table: What was indexed.
+        table: The indexed files.
     Returns:
         The first digest of each pack, and the pack.
     Raises:
@@ -187,10 +185,9 @@ def write_texts(folder: Path, root: Path, table: FileTable) -> Iterator[tuple[st
 
 
 def linked(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
-    """The fleet with its call graph: linked over all its parts, which replaces that of each.
+    """The fleet with its call graph linked over all its parts.
 
     Args:
-        objects: The store.
         cache: For the shards that it reads.
         fleet: With its parts in order.
         work: An empty folder.

@@ -1,4 +1,4 @@
-"""The root of a search: it adds up what all parts count until none of them lacks anything, and merges their results."""
+"""The root of a search: sums up the statistics of all parts until none of them lacks any, and merges their results."""
 
 from __future__ import annotations
 
@@ -42,10 +42,9 @@ _MOST = 300
 
 
 def merged(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
-    """What each part is told of a statistic, by what each of them has (`search/whole.py`).
+    """The value of a statistic for each part, given the parts' own values (`search/whole.py`).
 
     Args:
-        key: The statistic.
         own: Of some parts, in their order.
     """
     kind, _, limit = key
@@ -74,11 +73,10 @@ def merged(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
 
 
 def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[int]:
-    """How many of the first items of each of some lists are among the first `limit` of all.
+    """For each list, the number of its first items that are among the first `limit` of all.
 
     Args:
-        columns: Of each list the keys by which it is sorted, the largest first; ties between lists are in their order.
-        limit: How many.
+        columns: The keys by which each list is sorted, the largest first; ties between lists are in their order.
     """
     keys = [np.concatenate(some) for some in zip(*columns, strict=True)]
     of = np.repeat(np.arange(len(columns)), [len(some[0]) for some in columns])
@@ -87,7 +85,7 @@ def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[in
 
 
 def _around(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, Neighbours]:
-    """What is around the best candidates of all, part by part, by what is around the best of each part."""
+    """The graph neighbours of the best candidates of all parts, part by part, given those of each part's best."""
     best = first_of([(value[0],) for value in own.values()], SEEDS)
     scores = np.concatenate([value[0][:count] for value, count in zip(own.values(), best, strict=True)])
     order = np.argsort(-scores, kind="stable")
@@ -108,7 +106,7 @@ def _around(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, Neighbours
 
 
 class _Statistics:
-    """What the parts have said of a query."""
+    """The statistics of a query that the parts have reported."""
 
     def __init__(self) -> None:
         self._own: dict[Key, dict[int, Any]] = {}
@@ -117,10 +115,10 @@ class _Statistics:
         self.run = _new_run()
 
     def add(self, lacking: Mapping[int, Mapping[Key, Any]]) -> None:
-        """Note what each part has of what it lacks.
+        """Add the parts' own values of the statistics that they lack.
 
-        If it asks for what others have been told before, that was without its share, and what they have said since may
-        follow from it: then that is forgotten, and the query is asked anew.
+        If a part needs one that others have received before without its share, later values may depend on that one:
+        these are dropped, and the query starts again.
         """
         now = max(self._since.values(), default=0) + 1
         told = [self._since[key] for values in lacking.values() for key in values if key in self._since]
@@ -140,11 +138,11 @@ class _Statistics:
             self._merged[key] = merged(key, dict(sorted(self._own[key].items())))
 
     def of(self, part: int) -> dict[Key, Any]:
-        """What a part has asked for, of all parts."""
+        """The totals that a part has asked for."""
         return {key: found[part] for key, found in self._merged.items() if part in found}
 
     def shown(self) -> dict[int, int]:
-        """How many results each part shows, the last statistic of a search; empty if nobody has asked for it."""
+        """The number of results that each part shows, the last statistic of a search; empty if it was not asked for."""
         found: dict[int, int] = {}
         for (kind, what, _), shares in self._merged.items():
             if kind == "share" and isinstance(what, tuple) and what[0] == "shown":
@@ -163,12 +161,9 @@ class Root:
     """Searches a fleet."""
 
     def __init__(self, workers: Workers, url: str, published: Callable[[], Fleet], snippet: int = 2) -> None:
-        """
-        Args:
-            workers: Who searches the parts.
-            url: Of their store.
-            published: The fleet as it is when somebody asks.
-            snippet: Lines of a result where a request does not say.
+        """Args:
+        published: Returns the current fleet.
+        snippet: Default number of lines per result.
         """
         self._workers, self._url, self._published, self._snippet = workers, url, published, snippet
         self._lost: dict[int, str] = {}
@@ -178,8 +173,7 @@ class Root:
         """Answer one query in the mode it names. A part that does not answer is an entry of `degraded`.
 
         Args:
-            request: What is asked.
-            repositories: Globs; of the others nothing is counted, ranked or listed. Empty for all.
+            repositories: Globs; only matching repositories are counted, ranked and listed. Empty for all.
         Raises:
             UsageError: The query, or a filter, cannot be used, a flag needs what a fleet does not have, or no
                 repository has such a name.
@@ -219,7 +213,7 @@ class Root:
         return replace(answer, degraded=(*answer.degraded, *self._losses()))
 
     def _parts_of(self, repositories: Sequence[str]) -> tuple[Sequence[int], frozenset[int] | None]:
-        """The parts that are searched; as a set, or None if they are all."""
+        """The parts to search; as a set, or None for all."""
         names = [part.name for part in self._fleet.parts]
         if not repositories:
             return range(len(names)), None
@@ -230,7 +224,7 @@ class Root:
         return places, frozenset(places)
 
     def _answer(self, request: SearchRequest) -> Answer:
-        """The first results of all parts, copies as well."""
+        """The first results of all parts, including copies."""
         asked, statistics = self._readable, _Statistics()
         while True:
             lost = len(self._lost)
@@ -269,10 +263,10 @@ class Root:
         return [path for paths in self._ask("copies", dict.fromkeys(self._readable, (sha,))).values() for path in paths]
 
     def _ask(self, method: str, asked: Mapping[int, tuple[Any, ...]]) -> dict[int, Any]:
-        """Call a method of some leaves: what those have returned that answer, in their order.
+        """Call a method of leaves: the results of those that answer, in their order.
 
         Raises:
-            LciError: A usage error of one of them; or none of all parts answers.
+            LciError: A usage error of one of them; or no part at all answers.
         """
         asked = {part: args for part, args in asked.items() if part not in self._lost}
         calls = [(self._fleet.parts[part], args) for part, args in asked.items()]
@@ -291,7 +285,7 @@ class Root:
         return answers
 
     def _losses(self) -> list[Degradation]:
-        """The parts that did not answer, by what was wrong with them."""
+        """The parts that did not answer, grouped by error."""
         by_reason: dict[str, list[str]] = defaultdict(list)
         for part, why in sorted(self._lost.items()):
             by_reason[why].append(self._fleet.parts[part].name)

@@ -1,7 +1,7 @@
-"""Where the repositories of a fleet come from: folders as they are, and commits of git repositories on disk.
+"""The sources of a fleet's repositories: folders as they are, and commits of git repositories on disk.
 
-A commit is read through git's objects: no filter, hook or other program of the repository runs. Which files of it are
-indexed is decided by the ignore files and the .lci.toml that it has, as for a folder. All of that is hostile input.
+A commit is read through git's objects: no filter, hook or other program of the repository runs. Its ignore files and
+.lci.toml decide which of its files are indexed, as for a folder. All of that is hostile input.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Some paths of a repository that follow each other."""
+    """A range of consecutive paths of a repository."""
 
     start: str = ""  # the first path is not before it
     stop: str | None = None  # and the last one is before it; None for no end
@@ -58,17 +58,18 @@ class Run(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What there is to index."""
+    """The files of a source, divided into runs."""
 
     commit: str  # "" if the source has none
     runs: tuple[Run, ...]
 
 
 def source_of(text: str) -> Source:
-    """What a line of a list of repositories names: a folder, a bare repository, or one of them with @REVISION.
+    """The source that a line of a list of repositories names: a folder, a bare repository, or one of them with
+    @REVISION.
 
     Raises:
-        UsageError: It is not there, or is no such thing.
+        UsageError: It does not exist, or is no such thing.
     """
     place, revision = text, ""
     if text.startswith("file://"):
@@ -101,16 +102,13 @@ def _is_bare(folder: str) -> bool:
 def survey(
     source: Source, marker: str = "", known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES
 ) -> Survey | None:
-    """What of a source is to be indexed, cut into runs by folders.
+    """The files of a source, cut into runs by folders; None if it still is at the known commit.
 
     Args:
-        source: The source.
-        marker: What tells two states of a folder apart, if anything does.
+        marker: Distinguishes states of a folder, if anything does.
         known: The commit that is indexed already.
         starts: Where the runs of that commit start.
-        most: Bytes of a run.
-    Returns:
-        The survey; None if `source` still is at the known commit.
+        most: Maximum number of bytes per run.
     Raises:
         UsageError: git cannot read the commit.
         BadPathError: The folder cannot be read.
@@ -154,12 +152,12 @@ def _unreadable(source: Source, error: GitTrouble) -> UsageError:
 
 
 def _is_rule(path: str) -> bool:
-    """Whether a file decides which others are indexed."""
+    """Whether a file decides which other files are indexed."""
     return path.rpartition("/")[2] in IGNORE_FILES or path == config.CONFIG_FILE
 
 
 def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> list[Run]:
-    """The runs from the former borders on, as long as they are of use (a part that is as before is not indexed)."""
+    """The runs with their former borders where possible, because an unchanged run is not indexed again."""
     found = _between(sizes, starts) if len(starts) > 1 else []
     if (
         found
@@ -180,7 +178,6 @@ def borders(sizes: Sequence[tuple[str, int]], most: int) -> list[str]:
 
     Args:
         sizes: Path and bytes of every file, by path.
-        most: Bytes of a run.
     Returns:
         Where each run starts, "" first.
     """
@@ -213,15 +210,11 @@ def _pieces(sizes: Sequence[tuple[str, int]], folder: str, most: int) -> Iterato
 
 
 def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str]:
-    """Write the files of a run that are to be indexed into a new folder.
+    """Write the files of a run that are to be indexed into a new folder; returns warnings about settings.
 
     Args:
-        source: The source.
         commit: The commit of a source with a revision.
-        run: Which paths.
         target: The folder, which does not exist.
-    Returns:
-        Warnings, of settings that cannot be used.
     Raises:
         UsageError: git cannot read the commit.
         BadPathError: The folder cannot be read.
@@ -242,7 +235,7 @@ def write_files(source: Source, commit: str, run: Run, target: Path) -> list[str
 
 
 def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -> list[str]:
-    """Lay out the files with their names and sizes, ask the walk which of them are to be indexed, and fill those."""
+    """Create the files as holes, let the walk select those to be indexed, and fill these."""
     entries = [entry for entry in repository.entries(commit) if _is_harmless(entry.path)]
     (target / ".git").mkdir()  # no ignore file of a folder above counts
     rules = [entry for entry in entries if _is_rule(entry.path) and entry.size <= 1 << 20]
@@ -267,12 +260,12 @@ def _write_commit(repository: Repository, commit: str, run: Run, target: Path) -
 
 
 def _is_harmless(path: str) -> bool:
-    """Whether a name of a tree leads to a place below the folder: git makes no others, but anybody can."""
+    """Whether a path of a tree stays below the folder: git writes no others, but anybody can."""
     return all(part not in ("", ".", "..") and part.lower() != ".git" for part in path.split("/")) and "\0" not in path
 
 
 def _write(path: Path, data: bytes, size: int | None = None) -> bool:
-    """Write a new file, with a hole of `size` bytes for what is not known yet; False if it has no possible name."""
+    """Write a new file, with a hole of `size` bytes for unknown content; False if its name is impossible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("xb") as file:
@@ -287,7 +280,7 @@ def _write(path: Path, data: bytes, size: int | None = None) -> bool:
 
 
 def options_of(root: Path) -> tuple[WalkOptions, list[str]]:
-    """Which files of a repository are indexed, by its .lci.toml; and what is wrong with that."""
+    """The walk options of a repository, from its .lci.toml; and warnings about that file."""
     try:
         options = config.load(root)[0].walk_options()
         GlobRules(options)

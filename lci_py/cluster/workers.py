@@ -1,8 +1,8 @@
-"""Where the work on a fleet is done: in this process, or by the workers of a cluster (`dask_workers.py`).
+"""Runs the work on a fleet: in this process, or on the workers of a cluster (`dask_workers.py`).
 
-A *job* is a function of a folder for what it needs on the way, of how many processes it may use, and of its own
-arguments. Without a cluster nothing listens on a port, no other program is started, and all that is written beside the
-store lies in one folder of this command, which nobody else can read.
+A *job* is a function of a working folder, the number of processes it may use, and its own arguments. Without a cluster
+nothing listens on a port, no other program is started, and everything that is written beside the store lies in one
+private folder of this command.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Job = Callable[..., Any]
 
 
 class Workers(Protocol):
-    """Whoever does the work."""
+    """The interface of whatever does the work."""
 
     def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call a job with each of some arguments: the place of the arguments and what the job has returned, as they
+        """Call a job with each of several argument tuples; yields the index of the arguments and the result, as they
         come.
 
         Raises:
@@ -49,28 +49,24 @@ class Workers(Protocol):
     def call(
         self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
     ) -> list[Any]:
-        """Call a method of the leaves of some parts at once.
+        """Call a method of the leaves of several parts at once; returns each result, or the error instead.
 
         Args:
-            url: Of the store.
-            readable: The places of the parts that may be read; None for all.
+            readable: The indices of the parts that may be read; None for all.
             method: Of `Leaf`.
             calls: The parts, each with the arguments.
-        Returns:
-            For each what the method has returned, or the error for which it did not.
         """
         ...
 
 
 class Here:
-    """This process. Parts are worked on one after the other; the build of each has processes."""
+    """This process as the worker. Parts are handled one after the other; the build of each uses several processes."""
 
     def __init__(self, folder: Path, processes: int = 1, most: int = CACHE_BYTES) -> None:
-        """
-        Args:
-            folder: For what is needed on the way. It is this command's, and ends with it.
-            processes: That a job may use.
-            most: Bytes of objects that are kept.
+        """Args:
+        folder: A private working folder, which is removed at the end.
+        processes: The number that a job may use.
+        most: The bound of the object cache in bytes.
         """
         self.folder, self._processes, self._most = folder, processes, most
         self._caches: dict[str, Cache] = {}
@@ -106,7 +102,7 @@ class Here:
         return found
 
     def close(self) -> None:
-        """Let go of all parts."""
+        """Close all parts."""
         while self._open:
             self._open.popitem()[1].close()
 
@@ -138,7 +134,7 @@ def _own_folder() -> tuple[Path, int]:
 
 
 def _locked(folder: int) -> bool:
-    """Whether nobody else has the lock of a folder. Its holder keeps it until the process has ended."""
+    """Whether the lock of a folder can be taken. Its holder keeps it until the process ends."""
     try:
         import fcntl
     except ImportError:  # pragma: no cover - not on this platform, where folders of killed processes stay
@@ -151,7 +147,7 @@ def _locked(folder: int) -> bool:
 
 
 def _sweep() -> None:
-    """Remove what killed commands of this user have left."""
+    """Remove the folders of killed commands of this user."""
     with suppress(OSError, AttributeError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             own = entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False)
@@ -167,7 +163,7 @@ def _sweep() -> None:
 
 def in_a_process(job: Callable[..., Any], *arguments: Any) -> Any:
     """Call a job in a new process, which ends with this one. Workers of a cluster have threads, so they cannot fork,
-    and what parses files may crash.
+    and the parsers may crash.
 
     Raises:
         LciError: What the job has raised.

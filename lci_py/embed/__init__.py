@@ -1,1 +1,1 @@
-"""Turn text into vectors, with the model in the package or another one."""
+"""Embeds text, with the built-in model or another one."""

@@ -1,4 +1,4 @@
-"""Embed text with a transformer: an ONNX export and its tokenizer. docs/model.md lists what is supported."""
+"""Embeds text with a transformer: an ONNX export and its tokenizer. docs/model.md lists what is supported."""
 
 from __future__ import annotations
 
@@ -74,10 +74,9 @@ class ContextualEncoder:
         return np.asarray(self.encode_chunks([code])[0])
 
     def encode_chunks(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed texts of the index.
+        """Embed texts of the index: [len(texts), dimension], rows of unit length.
 
-        Returns:
-            [len(texts), dimension], rows of unit length; zeros for a blank text, and where the model returns a NaN.
+        A row is zeros for a blank text, and where the model returns a NaN.
         """
         if self._one_by_one is None:
             # If the graph itself sums over the tokens of a text, the order of the sum depends on the batch.
@@ -137,7 +136,7 @@ class ContextualEncoder:
         return int(found) if found is not None else 0
 
     def _limit(self) -> int:
-        """The largest number of tokens of a text. A setting of sentence-transformers wins, as it does there."""
+        """The maximum number of tokens of a text. A setting of sentence-transformers wins, as it does there."""
         settings = self.folder.settings
         cut = self._tokenizer.truncation or {}
         wanted = (
@@ -167,7 +166,7 @@ class ContextualEncoder:
         return prompts
 
     def _scales_by_batch(self) -> bool:
-        """Whether the graph quantizes activations while it runs: the scale then depends on the whole batch."""
+        """Whether the graph quantizes activations at run time: the scale then depends on the whole batch."""
         wanted, kept = b"DynamicQuantize", b""
         with refusing(self.folder.onnx, "it cannot be read"), open(self.folder.onnx, "rb") as handle:
             while block := handle.read(_SCAN):

@@ -1,4 +1,4 @@
-"""Embed bags of WordPiece tokens with a static table of token vectors in ONNX.
+"""Embeds bags of WordPiece tokens with a static table of token vectors in ONNX.
 
 The vector of a text is the weighted sum of its tokens' rows, scaled to unit length. Word order does not matter, so a
 chunk is stored as a bag. The table and the vocabulary of the built-in model are read directly from its files, without
@@ -90,12 +90,12 @@ def vocabulary_of(tokenizer: Path) -> dict[str, int]:
 
 
 def load_builtin() -> None:
-    """Load what embedding takes longest to load, while there is time."""
+    """Load the slowest part of embedding in advance."""
     vocabulary_of(ModelFolder(MODEL_DIR).tokenizer)
 
 
 class Question(NamedTuple):
-    """A query as dense search uses it."""
+    """A query as dense search uses it: its vector and tokens."""
 
     vector: NDArray[np.float32]  # [dimension] of unit length; zeros without tokens
     ids: NDArray[np.int64]  # [tokens] distinct, ascending
@@ -203,9 +203,8 @@ class Encoder:
         """Embed a question: [dimension]; zeros if it has no known token.
 
         Args:
-            text: The text.
-            known: Returns the token ids of an identifier part, or None; for None the tokenizer is used. The index has
-                them for its own words.
+            known: Returns the token ids of an identifier part, or None to use the tokenizer. The index has the ids of
+                its own words.
         """
         import numpy as np
 
@@ -214,14 +213,14 @@ class Encoder:
         return np.asarray(self.encode_bags(pointers, ids, weights, question=True)[0])
 
     def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed code as a chunk: arguments and result as of `encode_text`."""
+        """Embed code as a chunk: arguments and result as in `encode_text`."""
         import numpy as np
 
         ids, weights = self.question_tokens(code, known)
         return np.asarray(self.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0])
 
     def question(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> Question:
-        """The vector and the tokens of a question, for a model with a table; arguments as for `encode_text`."""
+        """The vector and the tokens of a question, for a model with a table; arguments as in `encode_text`."""
         import numpy as np
 
         if self._asked is not None and self._asked[0] == text:  # many parts of a fleet ask for the same
@@ -240,7 +239,7 @@ class Encoder:
     def question_tokens(
         self, text: str, known: Callable[[str], list[int] | None] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """The distinct token ids of a question, ascending, and their weights; arguments as for `encode_text`."""
+        """The distinct token ids of a question, ascending, and their weights; arguments as in `encode_text`."""
         import numpy as np
 
         counts: Counter[int] = Counter()
@@ -261,7 +260,7 @@ class Encoder:
 
     @property
     def late(self) -> float:
-        """Weight of late interaction beside the cosine of vectors; 0 for a model without a readable table."""
+        """Weight of late interaction relative to the cosine of vectors; 0 for a model without a readable table."""
         return float(self.folder.card.get("late", 0.0)) if self._table else 0.0
 
     @property

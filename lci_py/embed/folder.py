@@ -89,7 +89,7 @@ class ModelFolder:
         return found
 
     def _files(self) -> list[Path]:
-        """The files that decide the vectors; weights and tokenizer come first."""
+        """The files that determine the vectors; weights and tokenizer come first."""
         # Weights of more than 2 GB are in extra files: model.onnx_data, model.onnx.data.
         with refusing(self.path, "it cannot be read"):
             beside = [name for name in sorted(os.listdir(self.onnx.parent)) if name.startswith(self.onnx.name)]
@@ -99,7 +99,7 @@ class ModelFolder:
 
     @cached_property
     def sha256(self) -> str:
-        """Hash of the model: vectors are comparable only if it is the same."""
+        """Hash of the model: only vectors with the same hash are comparable."""
         return str(self.card.get("sha256") or self.computed_sha256())
 
     def computed_sha256(self) -> str:
@@ -128,13 +128,13 @@ class ModelFolder:
         return digest.hexdigest()
 
     def record(self) -> dict[str, object]:
-        """What an index stores about a model besides name, hash and dimension; {} for the built-in model."""
+        """The entry of an index about a model besides name, hash and dimension; {} for the built-in model."""
         if self.builtin:
             return {}
         return {"folder": os.fsencode(self.path).decode("utf-8", "replace"), "stamp": self.stamp}
 
     def recall(self, recorded: Mapping[str, Any]) -> None:
-        """Take the hash that an index has stored, if the files have not changed since."""
+        """Adopt the hash that an index has stored, if the files have not changed since."""
         known = recorded.get("sha256")
         if not self.builtin and isinstance(known, str) and recorded.get("stamp") == self.stamp:
             self.__dict__["sha256"] = known  # where cached_property looks first

@@ -1,4 +1,4 @@
-"""Open a model folder with the encoder that fits it."""
+"""Opens a model folder with the encoder that fits it."""
 
 from __future__ import annotations
 

@@ -31,12 +31,11 @@ class TextEncoder(Protocol):
         """Embed a query: [dimension] of unit length, or zeros for a query without tokens.
 
         Args:
-            text: The query.
             known: Returns the token ids of an identifier part, or None if the index does not have it. Only a model of
                 bags uses it.
         """
         ...
 
     def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed code as the chunks of an index are: arguments and result as of `encode_text`."""
+        """Embed code as the chunks of an index are: arguments and result as in `encode_text`."""
         ...

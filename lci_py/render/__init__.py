@@ -1,1 +1,1 @@
-"""Print results: for people as tables, for programs as JSON."""
+"""Renders answers: for people as text, for programs as JSON."""

@@ -1,4 +1,4 @@
-"""`--max-nodes` and `--max-tokens` of `lci tree`: show the upper part of a tree, and count what is left out."""
+"""`--max-nodes` and `--max-tokens` of `lci tree`: shows the upper part of a tree, and counts what is left out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_NODES = 200
 
 
 def size(branches: Iterable[Branch]) -> int:
-    """How many places there are below some roots."""
+    """The number of places below some roots."""
     pending, count = list(branches), 0
     while pending:
         children = pending.pop().children
@@ -28,9 +28,9 @@ def size(branches: Iterable[Branch]) -> int:
 
 
 def alike_merged(answer: GraphAnswer) -> GraphAnswer:
-    """The answer with callees of one name at one place as one: several definitions that a call may mean.
+    """The answer with callees of the same name at the same place merged: the possible targets of one call.
 
-    What is below any of them is below the one that is left, and `alike` says how many they are.
+    The merged branch has the children of all of them, and `alike` is their number.
     """
     if answer.direction == "callers":
         return answer
@@ -61,7 +61,7 @@ def _one(group: Sequence[Branch]) -> Branch:
 
 
 def cut(answer: GraphAnswer, most: int) -> GraphAnswer:
-    """The first `most` places below the roots, level by level; the branches whose children are missing count them."""
+    """The first `most` places below the roots, level by level; branches with missing children count these."""
     left = size(answer.branches) - most
     if left <= 0:
         return answer
@@ -85,13 +85,11 @@ def _cut_below(branch: Branch, shown: dict[int, int]) -> Branch:
 
 
 def within_tokens(answer: GraphAnswer, most: int, max_tokens: int, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
-    """The largest part of a tree, of at most `most` places, that fits; the roots alone if not even they do.
+    """The largest part of a tree, of at most `most` places below the roots, that fits; at least the roots.
 
     Args:
-        answer: The tree.
-        most: Places below the roots.
         max_tokens: > 0.
-        cost: Tokens of a part as it will be written.
+        cost: Counts the tokens of a part as written.
     """
     if cost(cut(answer, most)) <= max_tokens:
         return cut(answer, most)

@@ -1,5 +1,6 @@
-"""An answer of any command as Markdown, for a pull request or a prompt. It is made of the JSON: a heading for each
-result with code, which stands in a fence, a point for each place, and below them what was left out."""
+"""An answer of any command as Markdown, for a pull request or a prompt. It is made from the JSON: results with code
+have a heading and a fenced block, places are list items, and notes on what was left out come last.
+"""
 
 from __future__ import annotations
 
@@ -20,17 +21,13 @@ _GROUPS = {"changed": "Changed", "results": "Tests", "callers": "Callers"}
 
 
 def markdown(answer: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of an answer.
-
-    Args:
-        answer: The envelope of any command.
-    """
+    """The lines of an answer, given the JSON envelope of any command."""
     for number, block in enumerate((*_found(answer), *_notes(answer))):
         yield from ("", *block) if number else block
 
 
 def _found(answer: Mapping[str, Any]) -> Iterator[list[str]]:
-    """What was found, in blocks with a blank line between them."""
+    """The results, as blocks to be separated by blank lines."""
     if answer.get("command") == "affected":
         for key, title in _GROUPS.items():
             if answer.get(key):
@@ -55,7 +52,7 @@ def _found(answer: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _piece(piece: Mapping[str, Any]) -> list[str]:
-    """A piece of `lci explore`: a point, with its lines in a fence below."""
+    """A piece of `lci explore`: a list item, with its lines in a fenced block."""
     head = f"- {_title(piece)}: {piece['reason']}"
     if "lines" not in piece:
         return [head]
@@ -71,7 +68,7 @@ def _fence(lines: Sequence[str]) -> str:
 
 
 def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
-    """What the reader of the results has to know."""
+    """Notes on what is incomplete or left out."""
     if "frontier" in answer:
         frontier = answer["frontier"]
         yield [f"No chain: {plural(frontier['reached'], 'place')} reached, {plural(frontier['depth'], 'call')} deep."]
@@ -119,7 +116,7 @@ def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _around(result: Mapping[str, Any]) -> Iterator[str]:
-    """Neighbours, as a search lists them and as `lci show` does."""
+    """Neighbours, as in the JSON of a search or of `lci show`."""
     graph = result.get("graph", {})
     lists = {relation: (links, graph.get("counts", {}).get(relation, 0)) for relation, links in graph.items()}
     lists |= {key: (result[key]["results"], result[key]["total"]) for key in ("callers", "callees") if key in result}
@@ -175,7 +172,7 @@ def _place(result: Mapping[str, Any]) -> str:
 
 
 def _code(text: str) -> str:
-    """Text as code in a line, whatever backquotes it has."""
+    """Text as inline code, whatever backquotes it has."""
     text = visible_line(" ".join(text.split()))
     if "`" not in text:
         return f"`{text}`"

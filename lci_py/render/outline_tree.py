@@ -1,4 +1,4 @@
-"""The first items of an outline as trees of their files, and as many of them as a budget has room for."""
+"""Arranges the items of an outline as trees, and selects as many of them as a budget has room for."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ _DEEPEST = 100
 
 
 def trees(answer: OutlineAnswer) -> list[FileOutline]:
-    """The files of an answer, each with its items below those around them; a file of a map stands where its first
-    item does."""
+    """The files of an answer, each with its items below their enclosing ones; in a map, ordered by their first item."""
     items: dict[str, dict[str, Item]] = {}
     for item in answer.items:
         own = items.setdefault(item.file, {})

@@ -1,6 +1,6 @@
-"""Paths relative to the current folder instead of to the root, as ripgrep and git print them in a subfolder.
+"""Makes paths relative to the current folder instead of to the root, as ripgrep and git print them in a subfolder.
 
-They are for people and xargs; JSON keeps the paths from the root.
+They are for people and xargs; JSON keeps the paths relative to the root.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SOURCE = re.compile(r"(?s)(.+):(\d+)")
 
 
 def _move(root: Path, folder: str) -> _Move | None:
-    """How to rewrite a path; None if `folder` is the root."""
+    """The rule to rewrite a path; None if `folder` is the root."""
     if os.path.samefile(root, folder):
         return None
     if root.parent.name == "workspaces":
@@ -38,7 +38,7 @@ def _move(root: Path, folder: str) -> _Move | None:
 
 
 def _out_of_workspace(root: Path, folder: str) -> _Move:
-    """How to rewrite a path of a workspace, whose top folders are links: relative or absolute, whichever is shorter."""
+    """The rule to rewrite a path of a workspace, whose top folders are links: relative or absolute, the shorter one."""
     links: dict[str, str] = {}
 
     def move(path: str) -> str:
@@ -52,7 +52,7 @@ def _out_of_workspace(root: Path, folder: str) -> _Move:
 
 
 def seen_from(answer: A, root: Path, folder: str) -> A:
-    """The answer of any command, with every path in it relative to `folder`; its request stays as it was."""
+    """The answer of any command, with every path in it relative to `folder`; its request is unchanged."""
     move = _move(root, folder)
     if move is None:
         return answer
@@ -61,7 +61,7 @@ def seen_from(answer: A, root: Path, folder: str) -> A:
 
 
 def _mover(move: _Move) -> Callable[[Any], Any]:
-    """What rewrites the paths in a value: in its fields, and in those of whatever they hold."""
+    """The function that rewrites the paths in a value, recursively."""
 
     def moved(value: Any) -> Any:
         if value is None or isinstance(value, (str, int, float)):
@@ -92,7 +92,7 @@ def _mover(move: _Move) -> Callable[[Any], Any]:
 
 
 def _disagreement(conflict: dict[str, Any], move: _Move) -> dict[str, Any]:
-    """With moved sources, also where the sentence of the reasoning cites them."""
+    """A disagreement with moved sources, including those that its sentence cites."""
     sources = [str(source) for source in conflict.get("sources", ())]
     moved = {
         source: f"{move(parts[1])}:{parts[2]}" if (parts := _SOURCE.fullmatch(source)) else source for source in sources

@@ -1,4 +1,4 @@
-"""`--max-tokens` of `lci show`: every target has the same share of the budget."""
+"""`--max-tokens` of `lci show`: divides the budget equally between the targets."""
 
 from __future__ import annotations
 
@@ -21,9 +21,7 @@ def cut(answer: ShowAnswer, max_tokens: int, cost: Callable[[ShowAnswer], int]) 
     first of all is cut at its end if it alone is too long.
 
     Args:
-        answer: What was found.
-        max_tokens: The budget.
-        cost: Tokens of an answer as it will be written.
+        cost: Counts the tokens of an answer as written.
     Source:
         Bertsekas and Gallager, Data Networks, 2nd edition 1992, section 6.5.2.
     """
@@ -57,7 +55,8 @@ def _within(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
 
 def _shortened(item: Shown, room: int) -> Shown:
     """A result with as many of its lines as take at most `room` bytes, and without lists of calls. A doc comment above
-    the definition goes first."""
+    the definition is dropped first.
+    """
     above = item.line - item.start if item.symbol is not None else 0
     if 0 < above < len(item.lines):
         item = item._replace(lines=item.lines[above:], start=item.line, left_above=above)
@@ -71,7 +70,7 @@ def _shortened(item: Shown, room: int) -> Shown:
 
 
 def _fewer(least: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int) -> ShowAnswer:
-    """The first results of an answer whose results are as short as can be."""
+    """The first results of an answer whose results are already as short as possible."""
 
     def first(count: int) -> ShowAnswer:
         return least._replace(results=least.results[:count], dropped=(*least.results[count:], *least.dropped))

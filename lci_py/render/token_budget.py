@@ -20,12 +20,12 @@ A = TypeVar("A")
 
 
 def tokens(text: str) -> int:
-    """Estimated tokens of `text`."""
+    """The estimated number of tokens of `text`."""
     return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
 def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
-    """The largest size up to `most` that fits; `least` if none does. Less than what fits must fit, too."""
+    """The largest size up to `most` that fits; `least` if none does. If a size fits, all smaller ones must."""
     low, high = least, most
     while low < high:
         middle = (low + high + 1) // 2
@@ -37,7 +37,7 @@ def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
 
 
 def head(text: str, max_tokens: int) -> str:
-    """The first lines of `text` that fit, at least one, and how many are missing."""
+    """The first lines of `text` that fit, at least one, and the number of missing ones."""
     lines = text.splitlines(keepends=True)
     if tokens(text) <= max_tokens:
         return text
@@ -58,10 +58,9 @@ def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answe
     unchanged.
 
     Args:
-        answer: What was found.
-        max_tokens: > 0. The place of the first result is shown whatever it is: without any result, the answer would
-            say that there is none.
-        cost: Tokens of an answer as it will be written.
+        max_tokens: > 0. The place of the first result is always shown: an answer without results would say that there
+            are none.
+        cost: Counts the tokens of an answer as written.
     """
     if cost(answer) <= max_tokens:
         return answer
@@ -75,7 +74,7 @@ def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answe
 
 
 def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
-    """The results and the number of disagreements, whole and after each step."""
+    """The results and the number of disagreements: complete, and after each step."""
     results, conflicts = list(answer.results), len(answer.conflicts)
     yield list(results), conflicts
     lights: tuple[Callable[[Result], Result], ...] = (
@@ -99,7 +98,7 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
 
 
 def _noted(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:
-    """The answer with what is kept of it, and with the number of each kind that is missing."""
+    """The shortened answer, with the number of each kind that is missing."""
     results, conflicts = kept
     both = list(zip(results, answer.results, strict=False))
     dropped = len(answer.results) - len(results)
@@ -120,7 +119,7 @@ def _noted(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> A
 
 
 def chosen(sites: Sequence[DefinitionSite], own: tuple[str, int] | None, most: int | None) -> Sequence[DefinitionSite]:
-    """The first `most`, in their order; the active definition and `own` are always among them."""
+    """The first `most` definitions, in order; the active one and `own` are always among them."""
     if most is None or len(sites) <= most:
         return sites
     ranked = sorted(range(len(sites)), key=lambda i: not (sites[i].active or own == (sites[i].file, sites[i].line)))

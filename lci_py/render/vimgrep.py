@@ -1,5 +1,4 @@
-"""`--vimgrep`: the places of an answer as `file:line:column: text`, which vim's quickfix, Emacs and compilers' problem
-matchers read."""
+"""`--vimgrep`: the places of an answer as `file:line:column: text`, for vim's quickfix, Emacs and problem matchers."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def _places(found: dict[str, Any], command: str) -> Iterator[tuple[str, int, int
 
 
 def _name(found: dict[str, Any]) -> str:
-    """The kind and the name of a definition, and its signature, which mostly has the name as well."""
+    """The kind and the name of a definition, and its signature, which mostly contains the name as well."""
     name = found.get("qualified_name") or found.get("symbol") or ""
     signature = " ".join((found.get("signature") or "").split())
     return "  ".join(filter(None, (f"{found.get('kind', '')} {name}".strip(), signature)))

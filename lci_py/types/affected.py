@@ -1,5 +1,4 @@
-"""The values of `lci affected`. A module of its own, so that a search need not import them; named tuples, because to
-define a dataclass takes half a millisecond."""
+"""The values of `lci affected`."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ DEPTH = 4
 
 
 class AffectedRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of `lci affected`."""
 
     revision: str = "HEAD"  # or the name of a definition, or FILE:LINE
     files: tuple[str, ...] | None = None  # instead: everything in these files
@@ -51,7 +50,7 @@ class Reached(NamedTuple):
 
 
 class AffectedAnswer(NamedTuple):
-    """The answer; callers are sorted by distance, path and line, tests first by how sure they are."""
+    """The changes, callers and tests; callers are sorted by distance, path and line, tests first by certainty."""
 
     request: AffectedRequest
     commit: str | None

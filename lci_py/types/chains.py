@@ -1,5 +1,4 @@
-"""The values of `lci path`. A module of its own, so that a search need not import them; named tuples, because to define
-a dataclass takes half a millisecond."""
+"""The values of `lci path`."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class PathRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of `lci path`."""
 
     source: str
     target: str
@@ -34,7 +33,7 @@ class Hop(NamedTuple):
 
 
 class Lost(NamedTuple):
-    """A place that is reached, and may lead further: a call there has no known target."""
+    """A reached place that may lead further: a call there has no known target."""
 
     place: Place
     line: int  # of the call
@@ -51,7 +50,7 @@ class Frontier(NamedTuple):
 
 
 class PathAnswer(NamedTuple):
-    """The answer."""
+    """The chains, or how far the calls lead."""
 
     request: PathRequest
     sources: tuple[Place, ...]

@@ -1,4 +1,4 @@
-"""The values of `lci conflicts`. They are a module of their own, so that a search need not import them."""
+"""The values of `lci conflicts`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class ConflictsRequest:
-    """The flags of one `lci conflicts`."""
+    """The flags of `lci conflicts`."""
 
     filters: Filters = field(default_factory=Filters)
     relations: tuple[str, ...] = ()  # of RELATIONS; none: all

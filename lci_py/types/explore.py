@@ -1,8 +1,4 @@
-"""The values of `lci explore`. A module of its own, so that a search need not import them; named tuples, because to
-define a dataclass takes half a millisecond.
-
-Lines are 1-based and inclusive; paths are POSIX, relative to the root.
-"""
+"""The values of `lci explore`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
 
 from __future__ import annotations
 
@@ -18,15 +14,15 @@ PieceRole = Literal["match", "named", "changed", "callee", "caller", "base", "de
 
 
 class ExploreRequest(NamedTuple):
-    """The flags of one command.
+    """The flags of `lci explore`.
 
     Attributes:
         question: A question, names, or the text of an issue, a stack trace or a log.
         filters: On every piece.
         max_tokens: Of the answer.
-        places: FILE:LINE that the question is made of, as (path, line).
-        revision: Instead of a question: what has changed since this commit.
-        offset: Definitions that earlier answers to the same request have shown: they are left out.
+        places: Locations that the question names, as (path, line).
+        revision: Instead of a question: explore what has changed since this commit.
+        offset: Number of definitions shown by earlier answers to the same request, which are left out.
     """
 
     question: str
@@ -41,21 +37,15 @@ class Piece(NamedTuple):
     """A definition in an answer.
 
     Attributes:
-        id: Of the definition.
-        qualified_name: Its name.
-        kind: Its kind.
-        file: Where it stands.
-        line: Of its header.
-        end_line: Its last.
-        language: Of its file.
-        role: What it is for the question.
-        via: The piece that led to it, by qualified name; "" for one that was searched for.
-        edge: The step of the call graph that did, "inherits" or "member"; "" for one that was searched for.
-        mode: The view that says most for it; "" if the graph led to it.
+        line, end_line: Of its header, and its last.
+        role: Its role for the question.
+        via: The piece that led to it, by qualified name; "" for a search result.
+        edge: The step of the call graph that did, "inherits" or "member"; "" for a search result.
+        mode: The view that contributes most; "" if the graph led to it.
         ambiguous: Whether the call may mean another definition.
-        worth: How likely it belongs to the answer, in (0, 1).
+        worth: The probability that it belongs to the answer, in (0, 1).
         whole: Whether all of its own lines are among `lines`.
-        lines: (number, text) of what is shown; none if only its place is.
+        lines: (number, text) of the lines shown; none if only its location is.
         tokens: Estimated tokens that it takes.
         stale: Whether the file has changed since it was indexed.
     """
@@ -87,18 +77,17 @@ class Link(NamedTuple):
 
 
 class ExploreAnswer(NamedTuple):
-    """The answer.
+    """The pieces of an answer.
 
     Attributes:
-        request: What was asked.
-        pieces: By file, in the order in which control flows.
-        chains: Calls between pieces, each from its caller on.
+        request: As the user gave it.
+        pieces: By file, in the order of control flow.
+        chains: Calls between pieces, each beginning with its caller.
         info: Of the index.
-        left_out: Pieces that the budget has no room for, the worthiest first.
-        total: Definitions that were weighed.
+        left_out: Pieces that the budget has no room for, the best first.
+        total: Number of definitions that were considered.
         degraded: Views that did not answer.
-        confidence: How sure it is that the question is about this repository; None for a change, or
-            if a search would not say.
+        confidence: How sure it is that the question is about this repository; None for a change, or if unknown.
         states: Each step of the budget, as the piece is after it: a smaller budget takes fewer.
     """
 

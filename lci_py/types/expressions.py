@@ -1,7 +1,7 @@
 """Expressions as values: where a value comes from, as a chain of steps such as a name, a field of it, a call of that.
 
 An index stores an expression as a short text, `pack`: each step is a sign for its kind and a name. A type, which may
-hold any sign, ends with a line feed. Nothing but `pack` and `unpack` reads or writes such a text.
+contain any sign, ends with a line feed. Only `pack` and `unpack` read or write such a text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _PACKED = re.compile(r'([<?])([^\n]*)\n|([.(\["&*%^]?)([^.(\["&*%^<?\n]*)')
 
 
 class Step(NamedTuple):
-    """One step of an expression. A name that is looked up at the top level only begins with `::`."""
+    """One step of an expression. A name that begins with `::` is looked up at the top level only."""
 
     kind: str
     name: str
@@ -31,7 +31,7 @@ Expr = tuple[Step, ...]
 
 
 def head_name(expr: Expr) -> str:
-    """The name that an expression begins with, "" if it begins otherwise."""
+    """The name that an expression begins with; "" if it begins otherwise."""
     return expr[0].name if expr and expr[0].kind == NAME else ""
 
 
@@ -42,6 +42,6 @@ def pack(expr: Expr) -> str:
 
 @lru_cache(maxsize=20_000)
 def unpack(text: str) -> Expr:
-    """The expression that `pack` made into a text; another one if the text is none of those."""
+    """The inverse of `pack`; an arbitrary expression for other texts."""
     parts = _PACKED.findall(text)[:_MOST_STEPS]
     return tuple([Step(typed or kind, type_ or name) for typed, type_, kind, name in parts if typed or kind or name])

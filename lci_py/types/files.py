@@ -8,7 +8,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class FilesRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of `lci files`."""
 
     pattern: str = ""  # parts of paths, separated by blanks; a glob if it has one's signs; "" for every file
     line: int | None = None  # what followed the pattern: session.py:12
@@ -27,7 +27,7 @@ class IndexedFile(NamedTuple):
 
 
 class FilesAnswer(NamedTuple):
-    """The answer: the best match first, of equal ones the most used."""
+    """The files: the best match first, of equal ones the most used."""
 
     request: FilesRequest
     results: tuple[IndexedFile, ...]

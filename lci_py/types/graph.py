@@ -1,4 +1,4 @@
-"""The values of the commands about the call graph. A module of its own, so that a search need not import them.
+"""The values of the commands about the call graph.
 
 Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
 """
@@ -17,7 +17,7 @@ ROLES: tuple[Role, ...] = ("definition", "call", "import", "reference")
 
 
 class GraphRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of callers, callees, tree or refs."""
 
     name: str
     every: bool = False  # all definitions that an ambiguous name can mean
@@ -42,7 +42,7 @@ class Place(NamedTuple):
 
 
 class OtherMeaning(NamedTuple):
-    """A definition that an ambiguous name can mean as well, and that the answer is not about."""
+    """Another definition that an ambiguous name can mean, which the answer is not about."""
 
     name: str  # that names it alone: FILE::QUALIFIED_NAME
     kind: str
@@ -62,7 +62,7 @@ class Neighbour(NamedTuple):
 
 
 class Through(NamedTuple):
-    """A declared method behind which others stand: those of derived types, or of types that implement its interface."""
+    """A declared method with implementations: in derived types, or in types that implement its interface."""
 
     place: Place
     types: int  # methods behind it
@@ -71,7 +71,7 @@ class Through(NamedTuple):
 
 
 class External(NamedTuple):
-    """A called name without a definition in the repository, or with none that the call is known to mean."""
+    """A called name without a definition in the repository, or none that the call is known to mean."""
 
     name: str  # with its module, if an import names it: os.path.join
     sites: tuple[int, ...]

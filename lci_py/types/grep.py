@@ -1,5 +1,4 @@
-"""The values of `lci grep`. A module of its own, so that a search need not import them; named tuples, because to define
-a dataclass takes half a millisecond.
+"""The values of `lci grep`.
 
 Lines and columns are 1-based, columns count characters; paths are POSIX, relative to the root.
 """
@@ -13,7 +12,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class GrepRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of `lci grep`."""
 
     pattern: str
     fixed: bool = False  # the pattern is a text, not a regular expression
@@ -32,7 +31,7 @@ class GrepRequest(NamedTuple):
 
 
 class Around(NamedTuple):
-    """The innermost definition around a line."""
+    """The innermost definition that encloses a line."""
 
     id: str
     symbol: str
@@ -43,7 +42,7 @@ class Around(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A line that matches, or one of its context."""
+    """A matching line, or a line of context."""
 
     number: int
     text: str  # without its line end
@@ -53,7 +52,7 @@ class Line(NamedTuple):
 
 
 class FileLines(NamedTuple):
-    """What one file has."""
+    """The matches in one file."""
 
     path: str
     language: str  # "" if nobody asked for it
@@ -63,7 +62,7 @@ class FileLines(NamedTuple):
 
 
 class Tally:
-    """Running totals of a search: lines that match, the files that have them, and results within the limit."""
+    """Running totals of a search: matching lines, the files that have them, and results within the limit."""
 
     __slots__ = ("files", "info", "lines", "shown")
 
@@ -73,7 +72,7 @@ class Tally:
 
 
 class GrepAnswer(NamedTuple):
-    """The answer: its files are searched while they are asked for, in the order of their paths."""
+    """The matches: files are searched on iteration, in the order of their paths."""
 
     request: GrepRequest
     files: Iterator[FileLines]

@@ -9,7 +9,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class HistoryRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of `lci history`."""
 
     spelled: str  # the target as it was given
     name: str  # of a definition; a FILE:: before it starts at the root
@@ -43,7 +43,7 @@ class Companion(NamedTuple):
 
 
 class HistoryAnswer(NamedTuple):
-    """The answer; the newest commit comes first."""
+    """The commits, the newest first."""
 
     request: HistoryRequest
     place: Place  # the definition, or the file

@@ -1,4 +1,4 @@
-"""The values of a run of `lci index`. Apart from those of a search, which need not define them."""
+"""The values of a run of `lci index`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The values of `lci outline`. A module of its own, so that a search need not import them; named tuples, because to
-define a dataclass takes half a millisecond.
-
-Lines are 1-based and inclusive; paths are POSIX, relative to the root.
-"""
+"""The values of `lci outline`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ MAP_TOKENS = 1_000
 
 
 class OutlineRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of `lci outline`."""
 
     files: tuple[str, ...] = ()  # with no folders: outlines of these files
     folders: tuple[str, ...] = ()  # "" is the root
@@ -57,7 +53,7 @@ class Node(NamedTuple):
 
 
 class FileOutline(NamedTuple):
-    """What is shown of one file."""
+    """The part of an outline that is shown of one file."""
 
     path: str
     language: str
@@ -66,13 +62,13 @@ class FileOutline(NamedTuple):
 
 
 class OutlineAnswer(NamedTuple):
-    """The answer, before it is cut and made into trees.
+    """The items of an outline, before it is cut and made into trees.
 
     Attributes:
-        items: Most important first: of a map by rank, else in the order in which a budget keeps them.
-        around: The definitions around those, by id.
-        files: The files in their order; of a map, those of `items`.
-        total: Definitions that there are to show.
+        items: Most important first: in a map by rank, else in the order in which a budget keeps them.
+        around: The definitions enclosing those, by id.
+        files: The files in their order; in a map, those of `items`.
+        total: Number of definitions that could be shown.
     """
 
     request: OutlineRequest

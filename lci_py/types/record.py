@@ -1,9 +1,9 @@
-"""Classes of named values, as `dataclasses` makes them, without its cost at start-up.
+"""Classes of named values, as by `dataclasses`, without its cost at start-up.
 
 The standard library takes 1 ms to define one: it generates six methods, and inspects a signature. A multiview search
-defines 22. Here `__init__` is generated when it is first called, and the other methods are the same functions in every
-class. Nothing keeps a frozen value from being changed at run time: mypy does, which takes these names for the standard
-library's. The methods that lci uses behave as there; tests/types/test_record.py compares them.
+defines 22. Here `__init__` is generated when it is first called, and the other methods are shared by all classes. Only
+mypy, which takes these names for the standard library's, keeps a frozen value from being changed. The methods that lci
+uses behave as there; tests/types/test_record.py compares them.
 """
 
 from __future__ import annotations

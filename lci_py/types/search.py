@@ -54,7 +54,7 @@ class IndexInfo:
 
     @property
     def behind(self) -> str:
-        """What the index may lack of the present tree, as part of a sentence; "" if it lacks nothing."""
+        """What the index may lack compared with the present tree, as part of a sentence; "" if nothing."""
         changed, unchecked = self.stale_files, self.unchecked_files
         said = [f"{changed:,} file{'s' if changed > 1 else ''} changed since"] if changed else []
         if unchecked:
@@ -63,7 +63,7 @@ class IndexInfo:
 
     @property
     def advice(self) -> str:
-        """The same with what to do about it; "" if it lacks nothing."""
+        """What the index lacks, and the command to run; "" if it lacks nothing."""
         return f"{self.behind}: run `{self.command}`" if self.behind else ""
 
 
@@ -102,7 +102,7 @@ class Filters:
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """The flags of one search."""
+    """The flags of `lci search`."""
 
     query: str
     mode: Mode = "dense"
@@ -133,7 +133,7 @@ class Hit(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of a result's score. The steps of a result add up to its score.
+    """A summand of a result's score, or a factor.
 
     Attributes:
         name: The name of a signal or a factor (docs/ranking.md).
@@ -230,15 +230,14 @@ class Degradation(NamedTuple):
 
 
 class Hint(NamedTuple):
-    """What to run where an answer is weak, or full of tests.
+    """A command to run where an answer is weak, or full of tests.
 
     Attributes:
         kind: grep, bm25, related or tests.
         command: For a shell.
         tool: The same for a client of `lci mcp`, in words.
-        reason: What it does, or why: "has it", "6 of 10 are tests".
-        file: Where it has it; "" for nowhere in particular.
-        line: The line there.
+        reason: What it finds, or why: "has it", "6 of 10 are tests".
+        file, line: The location that it finds; "" for none in particular.
     """
 
     kind: str

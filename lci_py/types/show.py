@@ -1,8 +1,4 @@
-"""The values of `lci show`. A module of its own, so that a search need not import them; named tuples, because to define
-a dataclass takes half a millisecond.
-
-Lines are 1-based and inclusive; paths are POSIX, relative to the root.
-"""
+"""The values of `lci show`. Lines are 1-based and inclusive; paths are POSIX, relative to the root."""
 
 from __future__ import annotations
 
@@ -22,7 +18,7 @@ class Target(NamedTuple):
 
 
 class ShowRequest(NamedTuple):
-    """The flags of one command."""
+    """The flags of `lci show`."""
 
     targets: tuple[Target, ...]
     filters: Filters = Filters()
@@ -36,7 +32,7 @@ class ShowRequest(NamedTuple):
 
 
 class Calls(NamedTuple):
-    """Who calls a definition, or what it calls."""
+    """The callers of a definition, or its callees."""
 
     shown: tuple[Neighbour, ...]
     total: int
@@ -67,7 +63,7 @@ class Shown(NamedTuple):
 
 
 class Unknown(NamedTuple):
-    """An argument that nothing answers."""
+    """An argument that nothing matches."""
 
     target: str
     message: str
@@ -75,7 +71,7 @@ class Unknown(NamedTuple):
 
 
 class ShowAnswer(NamedTuple):
-    """The answer."""
+    """The definitions or lines that the targets name."""
 
     request: ShowRequest
     results: tuple[Shown, ...]

@@ -8,7 +8,7 @@ from lci_py.types.search import Filters, IndexInfo
 
 
 class SimilarRequest(NamedTuple):
-    """The flags of one command, of which exactly one of `name`, `place` and `code` says what is compared."""
+    """The flags of `lci similar`; exactly one of `name`, `place` and `code` is set."""
 
     name: str = ""
     place: tuple[str, int] | None = None  # path and line
@@ -19,15 +19,14 @@ class SimilarRequest(NamedTuple):
 
 
 class Likeness(NamedTuple):
-    """A definition, and how like the given code it is.
+    """A definition, and its similarity to the given code.
 
     Attributes:
-        id, qualified_name, kind, file, line, end_line, language, signature: Of the definition.
         score: The mean of the next four, in [0, 1].
         meaning: Cosine of the vectors.
         words: Dice coefficient of the parts of their names, each counted once.
         same: Dice coefficient of their runs of three tokens.
-        shape: The same of five tokens with every name, number and string as one.
+        shape: That of runs of five tokens, with all names, numbers and strings alike.
         twin: Whether it is nearly the same code.
         stale: Whether its file has changed since it was indexed.
     """
@@ -50,7 +49,7 @@ class Likeness(NamedTuple):
 
 
 class SimilarAnswer(NamedTuple):
-    """The answer, the most similar first."""
+    """The similar definitions, the most similar first."""
 
     request: SimilarRequest
     results: tuple[Likeness, ...]

@@ -30,8 +30,9 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """A file or folder left out, and why: one of `REASONS` of `source.repository.walk`. A file of which a part is kept
-    has one of `LIMIT_REASONS` of `source.syntax.limits`."""
+    """A file or folder left out, and why: one of `REASONS` of `source.repository.walk`. A file that is kept in part has
+    one of `LIMIT_REASONS` of `source.syntax.limits`.
+    """
 
     path: str
     reason: str
@@ -59,7 +60,8 @@ class Symbol(NamedTuple):
 
 class Call(NamedTuple):
     """A call in the text. `caller` is the innermost enclosing function or type, -1 at module level; in the anonymous
-    function number n of the file's `lambdas`, -2 - n. The caller of a call inside a macro's text is the macro."""
+    function number n of the file's `lambdas`, -2 - n. The caller of a call inside a macro's text is the macro.
+    """
 
     name: str
     receiver: str  # source text before the name: "self", "os.path"; "" for a bare call
@@ -94,16 +96,17 @@ class Lambda(NamedTuple):
 
 
 class Typed(NamedTuple):
-    """A hint at the type of a name, or something else that is declared of a symbol.
+    """A hint at the type of a name, or another declaration about a symbol.
 
     Attributes:
-        kind: What it says: `DECLARED` and the others.
-        scope: The symbol (an index) of which the name is a local, member or parameter, or which the hint is about; -1
+        kind: The kind of hint: `DECLARED` and the others.
+        scope: The symbol (an index) that binds the name as a local, member or parameter, or that the hint is about; -1
             at the top level. The number of symbols and n: the anonymous function number n of the file's `lambdas`.
         name: "" if the hint is about a symbol.
-        text: A type as written, without blanks, or what else there is to say; "" for a value.
+        text: A type as written, without blanks, or another text; "" for a value.
         expr: The value; empty if it is no chain of steps.
-        within: What encloses the text, numbered like `scope`: the method, if `scope` is the class in `self.x = y`.
+        within: The scope that encloses the text, numbered like `scope`: the method, if `scope` is the class in `self.x
+            = y`.
     """
 
     kind: int
@@ -115,7 +118,7 @@ class Typed(NamedTuple):
 
     @property
     def subject(self) -> str | int:
-        """What it is looked up by in its scope: the name, or the kind if it is about the scope itself."""
+        """Its look-up key in its scope: the name, or the kind if it is about the scope itself."""
         return self.name if self.kind < TAKES else self.kind
 
     @property
@@ -125,7 +128,7 @@ class Typed(NamedTuple):
 
     @property
     def is_value(self) -> bool:
-        """Whether a value is given: one that is no chain of steps has an empty `expr`."""
+        """Whether it has a value; one that is no chain of steps has an empty `expr`."""
         return self.kind in (ASSIGNED, RETURNED)
 
     @property
@@ -134,13 +137,13 @@ class Typed(NamedTuple):
         return self.text or pack(self.expr)
 
     def row(self) -> tuple[int | str, ...]:
-        """The hint as it is stored: most are within their scope."""
+        """The stored form; `within` is left out if it equals the scope, as mostly."""
         row = self.kind, self.scope, self.name, self.packed
         return row if self.within == self.scope else (*row, self.within)
 
 
 def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None = None) -> Typed:
-    """The hint that `Typed.row` made a row of."""
+    """The inverse of `Typed.row`."""
     within = scope if within is None else within
     if kind in (ASSIGNED, RETURNED):
         return Typed(kind, scope, name, "", unpack(packed), within)
@@ -156,18 +159,18 @@ LAST_ARGUMENT = "last"
 
 
 class Stored(NamedTuple):
-    """A function that a file stores where a call may find it, or what a file says about such a place.
+    """A function that a file stores where a call may find it, or a fact about such a slot.
 
     Attributes:
-        kind: What it says: `FIELD` and the others.
+        kind: The kind of fact: `FIELD` and the others.
         owner: A struct type or class, the variable or type itself, a function or macro; "" for an unknown type.
         name: Of the field or method; the number of the element or parameter, or the parameter's name.
-        value: The function; a parameter of `within`; in C, a field from a type on. Of types, a name; of defaults, the
+        value: The function; a parameter of `within`; in C, a field of a type. For types, a name; for defaults, the
             types of all parameters, a step each; none for a pointer to a function.
-        within: The function around (an index), -1 if there is none.
-        place: Of a field in its struct, -1 if it is not known; of defaults, how many parameters have none.
-        holder: What `owner` is a short name of, if an expression tells: the object with the field, or what is called.
-            Of a parameter that is passed on, the other macro and the place there.
+        within: The enclosing function (an index), -1 if there is none.
+        place: The index of a field in its struct, -1 if unknown; for defaults, the number of parameters without one.
+        holder: The expression that `owner` abbreviates, if any: the object with the field, or the callee. For a
+            parameter that is passed on, the other macro and the index there.
     """
 
     kind: int
@@ -179,7 +182,7 @@ class Stored(NamedTuple):
     holder: Expr = ()
 
     def row(self) -> tuple[int | str, ...]:
-        """The same as it is stored: what most do not have comes last, and is left out."""
+        """The stored form; trailing default values are left out."""
         row = *self[:3], pack(self.value), self.within, self.place, pack(self.holder)
         return row if self.holder else row[:6] if self.place >= 0 else row[:5] if self.within >= 0 else row[:4]
 
@@ -187,12 +190,12 @@ class Stored(NamedTuple):
 def stored_of(
     kind: int, owner: str, name: str, value: str, within: int = -1, place: int = -1, holder: str = ""
 ) -> Stored:
-    """What `Stored.row` made a row of."""
+    """The inverse of `Stored.row`."""
     return Stored(kind, owner, name, unpack(value), within, place, unpack(holder))
 
 
 class Claim(NamedTuple):
-    """A stated value: what a place says the value of a setting or a constant is.
+    """A stated value: the value that a place gives to a setting or a constant.
 
     Attributes:
         symbol: The constant (an index into the symbols of the file); -1 for a line of a configuration file or of prose,
@@ -221,7 +224,7 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The contents of a file."""
+    """Everything extracted from a file."""
 
     language: str
     package: str  # the package or namespace that the file declares, or ""
@@ -243,7 +246,7 @@ class Extract:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """What the index keeps of one file: its extraction, and its chunks as bags of words.
+    """The data that the index keeps of one file: its extract, and its chunks as bags of words.
 
     `words` holds the file's distinct words; a chunk's bag is two int32 arrays: positions in `words`, and counts.
     """
@@ -261,5 +264,5 @@ class FileRecord:
 
     @property
     def limit(self) -> str:
-        """Which of `LIMIT_REASONS` keeps the record from being complete, "" if none."""
+        """The one of `LIMIT_REASONS` that keeps the record from being complete; "" if none."""
         return self.extract.limit

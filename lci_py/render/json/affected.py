@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: AffectedAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     return Parts(_head(answer), (_reached(one) for one in answer.tests), lambda: _tail(answer))
 
 

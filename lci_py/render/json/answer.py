@@ -32,9 +32,10 @@ _KEPT = ("results", "pieces", "query")
 
 
 class Parts(NamedTuple):
-    """An answer of any command as JSON values: the envelope's keys before its results, these, and the keys after them.
+    """An answer of any command as JSON values: the envelope's keys before its results, the results, and the keys after
+    them.
 
-    The last are asked for when all results have been read, since some commands count while they go.
+    The last are computed when all results have been read, since some commands count while they go.
     """
 
     head: dict[str, Any]
@@ -43,7 +44,7 @@ class Parts(NamedTuple):
     key: str = "results"  # of the list of them
 
     def whole(self, fields: Sequence[str] = ()) -> dict[str, Any]:
-        """The envelope, of each result only some fields, if they are given."""
+        """The complete envelope; with only the given fields of each result, if there are any."""
         results = [_chosen(found, fields) for found in self.results]
         found: dict[str, Any] = lean({**_VERSION, **self.head, self.key: results, **self.tail()})
         return found
@@ -63,7 +64,7 @@ def _chosen(found: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
 
 
 def lean(value: Any) -> Any:
-    """`value` without the keys that say nothing: whose value is null, or an empty text, list or object."""
+    """`value` without empty keys: those whose value is null, or an empty text, list or object."""
     if isinstance(value, dict):
         pairs = ((key, lean(item)) for key, item in value.items())
         return {key: item for key, item in pairs if (item is not None and item not in _EMPTY) or key in _KEPT}
@@ -110,12 +111,12 @@ def index_object(info: IndexInfo) -> dict[str, Any]:
 
 
 def names(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
-    """The name of a definition, and its qualified name where that is another."""
+    """The name of a definition, and its qualified name if that differs."""
     return {"symbol": symbol} | ({"qualified_name": qualified_name} if qualified_name != symbol else {})
 
 
 def _named_once(value: Any) -> Any:
-    """`value` without each qualified name that only repeats the name beside it."""
+    """`value` without qualified names that equal the name beside them."""
     if isinstance(value, Mapping):
         twice = value.get("qualified_name", "") == value.get("symbol")
         return {key: _named_once(item) for key, item in value.items() if not (twice and key == "qualified_name")}
@@ -134,8 +135,7 @@ def _short(link: GraphLink, file: str) -> str:
 
 
 def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
-    """Callers and callees of a result in `file`, as short texts; if `linked`, as objects with ids, and who imports
-    whom."""
+    """Callers and callees of a result in `file`, as short texts; if `linked`, as objects with ids, and with imports."""
     lists: dict[str, Any] = {}
     for relation in (*_CALLS, *_IMPORTS) if linked else _CALLS:
         links: tuple[GraphLink, ...] = getattr(graph, relation)
@@ -170,10 +170,9 @@ def result_object(
     """One result.
 
     Args:
-        result: What was found.
-        doc: Also the first line of its doc comment.
-        linked: Neighbours in the graph with their ids, and imports.
-        signature: Also a signature that the snippet holds.
+        doc: Include the first line of its doc comment.
+        linked: Include imports, and the ids of neighbours in the graph.
+        signature: Include a signature that the snippet contains, too.
     """
     matched, via = result.also_matched or (), result.via or ()
     return {
@@ -203,7 +202,7 @@ def result_object(
 
 
 def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What a plan says of its query alone: its intent, what it reads into the words, and how it had to give in."""
+    """The query-specific part of a plan: its intent, its rewrites, and what was relaxed."""
     found = {key: plan.get(key) for key in _PLAN}
     if plan.get("rung") not in (None, *plan.get("ladder", ())[:1]):
         found["rung"] = plan["rung"]
@@ -215,7 +214,7 @@ def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
 def parts(
     answer: Answer, *, doc: bool = False, linked: bool = False, signature: bool = False, explain: bool = False
 ) -> Parts:
-    """An answer of `lci search` or `lci def`; `explain` is for the whole plan, the others are as for a result."""
+    """An answer of `lci search` or `lci def` as JSON; `explain` adds the whole plan, for others see `result_object`."""
     tail: dict[str, Any] = {
         "total": answer.total,
         "has_more": answer.has_more,
@@ -243,12 +242,12 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 
 def error_object(error: LciError) -> dict[str, Any]:
-    """What stands on stdout instead of an answer."""
+    """The output instead of an answer."""
     return {"error": lean(rounded(error.as_json()))}
 
 
 def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[str, Any]) -> dict[str, Any]:
-    """`lci index --dry-run --json`; `rules` has the line of an ignore file, by path, where one decides."""
+    """`lci index --dry-run --json`; `rules` has the ignore rule of each path that one excludes."""
     return {
         "schema_version": SCHEMA_VERSION,
         **lean(
@@ -265,5 +264,5 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[s
 
 
 def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON of the commands about the index: the fields of `found`, behind the version of the schema."""
+    """JSON of the commands about the index: the fields of `found` after the schema version."""
     return {"schema_version": SCHEMA_VERSION, **lean(rounded(found))}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: PathAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     return Parts(_head(answer), (_chain(chain) for chain in answer.chains), lambda: _tail(answer))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: ConflictsAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     return Parts({}, (_conflict(found) for found in answer.results), lambda: _tail(answer))
 
 
@@ -34,7 +34,7 @@ def _conflict(found: Conflict) -> dict[str, Any]:
 
 
 def _diff(revision: str, commit: str | None, uncompared: Sequence[str] | None) -> dict[str, Any]:
-    """What the work tree was compared with; the repositories of a workspace have each a commit of their own."""
+    """The commit that the work tree was compared with; the repositories of a workspace have one each."""
     return {"revision": revision, "commit": commit, "uncompared": list(uncompared or ())}
 
 

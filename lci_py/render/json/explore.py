@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: ExploreAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     return Parts(_head(answer), map(_piece, answer.pieces), lambda: _tail(answer), "pieces")
 
 
@@ -54,7 +54,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
 
 
 def reason(piece: Piece) -> str:
-    """Why a piece is there, in words."""
+    """Why a piece is in the answer, in words."""
     if piece.via:
         link = {"callee": "called by", "caller": "calls", "base": "above", "derived": "below"}
         return f"{link.get(piece.role, piece.role)} {piece.via}"

@@ -1,4 +1,4 @@
-"""The keys of a result of each command, from which `--fields` chooses. docs/json-output.schema.json has the same."""
+"""The keys of each command's results, from which `--fields` chooses. docs/json-output.schema.json has the same."""
 
 from __future__ import annotations
 

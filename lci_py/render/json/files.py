@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: FilesAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     request = answer.request
     head = {"command": "files", "pattern": request.pattern}
     return Parts(head, (_file(one, request.line) for one in answer.results), lambda: _tail(answer))

@@ -16,7 +16,7 @@ _OTHERS = 5
 
 
 def parts(answer: GraphAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     return Parts(_head(answer), _results(answer), lambda: _tail(answer))
 
 
@@ -58,7 +58,7 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
 
 
 def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:
-    """What an ambiguous name can mean as well: the first few, and how many there are if these are not all."""
+    """Further meanings of an ambiguous name: the first few, and their number if there are more."""
     if not others:
         return {}
     found: dict[str, Any] = {"other_meanings": [other._asdict() for other in others[:_OTHERS]]}
@@ -86,7 +86,7 @@ def _edge(item: Neighbour | Branch) -> dict[str, Any]:
 
 
 def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
-    """A neighbour; of several definitions that were asked for, also those that the calls are between."""
+    """A neighbour; if several definitions were asked for, also those that its calls belong to."""
     return {**place_object(item.place), **_edge(item), "targets": list(item.targets) if several else []}
 
 
@@ -96,7 +96,7 @@ def _external(item: External) -> dict[str, Any]:
 
 
 def through_object(item: Through) -> dict[str, Any]:
-    """A declared method behind which others stand."""
+    """A declared method with implementations."""
     return {**place_object(item.place), "types": item.types, "calls": item.calls, "listed": item.listed}
 
 

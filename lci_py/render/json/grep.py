@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: GrepAnswer) -> Parts:
-    """The whole answer; its files are searched while its results are read."""
+    """The answer as JSON; its files are searched while its results are read."""
     return Parts(_head(answer), _results(answer), lambda: _tail(answer))
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: HistoryAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     head = {"command": "history", "target": place_object(answer.place)}
     return Parts(head, map(_commit, answer.results), lambda: _tail(answer))
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: OutlineAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     return Parts(_head(answer), (_file(found) for found in trees(answer)), lambda: _tail(answer))
 
 

@@ -108,7 +108,7 @@ def sarif(answer: ConflictsAnswer) -> str:
 
 
 def _notes(left_out: int) -> dict[str, Any]:
-    """What the log says about itself: that it is not complete."""
+    """The note in the log that it is incomplete."""
     if not left_out:
         return {}
     text = f"{plural(left_out, 'conflict')} of less weight left out of this log."
@@ -133,9 +133,8 @@ def _result(rule: str, text: str, locations: list[dict[str, Any]], key: object) 
 
     Args:
         rule: A key of `_RULES`.
-        text: The message.
         locations: The first is where a service shows the result, the others are related to it.
-        key: What the fingerprint hashes.
+        key: The input of the fingerprint's hash.
     """
     found: dict[str, Any] = {
         "ruleId": rule,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: ShowAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     return Parts(_head(answer), (_result(item, answer.request) for item in answer.results), lambda: _tail(answer))
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def parts(answer: SimilarAnswer) -> Parts:
-    """The whole answer."""
+    """The answer as JSON."""
     request = answer.request
     place = ":".join(map(str, request.place)) if request.place else None
     head = {"command": "similar", "query": request.name or place or ""}

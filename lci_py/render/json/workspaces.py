@@ -1,4 +1,4 @@
-"""What every answer about a workspace has besides: the root of its paths, and the repository of each place."""
+"""Additional keys of answers about a workspace: the root of its paths, and the repository of each place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> 
     """An answer with these keys.
 
     Args:
-        parts: The answer.
         root: The root of the workspace; `root/file` is the file.
         missing: The repositories that cannot be read.
     """

@@ -29,9 +29,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
     """Write an answer as text.
 
     Args:
-        answer: What to show.
-        page: Where.
-        footer: Whether to end with how many there are.
+        footer: Whether to end with the number of results.
         each: Whether to list each test and all callers, instead of the files of the tests and the nearest callers.
     """
     layout = page.layout
@@ -87,7 +85,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
 
 
 def no_test(answer: AffectedAnswer) -> str:
-    """What is said of changes that no test reaches; "" if one does, or nothing has changed."""
+    """The sentence that no test reaches the changes; "" if one does, or nothing has changed."""
     if not answer.changed or answer.tests or any(answer.dropped):
         return ""
     near = ", ".join(map(visible_line, answer.nearest_tests))
@@ -95,7 +93,7 @@ def no_test(answer: AffectedAnswer) -> str:
 
 
 def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:
-    """A line for each file: its nearest test, and how many there are; the nearest files first."""
+    """A line for each file: its nearest test, and the number of its tests; the nearest files first."""
     style = layout.style
     files: dict[str, list[Reached]] = {}
     for one in tests:

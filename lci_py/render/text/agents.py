@@ -1,4 +1,4 @@
-"""`lci agent` as text: per agent why it is taken to be in use, and what became of each of its files."""
+"""`lci agent` as text: per agent the signs that it is in use, and what was done to each of its files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORDS = 15
 
 
 def render_agents(found: Mapping[str, Any], page: Page) -> None:
-    """Write what was done, what would be done (`print`, as a diff), or what there is (`list`)."""
+    """Write what was done, what would be done (`print`, as a diff), or the present state (`list`)."""
     layout = page.layout
     where = f"{'your own files' if found['scope'] == 'user' else 'files'} in {visible_line(found['root'])}"
     page.lines([layout.style(f"# {where}" if found["action"] == "print" else where, "dim")])
@@ -74,7 +74,7 @@ def _by_hand(one: Mapping[str, Any], indent: str) -> Iterator[str]:
 
 
 def _preview(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """Comments and diffs: `patch` and `git apply` read them."""
+    """Comments and diffs, as `patch` and `git apply` read them."""
     for agent in found["agents"]:
         signs = ", ".join(map(visible_line, agent["detected"]))
         yield layout.style(f"# {agent['name']}" + (f", found: {signs}" if signs else ""), "dim") + "\n"

@@ -1,4 +1,4 @@
-"""Chains of calls, like a stack trace: each line is the call that leads to the next one, the last is the definition."""
+"""Call chains, like stack traces: each line is the call that leads to the next one, the last is the definition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE = 120
 
 
 def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text. `footer` says whether to end with how many chains there are."""
+    """Write an answer as text; `footer` adds the number of chains."""
     layout = page.layout
     for place, chain in enumerate(answer.chains):
         if place:

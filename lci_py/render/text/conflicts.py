@@ -93,12 +93,10 @@ def site_lines(
     """One line per definition, in columns: place, condition, relation, notes.
 
     Args:
-        sites: The definitions.
-        layout: How lines are written.
         context: What the rows need not repeat.
         indent: Blanks before each line.
         more: A command line that shows all, if there are more than `most`.
-        most: Definitions shown; None for all.
+        most: Number of definitions shown; None for all.
     """
     if not sites:
         return
@@ -115,7 +113,7 @@ def site_lines(
 
 
 def _by_file(sites: Iterable[DefinitionSite]) -> dict[tuple[object, ...], list[DefinitionSite]]:
-    """The definitions that differ in nothing but their lines, together."""
+    """Groups of definitions that differ only in their lines."""
     found: dict[tuple[object, ...], list[DefinitionSite]] = {}
     for site in sites:
         found.setdefault((site.file, site.branch, site.build_tag, site.relation, site.inferred), []).append(site)
@@ -123,12 +121,12 @@ def _by_file(sites: Iterable[DefinitionSite]) -> dict[tuple[object, ...], list[D
 
 
 def elsewhere(site: DefinitionSite, branch: str | None) -> bool:
-    """Whether a definition is on another branch than the one that is checked out."""
+    """Whether a definition is on a branch that is not checked out."""
     return site.branch is not None and site.branch != branch
 
 
 def listing_of(name: str, layout: Layout) -> str:
-    """What lists all definitions of a symbol: a command line, or a tool."""
+    """The command line, or the tool, that lists all definitions of a symbol."""
     import shlex
 
     return visible_line(layout.words(f"lci conflicts {shlex.quote(name)}", f"`read` {name}"))
@@ -141,8 +139,7 @@ def disagreement_lines(
 
     Args:
         conflict: As in the JSON answer.
-        layout: How lines are written.
-        name_of: Turns a source into the text to show.
+        name_of: Converts a source to the text to show.
     """
     style, signs = layout.style, layout.signs
     what = str(conflict.get("conflict_type", "conflict"))
@@ -159,8 +156,6 @@ def render(answer: ConflictsAnswer, page: Page, *, footer: bool = True, whole: b
     """Write the answer of `lci conflicts`: mistakes, then disagreements between sources, then the other relations.
 
     Args:
-        answer: What to show.
-        page: Where.
         footer: Whether to end with `12 conflicts: 9 variant, 2 overlap, 1 duplicate`.
         whole: Whether to list all definitions of a symbol, however many it has.
     """
@@ -203,7 +198,7 @@ def render_paths(answer: ConflictsAnswer, *, file: IO[str]) -> None:
 
 
 class _Columns:
-    """The widths of one block of rows."""
+    """The column widths of one block of rows."""
 
     def __init__(self, rows: Sequence[_Row], layout: Layout, indent: str) -> None:
         self.style, self.signs, self.width, _ = layout
@@ -231,13 +226,12 @@ class _Columns:
         self.long = self.split and self._blurred(rows, room)
 
     def _blurred(self, rows: Sequence[_Row], room: int) -> bool:
-        """Whether conditions that differ look the same when they are cut."""
+        """Whether different conditions look the same when they are cut."""
         tags = {row.tag for row in rows}
         return len({shorten(tag, room, self.signs.ellipsis) for tag in tags}) < len(tags)
 
     def lines(self, row: _Row) -> Iterator[str]:
-        """One line, or two where the condition has too little room beside the place, or several where only the ends of
-        the conditions tell them apart."""
+        """One line; two if the condition needs a line of its own; more if conditions differ only at their ends."""
         style = self.style
         tag = row.tag
         if self.width is not None:  # a row may use the room that only other rows need, for their notes
@@ -305,7 +299,7 @@ def _row(group: Sequence[DefinitionSite], signs: Signs, context: Context) -> _Ro
 
 
 def _shortest_first(tag: str, signs: Signs) -> str:
-    """A condition of many clauses with the shortest ones, which tell most, and how many more there are."""
+    """A long condition as its shortest clauses, which tell most, and the number of the others."""
     clauses, depth, start = [], 0, 0
     for at, sign in enumerate(tag):
         depth += (sign in "([{") - (sign in ")]}")
@@ -320,7 +314,7 @@ def _shortest_first(tag: str, signs: Signs) -> str:
 
 
 def _in_one_place(found: Sequence[Conflict], whole: bool) -> list[list[Conflict]]:
-    """The conflicts that lie in the same files under the same conditions, together: one reason makes them all."""
+    """The conflicts grouped by files and conditions: they have a common cause."""
     groups: dict[object, list[Conflict]] = {}
     for one in found:
         places = frozenset((site.file, site.branch, site.build_tag, site.relation) for site in one.definitions)
@@ -376,7 +370,7 @@ def _wrapped(text: str, width: int | None) -> list[str]:
 
 
 def _summary(answer: ConflictsAnswer, layout: Layout) -> list[str]:
-    """The parts of the footer: how many conflicts of which relation, and how many disagreements."""
+    """The parts of the footer: the number of conflicts by relation, and of disagreements."""
     shown = len(answer.results)
     new = "new " if answer.since else ""
     count = plural(answer.total, f"{new}conflict") if answer.total else f"no {new}conflicts"

@@ -1,4 +1,4 @@
-"""`--explain`, `--explain-file` and `--trace` as text: scores step by step, the plan, one file, the stages."""
+"""`--explain`, `--explain-file` and `--trace` as text: the summands of scores, the plan, one file, the stages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEAST = 20
 
 
 def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Iterator[str]:
-    """The lines below a result: the steps of its score, and the views that found it."""
+    """The lines below a result: the summands of its score, and the views that found it."""
     yield from _waterfall(explain.get("waterfall", ()), score, layout)
     # A view that ranks a result too far down does not make it a candidate; its signals count if another view does.
     standings = [
@@ -40,7 +40,7 @@ def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Ite
 
 
 def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout) -> Iterator[str]:
-    """`dense  0.93 × 1.00  +0.93` per step, and the sum."""
+    """`dense  0.93 × 1.00  +0.93` per summand, and the sum."""
     style, signs, width, _ = layout
     rows = []
     first = next((i for i, step in enumerate(steps) if step["value"] is None or step["name"] == _LIFT), len(steps))
@@ -63,7 +63,7 @@ def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout)
 
 
 def _terms(terms: Mapping[str, float] | None) -> str:
-    """`cancel 3.10, task 2.11`, the largest first; a single term without its score, which is the step's value."""
+    """`cancel 3.10, task 2.11`, the largest first; a single term without its score, which is the summand's value."""
     if not terms or len(terms) < 2:
         return "" if not terms else next(iter(terms))
     ordered = sorted(terms.items(), key=lambda item: (-item[1], item[0]))
@@ -82,7 +82,7 @@ def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def _parts(value: object, dot: str) -> list[str]:
-    """A value of the plan as pieces that are not broken: a name stays on the line of its number."""
+    """A value of the plan as unbreakable pieces: a name stays on the line of its number."""
     if isinstance(value, dict):
         items = [f"{key} {_plain(item)}" for key, item in value.items() if item not in (None, (), [], {})]
         return [f"{item} {dot}" for item in items[:-1]] + items[-1:]
@@ -105,7 +105,7 @@ def _plain(value: object) -> str:
 
 
 def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """One line per stage: milliseconds, and how many candidates came in and went out."""
+    """One line per stage: milliseconds, and the numbers of incoming and outgoing candidates."""
     rows = []
     for name, stage in trace.items():
         came, left = stage.get("candidates_in"), stage.get("candidates")
@@ -118,7 +118,7 @@ def trace_lines(trace: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def file_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
-    """The file of `--explain-file`: the verdict in a sentence, then its best place and the steps of its score."""
+    """The file of `--explain-file`: the verdict in a sentence, then its best place and the summands of its score."""
     name = shorten(visible_line(found["file"]), layout.width, layout.signs.ellipsis)
     words, shown, used = found["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
     if layout.width is not None and used + _LEAST > layout.width:

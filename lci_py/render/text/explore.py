@@ -1,6 +1,6 @@
-"""The pieces of an answer as text: below each file the places of its definitions, and numbered lines of some.
+"""The pieces of an answer as text: for each file the locations of its definitions, and numbered lines of some.
 
-In a pipe and on a terminal the form is the same, since both are read from the top to the bottom.
+The format is the same in a pipe and on a terminal, since both are read from top to bottom.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAMED, _SMALL = 3, 150
 
 
 def render(answer: ExploreAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text. `footer` says whether to end with what is left out."""
+    """Write an answer as text; `footer` adds what is left out."""
     layout = page.layout
     page.lines(_lines(answer, layout, footer))
 
@@ -57,12 +57,12 @@ def _lines(answer: ExploreAnswer, layout: Layout, footer: bool) -> Iterator[str]
 
 
 def chain_text(chain: Sequence[Link]) -> str:
-    """A chain: `A > B > C?`, with a question mark behind what a call may mean."""
+    """A chain: `A > B > C?`, with a question mark after an ambiguous call."""
     return " > ".join(visible_line(link.name) + "?" * link.ambiguous for link in chain)
 
 
 def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
-    """The pieces of one file, in the order of their lines: what is shown once is not shown again."""
+    """The pieces of one file, in the order of their lines; no line is repeated."""
     code: dict[int, str] = {}
     for piece in pieces:
         code.update(piece.lines)
@@ -87,8 +87,7 @@ def _in_file(pieces: Sequence[Piece], layout: Layout) -> Iterator[str]:
 
 
 def _says_its_name(piece: Piece) -> bool:
-    """Whether the code and the path of a match say all of its name: a method in a shown type does not, where its
-    header does not name the type."""
+    """Whether the code and the path of a match contain its full name: a method's header does not name its type."""
     if not piece.lines or piece.role != "match":
         return False
     owner = piece.qualified_name.rpartition(".")[0].rpartition(".")[2]
@@ -110,7 +109,7 @@ def _head(piece: Piece, layout: Layout) -> str:
 
 
 def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
-    """What was left out, and the command that gets it."""
+    """Notes on what was left out, and the command that gets it."""
     looked = [piece for piece in answer.pieces if piece.lines and not piece.whole]
     places = [piece for piece in answer.pieces if not piece.lines]
     rest = sorted((*looked, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text. `footer` says whether a terminal gets how many files there are."""
+    """Write an answer as text; on a terminal, `footer` adds the number of files."""
     layout = page.layout
     if layout.width is None:
         render_paths(answer, file=page.file)

@@ -1,4 +1,4 @@
-"""Callers, callees, references and call trees for a person; call trees also as Graphviz and Mermaid diagrams."""
+"""Callers, callees, references and call trees for people; call trees also as Graphviz and Mermaid diagrams."""
 
 from __future__ import annotations
 
@@ -59,10 +59,8 @@ def render(answer: GraphAnswer, page: Page, *, footer: bool = True, diagram: str
     """Write an answer as text.
 
     Args:
-        answer: What to show.
-        page: Where.
-        footer: Whether to end with how many there are, and of what.
-        diagram: Of a tree: "dot" or "mermaid" to draw it instead.
+        footer: Whether to end with the number of results and the definition.
+        diagram: For a tree: "dot" or "mermaid" to draw it instead.
     """
     if diagram:
         render_diagram(answer, diagram, page.file)
@@ -97,7 +95,7 @@ def render_paths(answer: GraphAnswer, *, file: IO[str]) -> None:
 
 
 def also_named(others: Sequence[OtherMeaning], layout: Layout) -> str:
-    """The sentence about what an ambiguous name can mean as well; "" if it means one thing."""
+    """The sentence about other meanings of an ambiguous name; "" if there are none."""
     if not others:
         return ""
     most = _CANDIDATES if layout.tools else _OTHERS
@@ -115,16 +113,13 @@ def _name(place: Place) -> str:
 
 
 class Table:
-    """Rows of a place, two columns that line up, and a rest that is cut at the edge of the terminal. Where they do not
-    fit, and in a pipe, a path stands once above its rows, as in the output of grep tools. In a pipe nothing lines up,
-    since a program that reads it may pay for each blank."""
+    """Rows of a place, two aligned columns, and a rest that is cut at the edge of the terminal. If they do not fit, and
+    in a pipe, a path is printed once above its rows, as by grep tools. In a pipe nothing is aligned, since a program
+    that reads it may pay for each blank.
+    """
 
     def __init__(self, layout: Layout, wanted: int) -> None:
-        """
-        Args:
-            layout: How lines are written.
-            wanted: Columns of the rest that a row should show.
-        """
+        """`wanted` is the number of columns that a row should show of its rest."""
         self.style, self.signs, self.width, _ = layout
         self.wanted = wanted
 
@@ -169,7 +164,7 @@ class Table:
         return [self._widest((row[2] for row in rows), 1), self._widest((row[3] for row in rows), 2)]
 
     def _fit(self, rows: Sequence[TableRow], wide: Sequence[int]) -> bool:
-        """Whether every row has room for its cells, and for as much of its rest as is wanted."""
+        """Whether every row has room for its cells, and for the wanted columns of its rest."""
         assert self.width is not None
         columns = sum(size + 2 for size in wide[1:] if size)
         for path, numbers, *cells, rest in rows:
@@ -180,8 +175,9 @@ class Table:
         return True
 
     def _narrowed(self, rows: Sequence[TableRow], numbers: int, wide: Sequence[int]) -> list[int]:
-        """The widths of the columns below a path. The first cell, a name or a role, is whole as long as it can be; the
-        second one makes room for it and for the rest."""
+        """The widths of the columns below a path. The first cell, a name or a role, stays whole as long as possible;
+        the second one makes room for it and for the rest.
+        """
         assert self.width is not None
         wanted = min(self.wanted, max((width_of(row[4]) for row in rows), default=0))
         room = self.width - len(_GROUPED) - numbers - 2 - (wanted + 2 if wanted else 0)
@@ -224,7 +220,7 @@ def _end(name: str, width: int, ellipsis: str) -> str:
 
 
 def _code(text: str, layout: Layout) -> str:
-    """A line of the source; on a terminal without tabs, whose width depends on where they stand."""
+    """A line of the source; on a terminal without tabs, whose width depends on their position."""
     shown = visible(text.strip())
     return shown if layout.width is None else shown.replace("\t", " ")
 
@@ -269,7 +265,7 @@ def _left_out(answer: GraphAnswer) -> str:
 
 
 def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]:
-    """What the answer does not cover."""
+    """Notes on what the answer does not cover."""
     if others := also_named(answer.others, layout):
         yield others
     if answer.places_left_out and not footer:
@@ -290,7 +286,7 @@ def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str
 
 
 def _unresolved(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
-    """How many calls of a name have no known target, and the command that lists them."""
+    """The number of calls of a name without a known target, and the command that lists them."""
     names = sorted({place.symbol for place in answer.targets if place.symbol}) or [_last_name(answer.query)]
     count = answer.unresolved_uses
     if answer.command != "callees" and answer.direction != "callees":
@@ -302,7 +298,7 @@ def _unresolved(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
 
 
 def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) -> Iterator[str]:
-    """Through which declared methods calls come, or, of callees, behind which too many stand to be listed."""
+    """The declared methods through which calls come or, for callees, whose implementations are too many to list."""
     for item in through[:_NAMES]:
         name = _name(item.place)
         said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
@@ -320,7 +316,7 @@ def _last_name(name: str) -> str:
 
 
 def _summary(answer: GraphAnswer) -> list[str]:
-    """The parts of the footer: how many there are, and of which definition."""
+    """The parts of the footer: the number of results, and the definition."""
     shown = len(answer.neighbours) + len(answer.references)
     nouns = {"callers": "caller", "callees": "callee", "refs": "reference", "tree": "place"}
     count = plural(answer.total, nouns[answer.command])
@@ -392,13 +388,7 @@ def _where(place: Place, style: Style) -> str:
 
 
 def render_diagram(answer: GraphAnswer, shape: str, file: IO[str]) -> None:
-    """Write a tree as a diagram, each place once; arrows lead from the caller to what it calls.
-
-    Args:
-        answer: Of `lci tree`.
-        shape: "dot" or "mermaid".
-        file: Where.
-    """
+    """Write a tree as a diagram ("dot" or "mermaid"), each place once; arrows lead from the caller to the callee."""
     nodes: dict[str, str] = {}  # id of a place to the name of its node
     labels: dict[str, tuple[str, str]] = {}
     certain: dict[_Arrow, bool] = {}

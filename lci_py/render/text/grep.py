@@ -1,5 +1,6 @@
-"""Lines that match a pattern: in a pipe as `path:line:text`, on a terminal below the path of their file, as ripgrep
-prints them. On a terminal the definition around some lines stands above them."""
+"""Lines that match a pattern: in a pipe as `path:line:text`, on a terminal below the path of their file, as by ripgrep,
+and with their enclosing definitions.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +29,7 @@ _BEFORE = 3
 
 
 def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text, each file as soon as it is searched.
-
-    `footer` says whether a terminal gets how many lines there are.
-    """
+    """Write an answer as text, file by file as they are searched; on a terminal, `footer` adds the number of lines."""
     layout = page.layout
     style = layout.style
     started, shown = False, 0
@@ -120,7 +118,7 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
 
 
 def _above(around: Around | None, digits: int, layout: Layout) -> str:
-    """The definition around the lines that follow."""
+    """The enclosing definition of the lines that follow."""
     if around is None:
         said = "outside of definitions"
     else:
@@ -148,7 +146,7 @@ def _marked(line: Line, layout: Layout, used: int) -> str:
 
 
 def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
-    """The text as it looks, without tabs, and where the matches are in it."""
+    """The displayed text, with tabs expanded, and the positions of the matches in it."""
 
     def place(at: int) -> int:
         return len(visible(line.text[:at]).expandtabs(_TAB))

@@ -1,4 +1,4 @@
-"""Commits, one per line, below what they changed; then what changed together with it."""
+"""Commits, one per line, below the definition or file; then the files that changed together with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ID = 10  # characters of a commit's id, which tell it from all others in nearly
 
 
 def render(answer: HistoryAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text. `footer` says whether to end with how many commits there are."""
+    """Write an answer as text; `footer` adds the number of commits."""
     layout = page.layout
     page.lines(_lines(answer, layout))
     if footer:

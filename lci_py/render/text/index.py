@@ -26,7 +26,7 @@ _NESTED = 5
 
 
 def _row(label: str, text: str, layout: Layout) -> str:
-    """A label and its text, which goes on below itself where the terminal is narrow."""
+    """A label and its text, which is wrapped below itself where the terminal is narrow."""
     if not text:
         return ""
     hanging = " " * (_LABEL + 2)
@@ -63,7 +63,7 @@ def render_build(built: BuildSummary, page: Page) -> None:
 
 
 def _refresh(built: BuildSummary, signs: Signs) -> str:
-    """What a refresh did; "" after a first build, which may know files by content, too."""
+    """What a refresh did; "" after a first build, which may reuse files by content, too."""
     if built.generation == 1 or not (built.reused_files or built.removed_files):
         return ""
     parts = [f"{built.parsed_files:,} parsed", f"{built.reused_files:,} unchanged"]
@@ -99,7 +99,7 @@ def render_dry_run(
 ) -> None:
     """List the files that would be indexed, one per line; then count the others by reason, with examples.
 
-    With `verbose`, all of these are named, each with the rule that leaves it out.
+    With `verbose`, all of these are listed, each with the rule that excludes it.
     """
     render_files(files, file=file)
     reasons: dict[str, list[Skip]] = {}
@@ -137,9 +137,9 @@ def _age(seconds: float) -> str:
 
 
 def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = False) -> None:
-    """Write what `lci status` found.
+    """Write the report of `lci status`.
 
-    A key that is missing or null has no row: before its first commit, a branch has no commit to show.
+    A missing or null key has no row: before its first commit, a branch has no commit to show.
     """
     file, layout = page.file, page.layout
     style, signs, *_ = layout

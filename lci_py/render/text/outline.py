@@ -1,4 +1,4 @@
-"""Outlines: below the path of each file the lines and signatures of its definitions, those inside others indented."""
+"""Outlines: below the path of each file the lines and signatures of its definitions, nested ones indented."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAP_SIGNATURE, _DOC = 120, 80
 
 
 def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text. `footer` says whether a terminal, or who gets a part, reads how many there are."""
+    """Write an answer as text; `footer` adds the number of definitions, on a terminal or if some are left out."""
     layout = page.layout
     docs = not answer.request.is_map
     for place, found in enumerate(trees(answer)):
@@ -71,7 +71,7 @@ def _span(node: Node) -> str:
 
 
 def _tight(signature: str) -> str:
-    """A signature without the blanks that were line ends."""
+    """A signature without the blanks that replaced line ends."""
     return signature.replace("( ", "(").replace(", )", ")").replace(" )", ")")
 
 

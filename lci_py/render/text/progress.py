@@ -1,6 +1,6 @@
 """The progress of `lci index`: one bar over the whole run, on one line of a terminal's stderr.
 
-Drawn by hand: the import of rich takes 50 ms, and a table of what a stage takes is needed in either case.
+Drawn by hand: the import of rich takes 50 ms, and the shares of the stages have to be known in either case.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Progress:
         self._drawn = True
 
     def _reached(self, stage: str, done: int, total: int) -> float:
-        """How much of the whole run is done. A segment that is written before all files are parsed counts nothing."""
+        """The share of the run that is done. A segment that is written before all files are parsed does not count."""
         if stage not in self._ends or (stage != "parse" and not self._parsed):
             return 0.0
         names = list(self._ends)
@@ -114,7 +114,7 @@ class Progress:
         return text
 
     def erased(self) -> str:
-        """What removes the line from the terminal."""
+        """The escape sequence that removes the line from the terminal."""
         return _ERASE if self._drawn else ""
 
     def __enter__(self) -> Progress:
@@ -129,7 +129,7 @@ class Progress:
 
 
 def _ends_of(files: int, found: int) -> dict[str, int]:
-    """Where the stages of a run end that extracts so many of the files that there are."""
+    """The end of each stage, as a share of a run that extracts `files` of `found` files."""
     if found and files * 10 < found:
         return _REFRESH_ENDS
     if files < _MANY_FILES:

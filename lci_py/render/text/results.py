@@ -1,8 +1,8 @@
 """Search results and definitions as text: on a terminal `path:line` first, as ripgrep users read them; in a pipe, where
 the reader is often a program that pays for each word, grouped by file.
 
-Each result has a header line, then its code, then what flags and modes add. Nothing depends on the clock, and without
-a `width` (in a pipe) nothing is cut or wrapped.
+Each result has a header line, then its code, then what flags and modes add. Nothing depends on the clock, and without a
+`width` (in a pipe) nothing is cut or wrapped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MAX_PLACE, _MAX_WHAT = 48, 44
 
 
 class _Listing:
-    """An answer and the settings of its rendering; each method gives the lines of one part."""
+    """An answer and the settings of its rendering; each method returns the lines of one part."""
 
     def __init__(self, answer: Answer, layout: Layout, snippet_lines: int | None, *, imports: bool = False) -> None:
         self.answer = answer
@@ -111,7 +111,7 @@ class _Listing:
         return "".join(f"  {self.signs.warn} {word}" for word in words)
 
     def piped_snippet(self, r: Result) -> Iterator[str]:
-        """The code with the numbers of its lines, without the blanks that all of it begins with."""
+        """The code with line numbers, without its common indentation."""
         lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
         told = [line for line in lines if line.strip()]
         margin = min((len(line) - len(line.lstrip()) for line in told), default=0)
@@ -146,7 +146,7 @@ class _Listing:
         Args:
             shown: The line, escaped and perhaps cut.
             line: The line of the file.
-            spans: First character of each word, and the one behind it, in `line`.
+            spans: Start and end of each word, in characters of `line`.
         """
 
         def place(at: int) -> int:
@@ -179,7 +179,7 @@ class _Listing:
             yield self.aside(self.fitting(label.replace("_", " "), shown, total))
 
     def fitting(self, label: str, names: list[str], total: int) -> str:
-        """`callers: A.b, C.d (+3)` with as much as the terminal has room for: first the names lose their beginnings."""
+        """`callers: A.b, C.d (+3)`, as much as the terminal has room for: first the names lose their beginnings."""
         text = ""
         ends = [_TWO_PARTS.sub("", name, count=1) for name in names]
         for some in (names, *(ends[:kept] for kept in range(len(ends), 0, -1))):
@@ -248,7 +248,7 @@ class _Listing:
             yield from explanation(r.explain, r.mode_score, self.layout)
 
     def shadow(self, shadow: dict[str, Any]) -> Iterator[str]:
-        """What another ranking would move: the live rank, the other rank, and the result."""
+        """The results that another ranking would move: the live rank, the other rank, and the result."""
         moves, arrow = shadow["moves"], self.signs.arrow
         yield visible_line(f"shadow {shadow['ranking']}: {plural(len(moves), 'move')}, {shadow['same']:,} the same")
         digits = max((len(str(move[side] or "-")) for move in moves for side in ("live", "shadow")), default=0)
@@ -263,7 +263,7 @@ class _Listing:
             yield self.style(line, "warn")
 
     def notes(self) -> Iterator[str]:
-        """Warnings about the answer, below the last result, where a terminal stops."""
+        """Warnings about the answer, below the last result, where a reader of a terminal looks."""
         warn = self.signs.warn
         if self.answer.confidence is not None and self.answer.confidence.level == "low":
             yield from self.warning(f"{warn} low confidence: {self.answer.confidence.reason}")
@@ -291,14 +291,14 @@ class _Listing:
             yield from cut_lines(self.answer.truncated, self.layout)
 
     def explained_file(self) -> Iterator[str]:
-        """What `--explain-file` adds below the notes."""
+        """The lines of `--explain-file`, below the notes."""
         if self.answer.explain_file is not None:
             from lci_py.render.text.explain import file_lines
 
             yield from file_lines(self.answer.explain_file, self.layout)
 
     def insight(self, *, explain: bool) -> Iterator[str]:
-        """What `--explain` and `--trace` add below the explained file."""
+        """The lines of `--explain` and `--trace`, at the end."""
         if explain and self.answer.plan is not None:
             from lci_py.render.text.explain import plan_lines
 
@@ -326,7 +326,7 @@ def _by_file(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 
 def _short_link(link: GraphLink, r: Result) -> str:
-    """`name:line` of a neighbour in the same file; of another with the name of its file, since the name finds it."""
+    """`name:line` of a neighbour in the same file; for other files also the file's name, which is enough to find it."""
     name = link.qualified_name or link.symbol
     if not name:
         return f"{link.file}"
@@ -374,7 +374,7 @@ def _found_by(r: Result) -> str:
 
 
 def _summary(answer: Answer, layout: Layout) -> list[str]:
-    """The parts of the footer: how many results, the mode, and what --expand added."""
+    """The parts of the footer: the number of results, the mode, and what --expand added."""
     added = sum(result.via is not None for result in answer.results)
     shown = len(answer.results) - added
     head = plural(shown, "result")
@@ -400,15 +400,13 @@ def render(
     explain: bool = False,
     imports: bool = False,
 ) -> None:
-    """Write `answer` to `file`.
+    """Write an answer as text.
 
     Args:
-        answer: What to show.
-        page: Where.
-        snippet_lines: Lines of code per result at most; 0 lists one line per result; None for all of a snippet.
+        snippet_lines: Maximum number of code lines per result; 0 lists one line per result; None for all of a snippet.
         footer: Whether to end with `the best 10 results, more with -n · multiview`.
         explain: Whether to show the plan.
-        imports: Whether to show what the files of the results import, and who imports them.
+        imports: Whether to show the imports and importers of the results' files.
     """
     lines_of_code = snippet_lines != 0
     listing = _Listing(answer, page.layout, snippet_lines, imports=imports)

@@ -1,5 +1,4 @@
-"""The text of definitions: in a pipe the lines of the file below `path:first-last  kind name`, on a terminal with their
-numbers."""
+"""The text of definitions, below `path:first-last  kind name`; on a terminal with line numbers."""
 
 from __future__ import annotations
 
@@ -19,13 +18,11 @@ _TAB = 4
 
 
 def render(answer: ShowAnswer, page: Page, *, numbers: bool = False, footer: bool = True) -> None:
-    """Write an answer as text. No line of the source is cut, also on a terminal.
+    """Write an answer as text. No line of the source is cut, not even on a terminal.
 
     Args:
-        answer: What to show.
-        page: Where.
-        numbers: Whether a pipe gets line numbers, too.
-        footer: Whether to end with how many there are, on a terminal or if some are left out.
+        numbers: Whether to write line numbers to a pipe, too.
+        footer: Whether to end with the number of results, on a terminal or if some are left out.
     """
     layout = page.layout
     for place, item in enumerate(answer.results):
@@ -92,7 +89,7 @@ def _head(item: Shown, layout: Layout) -> str:
 
 
 def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
-    """Of a caller the line of its first call, as in `lci callers`; of a callee that of its definition."""
+    """The callers with the line of their first call, as in `lci callers`; the callees with that of their definition."""
     style = layout.style
     more = f", the first {len(calls.shown)}" if len(calls.shown) < calls.total else ""
     yield style(f"{label}: {calls.total:,}{more}", "dim")
@@ -112,7 +109,7 @@ def _calls(label: str, calls: Calls, layout: Layout) -> Iterator[str]:
 
 
 def _notes(answer: ShowAnswer, layout: Layout) -> Iterator[str]:
-    """What is left out, and how to get it."""
+    """Notes on what is left out, and how to get it."""
     for target, total in answer.totals:
         shown = sum(item.target == target for item in (*answer.results, *answer.dropped))
         if shown and shown < min(total, answer.request.limit):

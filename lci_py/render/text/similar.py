@@ -1,4 +1,4 @@
-"""Similar definitions as text: how like they are, and what of."""
+"""Similar definitions as text, each with its similarity and what that consists of."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text. `footer` says whether to end with how many there are."""
+    """Write an answer as text; `footer` adds the number of results."""
     layout = page.layout
     for one in answer.results:
         if one.twin:

@@ -1,4 +1,4 @@
-"""`lci stats` as text: one table of the logged searches, in all and by mode, intent and day."""
+"""`lci stats` as text: one table of the logged searches, in total and by mode, intent and day."""
 
 from __future__ import annotations
 
@@ -20,12 +20,7 @@ _LEAST = 40
 
 
 def render_stats(found: Mapping[str, Any], page: Page) -> None:
-    """Write what the log of searches says, or how to turn it on.
-
-    Args:
-        found: The object of `lci stats --json`.
-        page: Where.
-    """
+    """Write the statistics (the object of `lci stats --json`), or how to turn the log on."""
     page.lines(_lines(found, page.layout))
 
 

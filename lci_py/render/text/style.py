@@ -48,15 +48,15 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether every character is one that ASCII prints."""
+    """Whether all characters are printable ASCII."""
     return text.isascii() and text.isprintable()
 
 
 def visible(text: str) -> str:
-    """`text` with every control character and every invisible one spelled out, except newline and tab.
+    r"""`text` with every control character and every invisible one spelled out, except newline and tab.
 
-    Joiners (U+200C, U+200D) belong to some scripts and emoji, but unseen they can tell two names apart, so they are
-    spelled out as well. A CRLF line end counts as a newline: a file from Windows would otherwise show ``\\r`` on every
+    Joiners (U+200C, U+200D) belong to some scripts and emoji, but invisibly they can make two names differ, so they are
+    spelled out as well. A CRLF line end counts as a newline: a file from Windows would otherwise show ``\r`` on every
     line.
     """
     text = text.replace("\r\n", "\n")
@@ -75,13 +75,13 @@ def visible_path(path: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A name or a path as a shell takes it."""
+    """A name or a path, quoted for a shell if necessary."""
     shown = visible_line(text)
     return shown if re.fullmatch(_PLAIN, shown) else "'" + shown.replace("'", "'\\''") + "'"
 
 
 def width_of(text: str) -> int:
-    """How many terminal columns `text` takes."""
+    """The number of terminal columns that `text` takes."""
     if text.isascii():
         return len(text)
     import unicodedata  # here, because it takes 1 ms and most code is ASCII
@@ -132,7 +132,7 @@ def signs_for(encoding: str | None) -> Signs:
 
 
 class Style:
-    """Wraps text in ANSI colour codes, or returns it as it is. Not rich: its import takes longer than most queries."""
+    """Adds ANSI colour codes to text, if enabled. Not rich: its import takes longer than most queries."""
 
     def __init__(self, color: bool) -> None:
         self.color = color
@@ -156,11 +156,11 @@ class Layout(NamedTuple):
     tools: bool = False  # for a client of `lci mcp`
 
     def words(self, shell: str, tools: str) -> str:
-        """A hint in the words of the reader."""
+        """A hint for the reader: a shell command, or for a client of `lci mcp` a tool."""
         return tools if self.tools else shell
 
     def id(self, id: str) -> str:
-        """The id of a result behind its name, for a reader who has no JSON to find it in."""
+        """The id of a result, for a reader without JSON."""
         return f"  {id}" if self.tools else ""
 
 
@@ -168,11 +168,10 @@ class Page:
     """A stream to which an answer is written as text, and the layout of its lines."""
 
     def __init__(self, file: IO[str], color: bool = False, width: int | None = None) -> None:
-        """
-        Args:
-            file: Its encoding decides between Unicode and ASCII signs, its type about the words of hints.
-            color: Whether to write ANSI colours.
-            width: Columns of the terminal; None for a pipe, where nothing is cut.
+        """Args:
+        file: Its encoding selects Unicode or ASCII signs, its type the wording of hints.
+        color: Whether to write ANSI colours.
+        width: Columns of the terminal; None for a pipe, where nothing is cut.
         """
         self.file = file
         signs = signs_for(getattr(file, "encoding", None))
@@ -215,12 +214,11 @@ def wrapped(
     *,
     cut: bool = True,
 ) -> Iterator[str]:
-    """Put the words on as many lines as the terminal needs; without a width, on one.
+    """Wrap words over as many lines as the terminal needs; without a width, on one.
 
     Args:
         words: Each stays whole, unless it is longer than a line and `cut`.
         start: The text before the first word, which may hold colour codes.
-        layout: The width, and the sign for a word that is cut.
         hanging: The text before each further line.
         used: Columns that `start` takes; by default those of its characters, so give it if `start` holds colour codes.
         cut: Whether a word that is longer than a line is cut; otherwise the terminal breaks it.
@@ -243,8 +241,6 @@ def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Ite
     no word is cut.
 
     Args:
-        text: The sentence.
-        layout: The width of the terminal.
         hanging: The text before each further line.
         used: Columns of the first line that are taken already.
     """
@@ -252,7 +248,7 @@ def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Ite
 
 
 def listed(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
-    """Like `sentence`, for `method 3 · field 2`, whose items stay on one line."""
+    """As `sentence`, for `method 3 · field 2`, whose items stay on one line."""
     between = f" {layout.signs.dot} "
     items = text.split(between)
     return _filled(text, [*(item + between[:-1] for item in items[:-1]), items[-1]], layout, hanging, used)
@@ -271,7 +267,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def dropped(note: Mapping[str, int]) -> str:
-    """`3 results and 2 snippets`: what `--max-tokens` has left out, as the `truncated` of JSON counts it."""
+    """`3 results and 2 snippets`: what `--max-tokens` has dropped, given the `truncated` of the JSON."""
     counted = {key.removesuffix("_dropped"): count for key, count in note.items() if key != "max_tokens" and count}
     nouns = {"changed": "change"}
     kinds = [plural(count, nouns.get(what, what.removesuffix("s"))) for what, count in counted.items()]
@@ -279,25 +275,25 @@ def dropped(note: Mapping[str, int]) -> str:
 
 
 def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
-    """The sentence that says so."""
+    """The note about what `--max-tokens` has dropped."""
     said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped(note)} dropped"
     yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
 
 
 def goes_on(layout: Layout, shown: int, total: int, offset: int = 0) -> list[str]:
-    """The part of a footer that tells a client of `lci mcp` how to get the results behind those shown, if any."""
+    """The part of a footer that tells a client of `lci mcp` how to get the next results, if any."""
     following = offset + shown
     return [f"offset {following} goes on"] if layout.tools and shown and following < total else []
 
 
 def did_you_mean(name: str, near: Iterable[str]) -> str:
-    """The message for a name that no definition has, with the names that resemble it."""
+    """The message for a name that no definition has, with similar names."""
     names = ", ".join(visible_line(found) for found in near)
     return f"nothing is named {visible_line(repr(name))}" + (f"; did you mean {names}?" if names else "")
 
 
 def footer_line(parts: Iterable[str], info: IndexInfo, layout: Layout) -> str:
-    """The end of an answer, on one line if it fits: its parts, then what its index lacks."""
+    """The footer of an answer, on one line if it fits: its parts, then what its index lacks."""
     said = f" {layout.signs.dot} ".join(filter(None, (*parts, info.advice)))
     lines = listed(said, layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)

@@ -1,4 +1,4 @@
-"""`lci workspace` as text, and what `lci status` says of the repositories of a workspace."""
+"""`lci workspace` as text, and the lines of `lci status` about the repositories of a workspace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROBLEMS = {
 
 
 def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
-    """Write the workspaces with their repositories, or what was added to one or taken out of it."""
+    """Write the workspaces with their repositories, or what was added or removed."""
     layout = page.layout
     if "workspaces" not in found:
         page.lines(_changed(found, layout))
@@ -56,7 +56,7 @@ def _changed(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
 
 
 def repository_rows(repositories: Sequence[Mapping[str, Any]], layout: Layout) -> Iterator[str]:
-    """One line for each: name, folder, and for a status what is indexed of it."""
+    """One line for each: name, folder, and for a status the counts of its index."""
     wide = min(_MAX_NAME, max((width_of(visible_line(one["repository"])) for one in repositories), default=0))
     for one in repositories:
         name = visible_line(one["repository"])
