@@ -170,7 +170,6 @@ class Screen:
             def act(_: KeyPressEvent) -> None:
                 self.picker.message = ""
                 key.act(self)
-                self._follow()
 
             for keys in key.keys:
                 bindings.add(*keys)(act)
