@@ -34,8 +34,10 @@ class Coloured(NamedTuple):
 def coloured(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bool) -> Coloured:
     """The lines around an entry in colours, with the words of the query marked. Raises what `preview` raises."""
     text = preview(engine, entry, words, at_words=at_words)
-    shown = "\n".join(visible(line.expandtabs(4))[:_WIDEST] for line in text.lines)
-    lines = [list(line) for line in _lines(_pieces(shown, text.language))]
+    shown = [visible(line.expandtabs(4))[:_WIDEST] for line in text.lines]
+    # What is above may begin inside of a comment or a string, which would colour it all wrongly.
+    lines: list[list[Piece]] = [[("", line)] for line in shown[: text.above]]
+    lines += _lines(_pieces("\n".join(shown[text.above :]), text.language))
     if words:
         pattern = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))), re.IGNORECASE)
         lines = [list(_marked(line, pattern)) for line in lines]

@@ -27,8 +27,8 @@ ALL_MODES: tuple[Mode | str, ...] = ("multiview", *(mode for mode in MODES if mo
 MOST = 40
 #: Files above the results of a search whose text looks like a path.
 _FEW_FILES = 5
-#: Lines that a preview has above the best one and below it: to colour them takes longer than a search.
-_ABOVE, _BELOW = 60, 140
+#: Lines that a preview has above a definition, below the best line, and between the two: to colour them takes long.
+_ABOVE, _BELOW, _LONGEST = 40, 140, 400
 #: A line behind a name, as for `lci files`.
 _LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
 _PATH = re.compile(r"\S*(?:/\S*|\w\.[A-Za-z]\w{0,5}(?::[0-9:]*)?)")
@@ -45,6 +45,7 @@ class Entry(NamedTuple):
     name: str  # "" for a file, and for lines outside of definitions
     kind: str
     note: str = ""
+    begin: int = 0  # where the definition around `line` begins, if not there
 
 
 class Listed(NamedTuple):
@@ -62,12 +63,14 @@ class Text(NamedTuple):
         lines: They.
         language: Of the file.
         match: The number of the line that matches best.
+        above: How many of the lines are above the definition: no comment and no string goes from them into it.
     """
 
     start: int
     lines: tuple[str, ...]
     language: str
     match: int
+    above: int
 
 
 def search(engine: Engine, text: str, mode: str, filters: Filters) -> Listed:
@@ -90,7 +93,7 @@ def _files(engine: Engine, text: str, filters: Filters, limit: int) -> Listed:
     place = _LINE.fullmatch(text.strip())
     pattern, line = (place[1], int(place[2])) if place else (text.strip().rstrip(":"), 1)
     found = engine.files(FilesRequest(pattern, line, filters, limit))
-    return Listed(tuple(Entry(item.file, line, line, "", FILE_KIND) for item in found.results), found.total)
+    return Listed(tuple(Entry(item.file, line, line, "", FILE_KIND, begin=1) for item in found.results), found.total)
 
 
 def callers(engine: Engine, entry: Entry) -> Listed:
@@ -107,7 +110,7 @@ def _neighbours(answer: GraphAnswer, *, at_call: bool) -> Listed:
     found = []
     for one in answer.neighbours:
         place, line = one.place, one.sites[0] if at_call and one.sites else one.place.line
-        found.append(Entry(place.file, line, line, place.qualified_name or "", place.kind, one.step))
+        found.append(Entry(place.file, line, line, place.qualified_name or "", place.kind, one.step, place.line))
     return Listed(tuple(found), len(found))
 
 
@@ -156,7 +159,8 @@ def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: boo
     Raises:
         LciError: The file is not there any more.
     """
-    start, last = max(1, entry.line - _ABOVE), max(entry.end_line, entry.line)
+    begin = max(entry.begin or entry.line, entry.line - _LONGEST)
+    start, last = max(1, begin - _ABOVE), max(entry.end_line, entry.line)
     answer = engine.show(ShowRequest((Target(entry.file, entry.file, entry.file, (start, last + _BELOW)),)))
     if not answer.results:
         raise LciError(answer.unknown[0].message if answer.unknown else f"{entry.file} is not there")
@@ -164,8 +168,7 @@ def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: boo
     own = lines[entry.line - start : last + 1 - start] if at_words else ()
     counts = [sum(word in line.lower() for word in words) for line in own]
     match = entry.line + counts.index(max(counts)) if counts else entry.line
-    first = max(start, match - _ABOVE)
-    return Text(first, lines[first - start : match + _BELOW - start], answer.results[0].language, match)
+    return Text(start, lines[: match + _BELOW - start], answer.results[0].language, match, begin - start)
 
 
 def words_of(text: str) -> tuple[str, ...]:
