@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import MAX_VALUES, joined_name, kinds_in, marks, spelled_in
+from lci_py.index.shards.filters import MAX_VALUES, kinds_in, marks
 from lci_py.source.stated_values import COMPUTED, code_value
-from lci_py.source.stated_values.names import claimed
 from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 #: A name with more stated values than this is not one setting.
 MAX_PER_NAME = 400
 _CLAIMS = (
-    "SELECT c.joined, f.path, c.line, c.name, c.value, c.how, f.language, s.qualified_name, s.kind, s.build_tag, "
+    "SELECT f.path, c.line, c.name, c.value, c.how, f.language, s.qualified_name, s.kind, s.build_tag, "
     "f.test FROM claims c JOIN files f ON f.id = c.file LEFT JOIN symbols s ON s.id = c.symbol "
     "WHERE {live} AND {condition}"
 )
@@ -41,7 +40,6 @@ _SYMBOLS = (
 class StatedValue(NamedTuple):
     """A place that states the value of a name."""
 
-    key: str  # `source.stated_values.claimed` of the name
     file: str
     line: int
     name: str
@@ -54,26 +52,37 @@ class StatedValue(NamedTuple):
     is_test: bool
 
 
-def stated_values_of(index: SymbolicIndex, keys: Iterable[str]) -> dict[str, list[StatedValue]]:
-    """All stated values of names: key to places by path and line. Keys with more than `MAX_PER_NAME` are left out."""
+def stated_values_of(index: SymbolicIndex, names: Iterable[str]) -> dict[str, list[StatedValue]]:
+    """All stated values of some names: name -> places by path and line. Leaves out names of more than `MAX_PER_NAME`.
+
+    Raises:
+        DamagedIndexError: A row is not what was written.
+    """
     found: dict[str, list[StatedValue]] = defaultdict(list)
-    wanted = sorted(set(keys))
-    for start in range(0, len(wanted), MAX_VALUES // 4):
-        some = wanted[start : start + MAX_VALUES // 4]
-        for row in _select(index, _CLAIMS, f"c.joined IN ({marks(some)})", some):
-            made = _claim(row)
-            found[made.key].append(made)
-        spelled = [text for key in some for text in (key, f"default{key}", f"{key}default")]
-        chosen, spellings = set(some), set(spelled)
-        for row in _select(index, _SYMBOLS, spelled_in(spelled), ()):
-            constant = _constant(row, spellings)
-            if constant is not None and constant.key in chosen:
-                found[constant.key].append(constant)
-    return {key: sorted(rows, key=_place) for key, rows in sorted(found.items()) if len(rows) <= MAX_PER_NAME}
+    wanted = sorted(set(names))
+    for start in range(0, len(wanted), MAX_VALUES):
+        some = wanted[start : start + MAX_VALUES]
+        rows = [_claim(row) for row in _select(index, _CLAIMS, f"c.name IN ({marks(some)})", some)]
+        constants = map(_constant, _select(index, _SYMBOLS, f"s.name IN ({marks(some)})", some))
+        for row in (*rows, *filter(None, constants)):
+            found[row.name].append(row)
+    return {name: sorted(rows, key=_place) for name, rows in sorted(found.items()) if len(rows) <= MAX_PER_NAME}
 
 
-def keys_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set[str]:
-    """The keys of the values stated in ranges of lines, each a path, first and last line."""
+def repeated_keys(index: SymbolicIndex) -> list[StatedValue]:
+    """The keys that code gives twice, by path and line; the value is how many lines up the first one is.
+
+    Raises:
+        DamagedIndexError: A row is not what was written.
+    """
+    rows = [_claim(row) for row in _select(index, _CLAIMS, "c.how = 'twice'", ())]
+    if not all(row.value.isdecimal() and int(row.value) < row.line for row in rows):
+        raise DamagedIndexError("the symbolic shard has a key whose first place is not in its file")
+    return sorted(rows, key=_place)
+
+
+def names_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set[str]:
+    """The names whose values are stated in some ranges of lines, each a path, first and last line."""
     found: set[str] = set()
     sql = _CLAIMS.format(live="{live}", condition="c.file = ? AND c.line BETWEEN ? AND ?")
     for path, first, last in sorted(set(places))[:MAX_VALUES]:
@@ -81,7 +90,7 @@ def keys_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set
             file = _file_at(segment, path)
             if file is not None:
                 rows = segment.execute(sql.format(live=segment.live), [file, first, last])
-                found.update(_claim(tuple(row)).key for row in rows)
+                found.update(_claim(tuple(row)).name for row in rows)
     return found
 
 
@@ -99,18 +108,18 @@ def _file_at(segment: Segment, path: str) -> int | None:
     return None
 
 
-def disputable_keys(index: SymbolicIndex) -> set[str]:
-    """The keys whose values could disagree: not only code states one."""
+def disputable_names(index: SymbolicIndex) -> set[str]:
+    """The names whose stated values could disagree: those of which not only code states one."""
     found: set[str] = set()
     for segment in index.segments:
         sql = (
-            f"SELECT DISTINCT c.joined FROM claims c JOIN files f ON f.id = c.file WHERE {segment.live} "
-            "AND c.how NOT IN ('default', 'option', 'beside')"
+            f"SELECT DISTINCT c.name FROM claims c JOIN files f ON f.id = c.file WHERE {segment.live} "
+            "AND c.how NOT IN ('default', 'option', 'beside', 'twice')"
         )
-        for (key,) in segment.execute(sql):
-            if not isinstance(key, str):
+        for (name,) in segment.execute(sql):
+            if not isinstance(name, str):
                 raise DamagedIndexError(f"{segment.name}: a claim without a name")
-            found.add(key)
+            found.add(name)
     return found
 
 
@@ -127,25 +136,23 @@ def _checked(row: Sequence[Any], texts: Sequence[int], line: int) -> None:
 
 
 def _claim(row: Sequence[Any]) -> StatedValue:
-    key, path, line, name, value, how, language, qualified_name, kind, build_tag, test = row
-    _checked(row, (0, 1, 3, 4, 5, 6), 2)
+    path, line, name, value, how, language, qualified_name, kind, build_tag, test = row
+    _checked(row, (0, 2, 3, 4, 5), 1)
     return StatedValue(
-        key, path, line, name, value, how, language, str(qualified_name or ""), str(kind or ""),
+        path, line, name, value, how, language, str(qualified_name or ""), str(kind or ""),
         conditioned=build_tag is not None, is_test=bool(test),
     )  # fmt: skip
 
 
-def _constant(row: Sequence[Any], spellings: set[str]) -> StatedValue | None:
-    """The value of a definition; None if it has none, or has none of these spellings."""
+def _constant(row: Sequence[Any]) -> StatedValue | None:
+    """The value of a definition; None if it has none."""
     path, line, name, signature, language, qualified_name, kind, build_tag, test = row
     _checked(row, (0, 2, 4, 5, 6), 1)
-    if joined_name(kind, name) not in spellings:
-        return None
     value = code_value(language, kind, name, str(signature or ""))
     if not value:
         return None
     return StatedValue(
-        claimed(name), path, line, name, value, "code", language, qualified_name, kind,
+        path, line, name, value, "code", language, qualified_name, kind,
         conditioned=build_tag is not None, is_test=bool(test),
     )  # fmt: skip
 

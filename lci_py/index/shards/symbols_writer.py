@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.index.shards.filters import KIND_NUMBER, joined_name, own_name, spelling
-from lci_py.source.stated_values import claimed
 from lci_py.source.text.name_parts import written
 from lci_py.types.search import KINDS
 
@@ -57,7 +56,7 @@ CREATE TABLE texts (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind INTEGER NOT NULL, owner TEXT NOT NULL,
   name TEXT NOT NULL, value TEXT NOT NULL, within INTEGER NOT NULL, place INTEGER, holder TEXT);
 CREATE TABLE marks (file INTEGER PRIMARY KEY, marks BLOB NOT NULL);
-CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, joined TEXT NOT NULL, name TEXT NOT NULL,
+CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, name TEXT NOT NULL,
   value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
 CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
   last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
@@ -72,7 +71,7 @@ CREATE INDEX symbols_placed ON definitions (file) WHERE kind = {KIND_NUMBER["mod
 CREATE INDEX calls_name ON calls (name);
 CREATE INDEX texts_text ON texts (text);
 CREATE INDEX imports_file ON imports (file);
-CREATE INDEX claims_joined ON claims (joined);
+CREATE INDEX claims_name ON claims (name);
 CREATE INDEX claims_file ON claims (file);
 CREATE INDEX stored_slot ON stored (name, owner);
 CREATE INDEX bases_last ON bases (last);
@@ -125,10 +124,10 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
             ((i, record.extract.marks) for i, record in enumerate(rows.records) if record.extract.marks),
         )
         db.executemany(
-            "INSERT INTO claims VALUES (?,?,?,?,?,?,?)",
+            "INSERT INTO claims VALUES (?,?,?,?,?,?)",
             (
-                (i, rows.first_symbol[i] + c.symbol if c.symbol >= 0 else None, claimed(c.name), c.name, c.value,
-                 c.line, c.how)
+                (i, rows.first_symbol[i] + c.symbol if c.symbol >= 0 else None, c.name, c.value, c.line,
+                 c.how)
                 for i, record in enumerate(rows.records)
                 for c in record.extract.claims
             ),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Each relation in a few words; docs/conflicts.md says more.
 _MEANING = {
     "overlap": "both can hold at once",
-    "duplicate": "twice in one scope, under one condition: an error, or the first one is lost",
+    "duplicate": "twice in one scope, under one condition: an error, or one of them is lost",
     "fallback": "one stands in where the other cannot be had",
     "variant": "a build, a platform or a flag takes one of them",
     "branch": "branches define it differently",

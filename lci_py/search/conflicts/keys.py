@@ -1,15 +1,16 @@
-"""Duplicate keys in one file, of which programs silently keep one: JSON, YAML, properties, Make, protobuf.
-
-These files are read on demand, as those with versions are.
-"""
+"""Keys that are given twice, of which one is lost: those of code, which the index has, and those of JSON, YAML,
+properties, TOML, Make and protobuf, which are read when somebody asks, as versions are."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.index.shards.stated_values import repeated_keys
 from lci_py.source.stated_values.file_roles import is_elsewhere
 from lci_py.source.text.patterns import lazily
+from lci_py.types.conflicts import Conflict
+from lci_py.types.search import DefinitionSite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,13 +29,16 @@ _PROTO = lazily(r"\b(message|oneof|enum|extend|service|rpc|option)\b[^{};]*\{|\{
 _PROTO_COMMENT = lazily(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
 
 
+#: The kind of these conflicts, and the language of files without a grammar: what knows grammars is slow to import.
+KEY, TEXT = "key", "text"
+
+
 class Twice(NamedTuple):
     """A duplicate key, and its lines."""
 
     name: str
     first: int
     second: int
-    effect: str  # what a second one does
 
 
 def reads(path: str) -> bool:
@@ -47,7 +51,10 @@ def reads(path: str) -> bool:
 def _reader(base: str) -> Callable[[str], Iterator[Twice]] | None:
     if base in ("makefile", "gnumakefile") or base.endswith(".mk"):
         return _make
-    suffixes = {"json": _json, "yml": _yaml, "yaml": _yaml, "properties": _properties, "proto": _proto}
+    if base.startswith(".env") or base.endswith(".env"):
+        return _properties
+    suffixes = {"json": _json, "yml": _yaml, "yaml": _yaml, "properties": _properties, "toml": _tables,
+                "ini": _tables, "proto": _proto}  # fmt: skip
     return suffixes.get(base.rpartition(".")[2]) if "." in base else None
 
 
@@ -79,7 +86,7 @@ def _json(text: str) -> Iterator[Twice]:
             line = text.count("\n", 0, found.start()) + 1
             names[-1] = token[1:-1]
             if token in seen and token != '"//"':
-                yield Twice(".".join(filter(None, names)), seen[token], line, "the last one counts")
+                yield Twice(".".join(filter(None, names)), seen[token], line)
             seen.setdefault(token, line)
 
 
@@ -107,7 +114,7 @@ def _yaml(text: str) -> Iterator[Twice]:
         key = found["key"].strip("\"'")
         seen = stack.pop()[2] if stack and stack[-1][0] == at else {}
         if key in seen:
-            yield Twice(".".join([*(name for _, name, _ in stack), key]), seen[key], number, "the last one counts")
+            yield Twice(".".join([*(name for _, name, _ in stack), key]), seen[key], number)
         seen.setdefault(key, number)
         stack.append((at, key, seen))
         if _BLOCK.search(found["value"]):
@@ -124,8 +131,26 @@ def _properties(text: str) -> Iterator[Twice]:
         continued = line.endswith("\\")
         if found is not None:
             if found[1] in seen:
-                yield Twice(found[1], seen[found[1]], number, "the last one counts")
+                yield Twice(found[1], seen[found[1]], number)
             seen.setdefault(found[1], number)
+
+
+def _tables(text: str) -> Iterator[Twice]:
+    """Keys of TOML and INI: at the left margin, each below the head of its table."""
+    seen: dict[str, int] = {}
+    closing = ""  # what ends a value over several lines
+    for number, line in enumerate(text.split("\n"), 1):
+        if closing:
+            closing = "" if closing in line else closing
+        elif line.startswith("["):
+            seen = {}
+        elif not line[:1].isspace() and (found := _PROPERTY.match(line)):
+            if found[1] in seen:
+                yield Twice(found[1], seen[found[1]], number)
+            seen.setdefault(found[1], number)
+            value = line[found.end() :].strip()
+            closing = next((sign for sign in ('"""', "'''") if value.startswith(sign) and sign not in value[3:]), "")
+            closing = "]" if value.startswith("[") and value.count("[") > value.count("]") else closing
 
 
 def _make(text: str) -> Iterator[Twice]:
@@ -140,7 +165,7 @@ def _make(text: str) -> Iterator[Twice]:
         if found is None or depth or not "".join(lines[number : number + 1]).startswith("\t"):
             continue  # without a recipe it only adds what the target needs
         if found[1] in seen:
-            yield Twice(found[1], seen[found[1]], number, "the last recipe counts")
+            yield Twice(found[1], seen[found[1]], number)
         seen.setdefault(found[1], number)
 
 
@@ -159,32 +184,33 @@ def _proto(text: str) -> Iterator[Twice]:
             line = text.count("\n", 0, found.start(3)) + 1
             seen = stack[-1][1]
             if found[3] in seen:
-                yield Twice(f"{found[2]} = {found[3]}", seen[found[3]], line, "protoc rejects it")
+                yield Twice(f"{found[2]} = {found[3]}", seen[found[3]], line)
             seen.setdefault(found[3], line)
 
 
 def all_of(
-    snapshot: Snapshot, passes: Callable[[str], bool], is_new: Callable[[str, str, str], bool] | None
-) -> tuple[dict[str, Any], ...]:
-    """All duplicate keys, as entries of the envelope's `conflicts`.
+    snapshot: Snapshot, passes: Callable[..., bool], is_new: Callable[[str, str, str], bool] | None
+) -> Iterator[Conflict]:
+    """All keys that are given twice.
 
     Args:
-        passes: Whether a file is looked at, by its path.
-        is_new: Whether a file did not have the duplicate before, by path, `key` and name; None for all.
+        snapshot: The open index.
+        passes: What file, language, kind, symbol and qualified name have to be.
+        is_new: Whether a file did not have it before, by path, `key` and name; None if it does not matter.
     """
-    found = []
-    for path in [path for path in snapshot.symbols.paths() if reads(path) and passes(path)][:_MAX_FILES]:
+    rows = [
+        (row.file, row.language, row.qualified_name, Twice(row.name, row.line - int(row.value), row.line))
+        for row in repeated_keys(snapshot.symbols)
+        if not row.is_test
+    ]
+    for path in [path for path in snapshot.symbols.paths() if reads(path)][:_MAX_FILES]:
         text = b"\n".join(snapshot.reader.some(path, 1, _MAX_LINES + 1))
-        if len(text) > _MAX_BYTES or text.count(b"\n") >= _MAX_LINES:
-            continue
-        found += [
-            {
-                "conflict_type": "direct-contradiction",
-                "sources": list(dict.fromkeys((f"{path}:{one.first}", f"{path}:{one.second}"))),
-                "recommended_resolution": "escalate-to-user",
-                "reasoning": f"{one.name} is given in {path}:{one.first} and again in line {one.second}: {one.effect}.",
-            }
-            for one in twice(path, text.decode("utf-8", "replace"))
-            if is_new is None or is_new(path, "key", one.name)
-        ]
-    return tuple(found)
+        if len(text) <= _MAX_BYTES and text.count(b"\n") < _MAX_LINES:
+            rows += [(path, TEXT, "", one) for one in twice(path, text.decode("utf-8", "replace"))]
+    branch = snapshot.manifest.branch
+    for file, language, owner, one in rows:
+        name = f"{owner}.{one.name}" if owner else one.name
+        asked = {"file": file, "language": language, "kind": KEY, "symbol": one.name, "qualified_name": name}
+        if passes(**asked) and (is_new is None or is_new(file, KEY, one.name)):
+            sites = (DefinitionSite(file, line, branch, None, "duplicate") for line in (one.first, one.second))
+            yield Conflict(one.name, name, KEY, language, "duplicate", tuple(sites))

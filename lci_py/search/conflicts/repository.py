@@ -7,7 +7,9 @@ from collections import Counter, defaultdict
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from lci_py.index.shards.filters import row_test
 from lci_py.search.answer.results import index_info
+from lci_py.search.conflicts import keys
 from lci_py.search.conflicts.branches import of_branches
 from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over, undecided
 from lci_py.search.conflicts.logic import witness
@@ -55,6 +57,8 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
 
         added = since(snapshot, request.since)
         found = [one for one in found if added.adds(one)]
+    if not request.relations or "duplicate" in request.relations:
+        found += keys.all_of(snapshot, row_test(request.filters, request.name), added and added.has_version)
     found, left_out = _listed(snapshot, request, found)
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(

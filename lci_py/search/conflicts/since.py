@@ -140,7 +140,10 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
     """Collect the definitions and stated values of a file."""
     language = detect(path, data[:HEAD_BYTES])
     flags = tuple(snapshot.manifest.settings.get("feature_flags", ()))
-    symbols = define_data(path, data, language, flags=flags).symbols if language != TEXT else ()
+    record = define_data(path, data, language, flags=flags) if language != TEXT else None
+    symbols = record.symbols if record is not None else ()
+    if record is not None:
+        before.update((keys.KEY, claim.name, path) for claim in record.claims)
     for symbol in symbols:
         old[symbol.qualified_name, symbol.kind, symbol.build_tag] += 1
         if symbol.kind in VALUED_KINDS:
@@ -149,7 +152,7 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
         text = data.decode("utf-8", "replace")
         before.update((one.subject, one.value, path) for one in versions.stated(path, text))
     if keys.reads(path):
-        before.update(("key", one.name, path) for one in keys.twice(path, data.decode("utf-8", "replace")))
+        before.update((keys.KEY, one.name, path) for one in keys.twice(path, data.decode("utf-8", "replace")))
     before.update((claim.name, claim.value, claim.how) for claim in claims_of(language, path, data, symbols))
 
 

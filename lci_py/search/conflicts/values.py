@@ -1,7 +1,8 @@
 """Decides which places contradict each other on the value of a setting or constant: the rule of docs/conflicts.md.
 
-Precision comes first: what is not clearly about one thing is ignored. A configuration file that sets another value than
-the default is no contradiction; a document that states another default than the code does is one.
+Precision comes first: names have to be spelled alike, and what is not clearly about one thing is passed over. A
+configuration file that sets another value than the default contradicts nothing; a document that says another default
+than the code does.
 """
 
 from __future__ import annotations
@@ -12,19 +13,13 @@ from typing import TYPE_CHECKING, Any
 from lci_py.index.shards.filters import path_test, row_test
 from lci_py.index.shards.stated_values import (
     StatedValue,
-    disputable_keys,
+    disputable_names,
     is_computed,
-    keys_in,
+    names_in,
     stated_values_of,
 )
-from lci_py.source.stated_values.file_roles import (
-    documented_folder,
-    is_configuration,
-    is_documentation,
-    is_elsewhere,
-    is_template,
-)
-from lci_py.source.stated_values.names import claimed, is_capital, is_flag, is_secret, is_specific, last_part
+from lci_py.source.stated_values.file_roles import documented_folder, is_documentation, is_elsewhere, is_template
+from lci_py.source.stated_values.names import is_capital, is_flag, is_secret, is_specific
 from lci_py.source.stated_values.values import agree, read, word
 
 if TYPE_CHECKING:
@@ -37,17 +32,10 @@ _NAMED_KINDS = frozenset(("constant", "variable", "field", "property", "enum_mem
 
 
 def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
-    """The contradictions between claims on one name, as entries of the envelope's `conflicts`.
-
-    Args:
-        claims: All claims with one key (`source.stated_values.claimed`); several names may share it.
-    """
+    """Where the claims on one name contradict each other, as entries of the envelope's `conflicts`."""
     usable = [row for row in claims if not _passed_over(row)]
     code = [row for row in usable if row.how in ("code", "default", "option")]
-    written = [
-        row for row in usable if row.how in ("prose", "commented") or (row.how == "config" and is_template(row.file))
-    ]
-    return [*_beside(usable), *(entry for rows in _alike(written) for entry in _against_code(rows, code))]
+    return [*_beside(usable), *(entry for rows in _alike(usable) if (entry := _against_code(rows, code)) is not None)]
 
 
 def _beside(rows: Sequence[StatedValue]) -> Iterator[dict[str, Any]]:
@@ -57,8 +45,8 @@ def _beside(rows: Sequence[StatedValue]) -> Iterator[dict[str, Any]]:
         if said.how == "comment" and (said.file, said.line, said.value) not in shown:
             shown.add((said.file, said.line, said.value))
             for code in rows:
-                if code.how == "beside" and (code.file, code.name) == (said.file, said.name):
-                    yield _entry(said.name, [code], [said])
+                if code.how == "beside" and code.file == said.file:
+                    yield _entry([code], [said])
                     break
 
 
@@ -66,16 +54,20 @@ def _passed_over(row: StatedValue) -> bool:
     """Whether a place is no evidence of what holds in this project."""
     if row.is_test or row.conditioned or is_elsewhere(row.file) or is_secret(row.name, row.value):
         return True
-    if row.how == "code":
-        return is_documentation(row.file) or row.name.startswith("__")
-    return False
+    if row.how != "code":
+        return False
+    in_table = "default" in row.qualified_name.rpartition(".")[0].lower()
+    # What a build sets, a `#define` does not tell.
+    return is_documentation(row.file) or row.kind == "macro" or not (in_table or is_capital(row.name))
 
 
 def _alike(rows: Iterable[StatedValue]) -> list[list[StatedValue]]:
-    """The rows grouped by name, kind of place, subject and value, in the order of each group's first row."""
-    groups: dict[tuple[str, str, str], list[list[StatedValue]]] = {}
+    """What documents and templates of a configuration say, by what they are about, and by value."""
+    groups: dict[tuple[str, str], list[list[StatedValue]]] = {}
     for row in rows:
-        by_value = groups.setdefault((row.name, row.how, documented_folder(row.file)), [])
+        if row.how not in ("prose", "commented") and not (row.how == "config" and is_template(row.file)):
+            continue
+        by_value = groups.setdefault((row.how, documented_folder(row.file)), [])
         same = next((group for group in by_value if agree(group[0].value, row.value)), None)
         if same is None:
             by_value.append([row])
@@ -84,70 +76,29 @@ def _alike(rows: Iterable[StatedValue]) -> list[list[StatedValue]]:
     return [group for by_value in groups.values() for group in by_value]
 
 
-# --- documents against code ---------------------------------------------------------------------------------------
-
-
-def _against_code(said: Sequence[StatedValue], code: Sequence[StatedValue]) -> list[dict[str, Any]]:
-    """Documents and configuration templates that state another value of a name than the code."""
-    name, value = said[0].name, said[0].value
-    # What a build sets, a `#define` does not tell; and packages/a/README.md says nothing of packages/b.
-    folder = documented_folder(said[0].file)
-    near = [row for row in code if row.kind != "macro" and (not folder or row.file.startswith(f"{folder}/"))]
-    rows = _meant(name, near)
-    literal = [row for row in rows if not is_computed(row)]
-    lines = {(row.file, row.line) for row in literal if row.how == "default"}
-    if any(is_computed(row) and (row.file, row.line) not in lines for row in rows):
-        return []
-    if any(_is_placeholder(row) for row in literal) or not any(_is_evidence(name, row) for row in literal):
-        return []
-    if any(agree(value, row.value) is not False or not agree(literal[0].value, row.value) for row in literal):
-        return []
+def _against_code(said: Sequence[StatedValue], code: Sequence[StatedValue]) -> dict[str, Any] | None:
+    """What documents, or templates of a configuration, say of a name that the code gives another value."""
+    value, folder = said[0].value, documented_folder(said[0].file)  # packages/a/README.md says nothing of packages/b
+    near = [row for row in code if not folder or row.file.startswith(f"{folder}/")]
+    rows = [row for row in near if row.how == "default"] or near
+    if not rows or any(is_computed(row) or _is_placeholder(row) for row in rows):
+        return None
+    if any(agree(value, row.value) is not False or not agree(rows[0].value, row.value) for row in rows):
+        return None
     if said[0].how != "prose" and (
         # An example of what is off by default, a place holder, or a key that may be anybody's.
-        _is_nothing(literal[0].value)
-        or _mismatch(value, literal[0].value) != "numeric-mismatch"
-        or not (is_capital(name) or all(row.how == "option" for row in literal))
+        _is_nothing(rows[0].value)
+        or _mismatch(value, rows[0].value) != "numeric-mismatch"
+        or not (is_capital(rows[0].name) or all(row.how == "option" for row in rows))
     ):
-        return []
-    return [_entry(name, literal, said)]
-
-
-def _meant(name: str, code: Sequence[StatedValue]) -> list[StatedValue]:
-    """The places in code that a name in a document refers to."""
-    if is_flag(name):
-        return [row for row in code if is_flag(row.name) and row.name.lstrip("-") == name.lstrip("-")]
-    if name != last_part(name):
-        return [row for row in code if row.name == name or _is_member(name, row)] or _meant(last_part(name), code)
-    exact = [row for row in code if (row.name == name or row.how == "option") and not is_flag(row.name)]
-    if is_capital(name):
-        variables = [row for row in exact if row.how == "default"]
-        return variables or [row for row in exact if row.how == "code"]
-    return exact
-
-
-def _is_member(name: str, row: StatedValue) -> bool:
-    """Whether a name in a document is a definition's qualified name or the end of one."""
-    return f".{row.qualified_name}".endswith(f".{name}")
-
-
-def _is_evidence(name: str, row: StatedValue) -> bool:
-    """Whether a place in code can contradict a document on its own. A member that merely has the name of a setting may
-    be another thing: it can only confirm the document.
-    """
-    if row.how in ("default", "option") or is_capital(row.name):
-        return True
-    # A property of an object may be anybody's: `output.format` is one of the program and one of its bundler.
-    if name != last_part(name) and row.kind != "property" and _is_member(name, row):
-        return True
-    return row.how == "code" and is_configuration(row.file, row.qualified_name.rpartition(".")[0])
+        return None
+    return _entry(rows, said)
 
 
 def _is_placeholder(row: StatedValue) -> bool:
     """Whether a value stands for "not set" rather than for itself."""
     value = read(row.value)
-    if value is None or value.kind != "number":
-        return False
-    return value.number == -1 or (value.number == 0 and row.how == "code" and not is_capital(row.name))
+    return value is not None and value.kind == "number" and value.number == -1
 
 
 def _is_number(form: str) -> bool:
@@ -165,14 +116,14 @@ def _mismatch(one: str, other: str) -> str:
     return "numeric-mismatch" if _is_number(one) and _is_number(other) else "direct-contradiction"
 
 
-def _entry(name: str, code: Sequence[StatedValue], said: Sequence[StatedValue]) -> dict[str, Any]:
-    """An entry of the envelope: the code is right, and the other statements are to be corrected."""
+def _entry(code: Sequence[StatedValue], said: Sequence[StatedValue]) -> dict[str, Any]:
+    """An entry of the envelope: the code decides, and what is said of it is to be mended."""
     places = [*code[:_MAX_PLACES], *said[:_MAX_PLACES]]
     first, second = code[0], said[0]
     verb = "has" if second.how in ("config", "commented") else "says"
     where = f"its comment in {_cited(second)}" if second.how == "comment" else _cited(second)
     where = "the same line" if _cited(first) == _cited(second) else where
-    noun = f"the default of {name}" if is_flag(name) or "code" not in (first.how, second.how) else name
+    noun = f"the default of {first.name}" if is_flag(first.name) or first.how != "code" else first.name
     return {
         "conflict_type": _mismatch(first.value, second.value),
         "sources": list(dict.fromkeys(_cited(row) for row in places)),
@@ -189,16 +140,14 @@ def _cited(row: StatedValue) -> str:
 
 
 def for_results(snapshot: Snapshot, query: str, results: Sequence[Result]) -> tuple[dict[str, Any], ...]:
-    """The disagreements that concern a search: about constants and settings among its results, in their lines, and
-    about the name that the query is.
-    """
-    keys = {claimed(result.symbol) for result in results if result.symbol and result.kind in _NAMED_KINDS}
-    words = query.split()
+    """The disagreements that concern a search: on constants and settings among its results, in their lines, and on the
+    name that the query is."""
+    names = {result.symbol for result in results if result.symbol and result.kind in _NAMED_KINDS}
+    words = [word.strip("\"'`") for word in query.split()]
     if len(words) <= 3:
-        keys |= {claimed(word.strip("\"'`")) for word in words if is_specific(word.strip("\"'`"))}
-    keys |= keys_in(snapshot.symbols, ((result.file, result.line, result.end_line) for result in results))
-    keys.discard("")
-    return tuple(entry for rows in stated_values_of(snapshot.symbols, keys).values() for entry in disagreements(rows))
+        names |= {word for word in words if is_specific(word)}
+    names |= names_in(snapshot.symbols, ((result.file, result.line, result.end_line) for result in results))
+    return tuple(entry for rows in stated_values_of(snapshot.symbols, names).values() for entry in disagreements(rows))
 
 
 def all_of(
@@ -211,13 +160,15 @@ def all_of(
     """All disagreements of a repository with a place that passes the filters, by name.
 
     Args:
-        name: A name, qualified name or glob, perhaps after `FILE::`; "" for any.
-        is_new: A further condition on one of the places; None for none.
-        has_version: The same for a file with a version or a duplicate key, by path, subject and value.
+        snapshot: The open index.
+        filters: What one of the places has to be.
+        name: A name, qualified name or glob, `FILE::` before it; "" for any.
+        is_new: What one of the places has to be as well; None if it does not matter.
+        has_version: The same of a file that states a version, by path, subject and value.
     """
     passes = row_test(filters, name)
     found = []
-    for rows in stated_values_of(snapshot.symbols, disputable_keys(snapshot.symbols)).values():
+    for rows in stated_values_of(snapshot.symbols, disputable_names(snapshot.symbols)).values():
         cited = {_cited(row): row for row in rows}
         for entry in disagreements(rows):
             if is_new is not None and not any(is_new(row) for row in rows if _cited(row) in entry["sources"]):
@@ -226,10 +177,9 @@ def all_of(
                 found.append(entry)
     if name or filters.lang or filters.kind or filters.name or filters.parent:
         return tuple(found)
-    from lci_py.search.conflicts import keys, versions
+    from lci_py.search.conflicts import versions
 
-    inside = path_test(filters) or bool
-    return (*found, *versions.all_of(snapshot, inside, has_version), *keys.all_of(snapshot, inside, has_version))
+    return (*found, *versions.all_of(snapshot, path_test(filters) or bool, has_version))
 
 
 def _passes(passes: Callable[..., bool], row: StatedValue) -> bool:
@@ -237,6 +187,6 @@ def _passes(passes: Callable[..., bool], row: StatedValue) -> bool:
         file=row.file,
         language=row.language,
         kind=row.kind if row.how == "code" else "",
-        symbol=last_part(row.name),
+        symbol=row.name.rpartition(".")[2],
         qualified_name=row.qualified_name or row.name,
     )

@@ -21,6 +21,7 @@ from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
 from lci_py.source.extract.type_hints import AnonymousScopes, Narrowed, bound_names, outline, tests_of, types_of
 from lci_py.source.stated_values import claims_of
+from lci_py.source.stated_values.repeated_keys import repeated_keys
 from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
 from lci_py.source.syntax.languages import TEXT, decodable, is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
@@ -101,7 +102,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         ),
         stored=tuple(stored),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
-        claims=tuple(claims_of(language, path, source, symbols)),
+        claims=(*claims_of(language, path, source, symbols), *repeated_keys(path, language, captured, finder)),
         flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
         chunks=chunks,
         has_errors=parsed.has_errors,
@@ -114,7 +115,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
 def definitions(
     path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
 ) -> Extract:
-    """Only the symbols that `extract` finds, with its `limit` unless that concerns chunks. Arguments as there.
+    """Only the symbols that `extract` finds, and keys that are given twice, with its `limit` unless that concerns chunks.
+    Arguments as there.
 
     Raises:
         OutOfTime: The parser took too long.
@@ -132,7 +134,8 @@ def definitions(
     symbols = own_digests(
         language, captured, reader.symbols, Anonymous(flow.spans) if flow is not None and flow.spans else None
     )
-    return Extract(language, "", symbols=tuple(reader.with_tables(symbols)), limit=limit)
+    claims = tuple(repeated_keys(path, language, captured, reader.finder))
+    return Extract(language, "", symbols=tuple(reader.with_tables(symbols)), claims=claims, limit=limit)
 
 
 def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", path: str = "") -> Extract:

@@ -2,7 +2,7 @@
 
 A claim is a name, a literal value and a place. The value of a constant is part of its signature, which is in the index
 anyway, so `code_value` reads it on demand. Claims of all other places are collected when the file is indexed.
-`search.conflicts.values` decides which claims contradict each other.
+`search.conflicts.values` decides which claims on one name, spelled alike, contradict each other.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.file_roles import CODE, PROSE, place_kind
-from lci_py.source.stated_values.names import claimed, is_secret, is_specific
+from lci_py.source.stated_values.names import is_secret, is_specific
 from lci_py.source.stated_values.values import COMPUTED, code_value
 
 if TYPE_CHECKING:
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 
     from lci_py.types.source import Claim, Symbol
 
-__all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claimed", "claims_of", "code_value", "is_specific", "place_kind"]
+__all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claims_of", "code_value", "is_specific", "place_kind"]
 
 #: Kinds of places that state a value: a constant (read from its signature, never stored); the default of an environment
 #: variable or a flag; a field of a table of defaults; a line of a template of a configuration;
-#: one that is commented out there; a sentence or a table; a comment, and what the code beside it says otherwise.
-HOW = ("code", "default", "option", "config", "commented", "prose", "comment", "beside")
+#: one that is commented out there; a sentence or a table; a comment, and what the code beside it says otherwise; a key
+#: that is given twice (`repeated_keys`).
+HOW = ("code", "default", "option", "config", "commented", "prose", "comment", "beside", "twice")
 #: Their names are qualified by what they belong to.
 _OWNED = frozenset(("comment", "beside"))
 MAX_CLAIMS = 2_000
@@ -49,9 +50,7 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
         from lci_py.source.stated_values import code_defaults, comments
 
         found += code_defaults.defaults(language, source)
-        found += [
-            *comments.contradicted(language, source, symbols, found),
-        ]
+        found += list(comments.contradicted(language, source, symbols, found))
     else:
         from lci_py.source.stated_values.documents import settings, statements
 

@@ -55,9 +55,3 @@ def documented_folder(path: str) -> str:
 def is_documentation(path: str) -> bool:
     """Whether a file is in a documentation folder, where code only shows how something is used."""
     return bool(_pattern("documents").search(path))
-
-
-def is_configuration(path: str, scope: str) -> bool:
-    """Whether code is about settings, by the name of its file or of its enclosing scope."""
-    base = path.rpartition("/")[2].partition(".")[0]
-    return bool(_pattern("settings").search(base) or _pattern("settings").search(scope))

@@ -1,33 +1,19 @@
-"""Names of settings: which are specific enough to compare, and the normal form of their spellings."""
+"""Names of settings: which are specific enough to compare."""
 
 from __future__ import annotations
 
 import re
 
 from lci_py.source.text.patterns import lazily
-from lci_py.source.text.words import joined, parts
+from lci_py.source.text.words import parts
 
-_LAST = lazily(r"[^.:#/]+$")
 _CAPITALS = lazily(r"_*[A-Z][A-Z0-9_]*$")
 _FLAG = lazily(r"--?[A-Za-z]")
-#: A constant that holds the default of an option: DEFAULT_MAX_SIZE, max_size_default.
-_DEFAULT = lazily(r"^default(?=.{4})|(?<=.{4})default$")
 _ALWAYS_SECRET = frozenset(
     "pass passwd password passphrase pwd pin secret secrets credential credentials apikey passcode".split()
 )
 _MAYBE_SECRET = frozenset("key keys token tokens auth salt cert signature dsn webhook cookie private bearer".split())
 _LONG_TOKEN = lazily(r"(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9+/=_-]{20,}$")
-
-
-def last_part(name: str) -> str:
-    """`timeout` of `Config.timeout` and `a::b#timeout`."""
-    found = _LAST.search(name)
-    return found.group() if found else name
-
-
-def claimed(name: str) -> str:
-    """The normal form of the names of one setting: `MAX_SIZE`, `--max-size`, `a.maxSize`, `DEFAULT_MAX_SIZE`."""
-    return _DEFAULT.sub("", joined(last_part(name.lstrip("-")).replace("-", "")))
 
 
 def is_flag(name: str) -> bool:
@@ -41,8 +27,8 @@ def is_capital(name: str) -> bool:
 
 def is_specific(name: str) -> bool:
     """Whether a name is clear without its context: two words, a qualified name, a constant, a flag."""
-    if name != last_part(name):
-        return all(len(part) > 1 for part in re.split(r"[.:#/]+", name) if part)
+    if "." in name:
+        return all(len(part) > 1 for part in name.split("."))
     if is_flag(name):
         return len(name.strip("-")) >= 3
     letters = sum(c.isalpha() for c in name)

@@ -40,7 +40,7 @@ _NEAR = 2_000
 _STATEMENTS = frozenset({"if", "for", "while", "switch", "return", "sizeof"})
 _ROLES = (
     "scope", "local", "static", "import", "base", "docstring", "condition", "package", "uncalled", "typed", "expansion",
-    "text", "leaf", "unsure", "narrowed", "stored",
+    "text", "leaf", "unsure", "narrowed", "stored", "keys",
 )  # fmt: skip
 
 
@@ -90,6 +90,9 @@ class Captured:
         self.typed: list[dict[str, list[Node]]] = []
         self.narrowed: list[dict[str, list[Node]]] = []  # tests of types: a name, a type, and where it holds
         self.stored: list[dict[str, list[Node]]] = []
+        self.keys: list[
+            dict[str, list[Node]]
+        ] = []  # of a literal, a `switch`, an enum: the node around it, and the key
         self.texts: list[Node] = []  # nodes without identifiers: comments, strings
         self.leaves: list[Node] = []  # nodes of words that are a name at most as a whole
         self.unsure: list[Node] = []  # nodes of which that is not known
@@ -99,7 +102,7 @@ class Captured:
         best: dict[int, tuple[int, Entity]] = {}
         shapes: dict[tuple[str, ...], tuple[str, str, str]] = {}
         kept = {"call": self.calls, "import": self.imports, "typed": self.typed, "narrowed": self.narrowed,
-                "stored": self.stored}  # fmt: skip
+                "stored": self.stored, "keys": self.keys}  # fmt: skip
         for pattern, captures in matches:
             names = tuple(captures)
             shape = shapes.get(names)

@@ -1,4 +1,4 @@
-"""Keys that a file gives twice."""
+"""Keys that are given twice, in files of data and in code."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from lci_py.search.conflicts.keys import reads, twice
+from lci_py.source.extract.extract import extract
+from lci_py.source.syntax.languages import detect
 from tests.cli.fake import VALIDATOR
 
 MAKE = "all: a\n\tcc a\n\nclean:\n\trm a\n\nifdef X\nall:\n\tcc x\nendif\n"
@@ -57,6 +59,9 @@ message A {
         ("a.yml", "a: {{ x }}\na: 2\n", []),
         ("a.properties", "a.b=1\n# a.b=2\na.c=x \\\n  a.b=3\n", []),
         ("a.properties", "a.b=1\na.c=2\na.b : 3\n", [("a.b", 1, 3)]),
+        (".env.example", "A=1\nB=2\nA=3\n", [("A", 1, 3)]),
+        ("a.toml", '[a]\nx = 1\ny = [\n"x = 1",\n]\nx = 2\n[b]\nx = 1\n', [("x", 2, 6)]),
+        ("a.ini", "[a]\nx = 1\n  x = 2\n[b]\nx = 1\n", []),
         ("Makefile", MAKE, []),
         ("Makefile", MAKE + "clean:\n\trm b\nall: c\n", [("clean", 4, 11)]),
         ("a.proto", PROTO, []),
@@ -69,18 +74,63 @@ def test_what_is_given_twice(path: str, text: str, found: list[tuple[str, int, i
         assert [one[:3] for one in twice(path, text)] == found
 
 
-def test_it_is_a_disagreement(lci: Callable[..., Any], tmp_path: Path) -> None:
-    def listed(*flags: str) -> list[list[str]]:
+def test_they_are_duplicates(lci: Callable[..., Any], tmp_path: Path) -> None:
+    def listed(*flags: str) -> list[tuple[str, list[str]]]:
         done = lci("conflicts", "--json", "--refresh", "always", "--root", str(tmp_path), *flags)
         VALIDATOR.validate(done.json())
-        return [one["sources"] for one in done.json().get("conflicts", ())]
+        assert all((one["relation"], one["kind"]) == ("duplicate", "key") for one in done.json()["results"])
+        return [
+            (
+                one.get("qualified_name", one["symbol"]),
+                [f"{site['file']}:{site['line']}" for site in one["definitions"]],
+            )
+            for one in done.json()["results"]
+        ]
 
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-C", str(tmp_path)]
     (tmp_path / "a.json").write_text('{"a": 1,\n"a": 2}\n')
+    (tmp_path / "a.py").write_text("SIZES = {\n    'k': 1,\n    'k': 2,\n}\n")
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "add", "-A"], check=True)
     subprocess.run([*git, "commit", "-qm", "one"], check=True)
-    assert listed() == [["a.json:1", "a.json:2"]]
-    assert listed("--path", "b/") == listed("--diff", "HEAD") == []
+    data, code = ("a", ["a.json:1", "a.json:2"]), ("SIZES.k", ["a.py:2", "a.py:3"])
+    assert listed() == [data, code]
+    assert listed("k") == listed("--lang", "python") == [code]
+    assert listed("--path", "b/") == listed("--diff", "HEAD") == listed("--kind", "function") == []
     (tmp_path / "a.json").write_text('{"a": 1,\n"a": 2,\n"b": 1, "b": 2}\n')
-    assert listed("--diff", "HEAD") == [["a.json:3"]]
+    (tmp_path / "a.py").write_text("\nSIZES = {\n    'k': 1,\n    'k': 2,\n    'm': 3, 'm': 4,\n}\n")
+    assert listed("--diff", "HEAD") == [("b", ["a.json:3", "a.json:3"]), ("SIZES.m", ["a.py:5", "a.py:5"])]
+    assert lci("conflicts", "-q", "--root", str(tmp_path), "--fail-on", "duplicate").exit_code == 1
+
+
+CODE = {
+    "a.py": ("D = {'a': 1, \"a\": 2, b: 1, b.c: 2}\nclass A:\n    x = 1\n    y = x\n    z = 1\n    x = 2\n    z = 3\n", "a z"),
+    "b.py": ("match v:\n    case 'a' if b: pass\n    case 'a': pass\n    case 1: pass\n    case 1: pass\n", "1"),
+    "a.js": ("o = {a: 1, 'a': 2, get b() {}, set b(v) {}, 3: 1, [d]: 1, [d]: 2}\nswitch (x) { case A.B: case 1: case A.B: }\n", "a A.B"),
+    "a.ts": ("enum E { A = 1, B, A }\nconst o = { a: { a: 1 }, b: { a: 2 } };\n", "A"),
+    "a.go": ('package p\nvar m = map[string]int{"a": 1, "a": 2}\nfunc f() { switch { case a: case a: } }\n', "a"),
+    "a.c": ("struct s x = { .a = 1, .b.c = 1, .b.d = 2,\n#ifdef X\n .d = 1,\n#else\n .d = 2,\n#endif\n .a = 2 };\n", ""),
+    "b.c": ("struct s x = { .a = 1, .b.c = 1, .b.d = 2, .a = 2 };\nvoid f(int x) { switch (x) { case 1: case 2: case 1: ; } }\n", "a 1"),
+    "A.java": ("enum E { A, B, A }\n", "A"),
+    "a.kt": ('val m = mapOf("a" to 1, "a" to 2)\nval l = listOf("a" to 1, "a" to 2)\n', "a"),
+    "a.cs": ('class A { void f(int x) { switch (x) { case 1 when y: break; case 1: break; case 2: break; case 2: break; } }\n'
+             'string[,] a = { {"a", "b"}, {"a", "c"} }; object d = new Dictionary<string, int> { {"a", 1}, {"a", 2} }; }\n', "2 a"),
+    "a.swift": ('let d = ["a": 1, "a": 2]\nfunc f() { switch x { case .a where y: h(); case .a: h(); case 1: h(); case 1: h() } }\n', "a 1"),
+    "a.rs": ("fn f() { match x { 1 if y => 2, 1 => 2, A::B => 1, #[cfg(a)] A::C => 1, A::C => 2, A::B => 3, _ => 3 } }\n", "A::B"),
+    "a.rb": ('H = { "a" => 1, a: 2, b: 4, :b => 5 }\n', "b"),
+    "a.php": ("<?php\n$a = ['a' => 1, \"a\" => 2, 'b', 'b'];\n", "a"),
+    "a.lua": ('t = { a = 1, ["a"] = 2, { a = 1 } }\n', "a"),
+    "a.ex": ('m = %{a: 1, a: 2}\nl = [a: 1, a: 2]\n', "a"),
+    "a.sh": ("case $x in\n  a) f;;\n  b|a) g;;\nesac\ncase $x in\n  c) f;;&\n  c) g;;\nesac\n", "a"),
+    "a.scala": ('val m = Map("a" -> 1, "a" -> 2)\n', "a"),
+    "a.zig": ("const s = S{ .a = 1, .a = 2 };\n", "a"),
+    "a.m": ('void f() { d = @{ @"a": @1, @"a": @2 }; }\n', "a"),
+    "tests/a.py": ("D = {'a': 1, 'a': 2}\n", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("path", CODE)
+def test_keys_in_code(path: str) -> None:
+    text, expected = CODE[path]
+    claims = extract(path, text.encode(), detect(path)).claims
+    assert [claim.name for claim in claims if claim.how == "twice"] == expected.split()

@@ -13,10 +13,9 @@ import pytest
 
 from lci_py import app
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.stated_values import StatedValue, keys_in, stated_values_of
+from lci_py.index.shards.stated_values import StatedValue, names_in, stated_values_of
 from lci_py.search.conflicts.values import all_of, disagreements
 from lci_py.search.engine import Engine
-from lci_py.source.stated_values import claimed
 from lci_py.types.search import CONFLICT_TYPES, RESOLUTIONS, Filters, SearchRequest
 
 
@@ -26,7 +25,7 @@ def row(place: str, name: str, value: str, how: str, **more: Any) -> StatedValue
     language = more.pop("language", "python" if file.endswith(".py") else "markdown")
     qualified = more.pop("qualified_name", name if how == "code" else "")
     values = {"conditioned": False, "is_test": False, **more}
-    return StatedValue(claimed(name), file, int(line or 1), name, value, how, language, qualified, kind, **values)
+    return StatedValue(file, int(line or 1), name, value, how, language, qualified, kind, **values)
 
 
 def said(*rows: StatedValue) -> list[tuple[str, str, list[str]]]:
@@ -60,11 +59,11 @@ DISAGREE = [
      "direct-contradiction", "prefer-authoritative"),
     ([row("a.py:1", "--max-size", "5", "default"), row("R.md:2", "--max-size", "6", "prose")],
      "numeric-mismatch", "prefer-authoritative"),
-    ([row("a.py:1", "max_size", "5", "code", qualified_name="PoolConfig.max_size", kind="field"),
-      row("R.md:2", "max_size", "6", "prose")], "numeric-mismatch", "prefer-authoritative"),
+    ([row("a.js:1", "maxSize", "5", "code", qualified_name="DEFAULTS.maxSize", kind="property"),
+      row("R.md:2", "maxSize", "6", "prose")], "numeric-mismatch", "prefer-authoritative"),
     ([row(".env.example:1", "MAX_RETRIES", "70", "config"), row("a.py:1", "MAX_RETRIES", '"60"', "default")],
      "numeric-mismatch", "prefer-authoritative"),
-    ([row("a.go:1", "MaxSize", "5", "option"), row("R.md:2", "max_size", "6", "prose")],
+    ([row("a.go:1", "MaxSize", "5", "option"), row("R.md:2", "MaxSize", "6", "prose")],
      "numeric-mismatch", "prefer-authoritative"),
     ([row("a.py:3", "f.size", "6", "comment"), row("a.py:1", "f.size", "5", "beside")],
      "numeric-mismatch", "prefer-authoritative"),
@@ -85,7 +84,7 @@ AGREE = [
     [row("packages/a/x.py:1", "MAX_RETRIES", "60", "code"), row("packages/b/R.md:2", "MAX_RETRIES", "6", "prose")],
     [CODE, row("b.py:1", "MAX_RETRIES", "?", "code"), READ],
     [*(row(f"{n}.py:1", "MAX_RETRIES", str(n), "code") for n in range(3)), READ],
-    [row("a.py:1", "timeout", "5", "code"), row("R.md:2", "--timeout", "6", "prose")],
+    [row("a.py:1", "max_size", "5", "code", qualified_name="Config.max_size"), row("R.md:2", "max_size", "6", "prose")],
     # No evidence.
     [row("tests/a.py:1", "MAX_RETRIES", "60", "code", is_test=True), READ],
     [row("examples/a.py:1", "MAX_RETRIES", "60", "code"), READ],
@@ -98,7 +97,6 @@ AGREE = [
     [row(".env.example:1", "POOL_SIZE", "70", "config"), row("a.py:1", "POOL_SIZE", "0", "default")],
     [row(".env.example:1", "POOL_NAME", '"x"', "config"), row("a.py:1", "POOL_NAME", '"y"', "default")],
     # "Not set" is no value.
-    [row("a.py:1", "max_size", "0", "code", qualified_name="Config.max_size"), row("R.md:2", "max_size", "6", "prose")],
     [row("a.py:1", "MAX_RETRIES", "-1", "code"), READ],
     # Two scopes, two documents.
     [row("a/a.py:1", "MAX_RETRIES", "60", "code"), row("b/a.py:1", "MAX_RETRIES", "70", "code"), READ],
@@ -156,10 +154,6 @@ FILES = {
         - `MAX_RETRIES`: how often (default: 300)
         - `POOL_SIZE`: rows (default: 10)
         - `--idle-time`: seconds. Defaults to `45`.
-
-        ## `fetch(url, max_tries)`
-
-        - `max_tries` (default: 3)
         """,
     "docs/config.md": """
         | Variable | Default |
@@ -265,10 +259,10 @@ def test_the_command_line(root: Path, lci: Callable[..., Any]) -> None:
 
 # --- data from disk -----------------------------------------------------------------------------------------------
 
-GOOD = ("maxsize", "a.py", 3, "MAX_SIZE", "5", "prose", "text", None, None, None, 0)
+GOOD = ("a.py", 3, "MAX_SIZE", "5", "prose", "text", None, None, None, 0)
 
 
-@pytest.mark.parametrize("place", [0, 1, 2, 3, 4, 5, 6])
+@pytest.mark.parametrize("place", [0, 1, 2, 3, 4, 5])
 @pytest.mark.parametrize("bad", [None, b"\xff", -1, 2.5])
 def test_a_damaged_row_is_an_error(place: int, bad: object) -> None:
     damaged = [*GOOD[:place], bad, *GOOD[place + 1 :]]
@@ -279,6 +273,6 @@ def test_a_damaged_row_is_an_error(place: int, bad: object) -> None:
         return [[0]] if "max(id)" in sql else [["a.py"]] if "SELECT path" in sql else []
 
     index: Any = SimpleNamespace(segments=[SimpleNamespace(name="s", live="1", execute=execute)])
-    for read in (lambda: stated_values_of(index, ["maxsize"]), lambda: keys_in(index, [("a.py", 1, 9)])):
+    for read in (lambda: stated_values_of(index, ["MAX_SIZE"]), lambda: names_in(index, [("a.py", 1, 9)])):
         with pytest.raises(DamagedIndexError):
             read()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.source.extract.extract import extract
-from lci_py.source.stated_values import COMPUTED, MAX_CLAIMS, claimed, code_value, is_specific, place_kind
+from lci_py.source.stated_values import COMPUTED, MAX_CLAIMS, code_value, is_specific, place_kind
 from lci_py.source.stated_values.values import agree, word
 
 
@@ -211,11 +211,11 @@ PROSE = [
     ("`max_wait` is 5 minutes by default.", "max_wait=5min"),
     ("--time-out SECONDS   how long to wait (default: 60)", "--time-out=60"),
     ("`-t`, `--time-out <s>` waits. [default: 60]", "--time-out=60"),
-    ("The limit is POOL_SIZE (default 1,000).", "POOL_SIZE=1000"),
+    ("- POOL_SIZE (default 1,000)", "POOL_SIZE=1000"),
     ("| Name | Default |\n|---|---|\n| `POOL_SIZE` | `10` |\n| `WAIT_TIME` | none |", "POOL_SIZE=10"),
     ("| Name | Value |\n|---|---|\n| `POOL_SIZE` | `10` |", ""),
-    ("```yaml\n[ max_wait: <duration> | default = 30s ]\n```", "max_wait=30s"),
-    # The name does not stand before the value in its line.
+    # The line does not begin with the name.
+    ("The limit is `POOL_SIZE` (default 1,000).", ""),
     ("The default value of `POOL_SIZE` is 10.", ""),
     ("### `POOL_SIZE`\n\nRows.\n\n*Default: `10`*", ""),
     ("Pages have 10 rows unless `POOL_SIZE` is set.", ""),
@@ -239,7 +239,6 @@ PROSE = [
     ("Use `POOL_SIZE`. It is fast. The default is 10.", ""),
     ("`timeout` (default: 10)", ""),
     ("`API_TOKEN` (default: `abc`)", ""),
-    ("Code::\n\n    POOL_SIZE (default: 10)\n", ""),
 ]
 
 
@@ -272,11 +271,6 @@ def test_whether_two_values_say_the_same(one: str, other: str, expected: bool | 
 def test_any_word_has_a_form_that_agrees_with_itself(text: str) -> None:
     form = word(text)
     assert form == "" or agree(form, form) in (True, None)
-
-
-def test_names_of_one_setting_share_a_key() -> None:
-    names = ["MAX_SIZE", "--max-size", "maxSize", "Config.max_size", "DEFAULT_MAX_SIZE", "a::max_size"]
-    assert {claimed(name) for name in names} == {"maxsize"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,76 @@
+"""Keys that code gives twice in one place, of which one never counts: of a dictionary, labels of a `switch`, members of
+an enum, attributes of a class. What a key is, `keys.scm` of the language says."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.stated_values.file_roles import CODE, place_kind
+from lci_py.source.syntax.captures import without_colon
+from lci_py.source.text.patterns import lazily
+from lci_py.types.source import Claim
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.captures import Captured, Finder
+
+TWICE = "twice"
+_MAX_NAME = 100
+_CAPTURES = ("key", "key.name", "key.attribute")
+#: Nodes after a label that make it hold in some cases only.
+_GUARDS = frozenset({"when_clause", "guard", "guard_clause", "where_keyword", "if_clause"})
+#: Between two keys: only one is compiled; a case of a shell that goes on to the next one.
+_APART = lazily(rb"\n[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|elseif|endif)\b|;;?&")
+
+
+def repeated_keys(path: str, language: str, captured: Captured, finder: Finder) -> Iterator[Claim]:
+    """A claim for each key that is there a second time: its line, and as its value, how many lines up the first one is."""
+    if not captured.keys or place_kind(path, language) != CODE:
+        return
+    first: dict[tuple[int, str], Node] = {}
+    for match in captured.keys:
+        capture = next(name for name in _CAPTURES if name in match)
+        around = match["keys"][0]
+        for node in match[capture]:
+            name = _spelling(captured.text(node), capture)
+            known = first.setdefault((around.id, name), node)
+            if (
+                known.start_byte < node.start_byte
+                and len(name) <= _MAX_NAME
+                and _is_twice(captured.source, around, known, node, capture)
+            ):
+                line = captured.row(node.start_byte) + 1
+                up = str(line - 1 - captured.row(known.start_byte))
+                yield Claim(finder.symbol(around.start_byte), name.strip('"@.') or name, up, line, TWICE)
+
+
+def _spelling(text: str, capture: str) -> str:
+    """A key without what is only a way to write it: the kind of its quotes, and quotes at all where a name is a string."""
+    text = text.strip()
+    if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
+        return f'"{text[1:-1]}"'
+    return f'"{text}"' if capture == "key.name" else without_colon(text)
+
+
+def _is_twice(source: bytes, around: Node, one: Node, other: Node, capture: str) -> bool:
+    between = source[one.end_byte : other.start_byte]
+    if around.has_error or _APART.search(between) or _kind(one) != _kind(other):
+        return False
+    if any(node.next_named_sibling is not None and node.next_named_sibling.type in _GUARDS for node in (one, other)):
+        return False
+    if capture == "key.attribute":  # what is used before, or in its new value, is not lost
+        end = source.find(b"\n", other.end_byte)
+        name = re.escape(source[other.start_byte : other.end_byte])
+        rest = between + source[other.end_byte : end if end >= 0 else len(source)]
+        return name != b"_" and re.search(rb"\b" + name + rb"\b", rest) is None
+    return True
+
+
+def _kind(node: Node) -> str:
+    """The word before a key that makes it another thing: `get` and `set` of an object of JavaScript."""
+    before = node.prev_sibling
+    return before.type if before is not None and before.type.isalpha() else ""
