@@ -115,7 +115,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
 def definitions(
     path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
 ) -> Extract:
-    """Only the symbols that `extract` finds, and keys that are given twice, with its `limit` unless that concerns chunks.
+    """Only the symbols and the repeated keys that `extract` finds, with its `limit` unless that concerns chunks.
     Arguments as there.
 
     Raises:

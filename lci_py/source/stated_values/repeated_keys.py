@@ -28,7 +28,7 @@ _APART = lazily(rb"\n[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|elseif|endif)\b|;
 
 
 def repeated_keys(path: str, language: str, captured: Captured, finder: Finder) -> Iterator[Claim]:
-    """A claim for each key that is there a second time: its line, and as its value, how many lines up the first one is."""
+    """A claim for each key that is there a second time: its line; as its value, how many lines up the first one is."""
     if not captured.keys or place_kind(path, language) != CODE:
         return
     first: dict[tuple[int, str], Node] = {}
@@ -49,7 +49,7 @@ def repeated_keys(path: str, language: str, captured: Captured, finder: Finder) 
 
 
 def _spelling(text: str, capture: str) -> str:
-    """A key without what is only a way to write it: the kind of its quotes, and quotes at all where a name is a string."""
+    """A key without what is only a way to write it: the kind of its quotes; any quotes, where a name is a string."""
     text = text.strip()
     if len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]:
         return f'"{text[1:-1]}"'

@@ -100,7 +100,7 @@ def test_they_are_duplicates(lci: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"a": 1,\n"a": 2,\n"b": 1, "b": 2}\n')
     (tmp_path / "a.py").write_text("\nSIZES = {\n    'k': 1,\n    'k': 2,\n    'm': 3, 'm': 4,\n}\n")
     assert listed("--diff", "HEAD") == [("b", ["a.json:3", "a.json:3"]), ("SIZES.m", ["a.py:5", "a.py:5"])]
-    assert lci("conflicts", "-q", "--root", str(tmp_path), "--fail-on", "duplicate").exit_code == 1
+    assert lci("conflicts", "-q", "--root", str(tmp_path), "--fail-on", "duplicate").code == 1
 
 
 CODE = {
