@@ -191,13 +191,19 @@ class Engine:
         return explained(self.snapshot, request, answer, answered.explainable)
 
     def _conflicts(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
-        """`--conflicts`: results with several definitions, and disagreements."""
+        """`--conflicts`: results with several definitions, and disagreements of sources and of views."""
         if not request.conflicts:
             return answer
         from lci_py.search.conflicts.sites import with_conflicts
 
         with self.snapshot.trace.stage("conflicts", len(answer.results)):
-            return with_conflicts(self.snapshot, answer)
+            answer = with_conflicts(self.snapshot, answer)
+            if answered.merged is None or not self.snapshot.whole.alone:
+                return answer
+            from lci_py.search.conflicts.views import between_views
+
+            of_views = between_views(self.snapshot, answered.merged.outcome)
+            return replace(answer, conflicts=(*answer.conflicts, *of_views))
 
     def _hints(self, request: SearchRequest, _answered: Answered, answer: Answer) -> Answer:
         """Adds commands to run instead of a weak answer."""

@@ -1,11 +1,12 @@
 """How well the confidence of an answer tells questions about a repository from questions about another one.
 
-    python -m tests.quality.confidence ANNOTATIONS REPOS [--foreign 40] [--seed 3]
+    python -m tests.quality.confidence ANNOTATIONS REPOS [--foreign 40] [--seed 3] [--views]
 
 ANNOTATIONS has `NAME.json`, lists of `{"query": …}`; REPOS/NAME/ is an indexed checkout, or has one below it. Every
 repository is asked its own questions and a sample of those of the others. Prints the AUC of the closest score, the part
 of the foreign questions that is flagged where 5 % of the own ones are, by leaving repositories out, and what the levels
-say.
+say. With --views, only how often the views lead to different places (`search/conflicts/views.py`), how often the first
+result is right then, and how often where they do not.
 """
 
 from __future__ import annotations
@@ -31,20 +32,42 @@ def main() -> None:
     parser.add_argument("repos", type=Path)
     parser.add_argument("--foreign", type=int, default=40)
     parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--views", action="store_true")
     args = parser.parse_args()
+    if args.views:
+        return _views(args.annotations, args.repos)
     questions = {
         path.stem: [item["query"] for item in json.loads(path.read_text())] for path in args.annotations.glob("*.json")
     }
     rng, asked = random.Random(args.seed), []
     for name in sorted(questions):
-        root = next((found.parent for found in sorted((args.repos / name).rglob(".lci"))), None)
-        if root is None:
+        if (root := _indexed(args.repos / name)) is None:
             continue
         others = [query for other in sorted(questions) if other != name for query in questions[other]]
         with app.open_engine(str(root)) as engine:
             for own, queries in ((True, questions[name]), (False, rng.sample(others, args.foreign))):
                 asked += [_ask(engine, name, query, own) for query in queries]
     _report(asked)
+
+
+def _indexed(folder: Path) -> Path | None:
+    return next((found.parent for found in sorted(folder.rglob(".lci"))), None)
+
+
+def _views(annotations: Path, repos: Path) -> None:
+    right: dict[bool, list[bool]] = {True: [], False: []}
+    for path in sorted(annotations.glob("*.json")):
+        if (root := _indexed(repos / path.stem)) is None:
+            continue
+        with app.open_engine(str(root)) as engine:
+            for item in json.loads(path.read_text()):
+                answer = engine.search(SearchRequest(item["query"], "multiview", 1, snippet=0, conflicts=True))
+                files = [one if isinstance(one, str) else one["path"] for one in item["relevant"]]
+                first = answer.results[0].file if answer.results else ""
+                disagree = any("views lead" in one["reasoning"] for one in answer.conflicts)
+                right[disagree].append(any(f"/{file}".endswith(f"/{first}") for file in files))
+    for disagree, found in right.items():
+        print(f"views {'disagree' if disagree else 'agree'}: {len(found)} questions, first right {np.mean(found):.3f}")
 
 
 def _ask(engine: app.Engine, name: str, query: str, own: bool) -> _Asked:
