@@ -35,7 +35,8 @@ def main() -> None:
     parser.add_argument("--views", action="store_true")
     args = parser.parse_args()
     if args.views:
-        return _views(args.annotations, args.repos)
+        _views(args.annotations, args.repos)
+        return
     questions = {
         path.stem: [item["query"] for item in json.loads(path.read_text())] for path in args.annotations.glob("*.json")
     }

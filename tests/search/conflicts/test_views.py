@@ -26,6 +26,7 @@ def test_both_places_are_named(lci: Callable[..., Any], repo: Path) -> None:
 
 def test_views_that_agree(lci: Callable[..., Any], repo: Path) -> None:
     for query in ("Failure", "how is a mail sent again"):
-        assert "conflicts" not in lci(
-            "search", "-m", "multiview", query, "--conflicts", "--json", "--root", str(repo)
-        ).json(), query
+        assert (
+            "conflicts"
+            not in lci("search", "-m", "multiview", query, "--conflicts", "--json", "--root", str(repo)).json()
+        ), query
