@@ -21,7 +21,7 @@ _MARKS = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?---\s*")
-#: Whom a block is for that somebody has copied from the documentation.
+#: The agent name in a block that was copied from the documentation.
 PLAIN = "agents-md"
 
 

@@ -26,7 +26,7 @@ class Home(NamedTuple):
 
     folder: str
     variable: str = ""
-    below: str = ""  # what follows either
+    below: str = ""  # a subfolder of either
 
 
 class Part(NamedTuple):

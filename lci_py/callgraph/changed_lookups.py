@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lci_py.callgraph.edges import Sites
 
 Contribution = tuple[LookUp, tuple[object, ...]]
-#: Kinds whose answer is made of many contributions ("the only one"): it mostly stays as it is when one of them changes.
+#: Kinds whose answer depends on many contributions ("the only one"), and is mostly unaffected by a change of one.
 _SUMMARIES = frozenset({"only", "type", "near", "folder", "orphan", "declaring"})
 
 
@@ -77,7 +77,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for name, item in facts.bindings.items():
         yield ("binding", path, name), (item.module, item.name, language)
     ids = [*tables.stable_ids(file)]
-    # An anonymous function has no name: it is told by what is around it, and by its number.
+    # An anonymous function is identified by its enclosing symbol and its number.
     ids += [f"{ids[one.symbol] if one.symbol >= 0 else path}{number}" for number, one in enumerate(facts.lambdas)]
     for star in facts.stars:
         yield ("stars", path), (star.module, language)

@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 CALLS, IMPORTS, INHERITS = 0, 1, 2
 EDGE_KINDS = ("calls", "imports", "inherits")
-#: The rule that an edge rests on. The two tables below say which share of such edges was right where that was measured:
-#: of edges that stand alone, and of edges of which a call may mean several (docs/call-graph.md).
+#: The rule that an edge rests on. The two tables below have the measured share of correct edges: of unambiguous ones,
+#: and of those whose call may mean several (docs/call-graph.md).
 STEPS = ("scope", "import", "self", "type", "package", "value", "flow", "name", "override", "callback", "field")
 _ALONE = (0.99, 0.99, 0.99, 0.99, 0.99, 0.93, 0.97, 0.94, 0.8, 0.6, 0.9)
 _OF_SEVERAL = (0.8, 0.5, 0.5, 0.8, 0.95, 0.5, 0.7, 0.5, 0.5, 0.3, 0.8)
 SCOPE, IMPORT, SELF, TYPE, PACKAGE, VALUE, FLOW, NAME, OVERRIDE, CALLBACK, FIELD = range(len(STEPS))
-#: The step of links that no edge is stored for: commands find them, from the edges of inheritance (docs/call-graph.md).
+#: The step of dynamic dispatch, for which no edge is stored: commands derive it from inheritance (docs/call-graph.md).
 DISPATCH = len(STEPS)
 _OF_DISPATCH = 0.5
 #: Steps of edges that depend on the whole program: they are computed anew when any of its files changes.
 SOLVED = (FLOW, CALLBACK)
-#: Bit of `step`: the call may mean any of several edges, of which this is one.
+#: Bit of `step`: the edge is one of several possible targets of its call.
 AMBIGUOUS = 0x80
 #: The arrays of a graph that are stored, with their types.
 STORED = {

@@ -22,7 +22,7 @@ from lci_py.types.source import LOCAL, NESTED, VARIABLE_TYPE, Extract, Import, L
 #: Kinds of declarations that are imported by their qualified names.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SPACES = frozenset({"module", "namespace"})
-#: With more namespaces than this in a file, nothing is written down of what it offers in each of them.
+#: Maximum number of namespaces in a file for which the names that it offers are listed.
 _MOST_SPACES = 16
 #: Suffixes of files of C and C++ that are mostly not included by others.
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".m", ".mm")

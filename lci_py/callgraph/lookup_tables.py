@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
 #: Names, without suffix, of files that stand for their folder.
 INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
-#: What `MemoryTables` has columns for.
+#: The parts of `MemoryTables`.
 _PARTS = ("symbols", "calls", "imports", "bases", "types", "stored", "lambdas")
 #: Number of symbols in decoded files that are kept: popular files are asked for again and again.
 _KEPT_SYMBOLS = 100_000

@@ -34,10 +34,9 @@ LookUp = tuple[str, ...]
 COMMON_CALLS = 12
 #: A name with more definitions than this says nothing about which one is meant.
 MOST_NAMED = 16
-#: An import of a package or namespace has edges to no more of its files than this. Names are found in all of them.
+#: Maximum number of a package's files that an import has edges to. Names are looked up in all of them.
 MOST_PACKAGE_FILES = 16
-#: A slot that more functions than this are stored in says nothing about which one is meant; if the type that it
-#: belongs to is not known, the second number counts.
+#: Maximum number of functions in a slot for it to identify a target, if its owner is known, and if not.
 MOST_STORED, MOST_STORED_ANYWHERE = 32, 8
 #: The kinds of slots that `LookUps.stored_anywhere` can be asked for.
 BY_NAME = frozenset({FIELD, FIELD_TYPE})

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
     from lci_py.callgraph.lookup_tables import StoredTables
 
-#: Above this share of files, linking all of them in memory is quicker than asking SQL for so many.
+#: Above this share of files, linking all of them in memory is faster than look-ups by SQL.
 BULK_SHARE = 0.25
 #: Changed look-ups whose answers are compared; with more of them, all count as changed.
 _MOST_COMPARED = 3_000
@@ -86,7 +86,7 @@ def relink(
     concerned = _concerned(graph, look_ups, Comparison(old, new, sites_before, sites))
     nodes, owners = numbers.nodes(old), _owners(graph)
     followed = (graph.kind == CALLS) & np.isin(graph.step & ~np.uint8(AMBIGUOUS), SOLVED)
-    # A target that is gone must have changed an answer; even if it did not, its callers are linked anew.
+    # A missing target must have changed an answer; even if it did not, its callers are linked again.
     lost = np.flatnonzero(nodes[graph.target] < 0)
     concerned[owners[lost[~followed[lost]]]] = True
     concerned[gone] = True

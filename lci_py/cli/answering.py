@@ -73,7 +73,7 @@ def answer(call: Invocation, row: Row) -> int:
 
             found = seen_from(found, engine.root, os.getcwd())
         writer, written = row.writer(asked), "text" if shape in _AS_TEXT else shape
-        # What does not fit into a budget is found all the same.
+        # Results that do not fit into a budget still count.
         code = EXIT_OK if row.results(found) else EXIT_NO_RESULTS
         shown = found if row.fit is None else row.fit(asked, found, cost(call, written, writer))
         emit(call, written, shown, writer, bare=row.bare(shape))

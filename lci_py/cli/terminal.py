@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lci_py.cli.command_line import Invocation
 
-#: What begins a link in an editor, from the user's own environment: a repository must not choose where a click leads.
+#: The prefix of links, from the user's own environment: a repository must not choose where a click leads.
 _LINK_VARIABLE, _FILE_LINK = "LCI_HYPERLINK", "file://{path}"
 #: Variables of terminals that show links.
 _KNOWN = ("VTE_VERSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "WT_SESSION", "WEZTERM_PANE", "GHOSTTY_RESOURCES_DIR")

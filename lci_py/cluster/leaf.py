@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lci_py.types.search import Answer, SearchRequest
 
 _T = TypeVar("_T")
-#: A statistic: how the values of the parts are put together (a method of `Whole`), what it is, the limit of a share.
+#: A statistic: how the parts' values are combined (a method of `Whole`), its name, and the limit of a share.
 Key = tuple[str, "Hashable", int]
 
 
@@ -61,7 +61,7 @@ class PartOf(Whole):
     def __init__(self) -> None:
         self._known: Mapping[Key, Any] = {}
         self._kept: dict[Hashable, Any] = {}
-        #: What this part has of what it has asked for in vain.
+        #: This part's own values of the statistics that it lacks.
         self.lacking: dict[Key, Any] = {}
 
     def tell(self, known: Mapping[Key, Any]) -> None:

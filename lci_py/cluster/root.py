@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 #: Fields of a request that the root does not answer: they need the work tree, or all rows.
 _LEFT_OUT = ("near", "expand", "budget_ms", "explain", "explain_file", "shadow", "conflicts", "trace")
 
-#: Results of a ranking that are shown. A part knows which of its hits are among the first `POOL` of all, and no more;
-#: the others are for those that are copies.
+#: Maximum number of ranked results. A part only knows which of its hits are among the first `POOL` of all; the rest of
+#: these makes up for copies.
 _MOST = 300
 
 

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 #: A repository with more bytes of files than this is divided, so that several workers index it.
 SPLIT_BYTES = 64_000_000
-#: Former borders are kept while no part has more than so many times these bytes, or less than one so manieth.
+#: Former borders are kept while every part is within this factor of `SPLIT_BYTES`.
 _SLACK = 2
 #: Bytes of one commit that are written (an object that a tree names a thousand times is there once), and of a file.
 _MOST_BYTES, _MOST_FILE_BYTES = 1 << 36, 64_000_000
 #: Errors of names that no checkout can have: two entries in one place, a name that is too long.
 _NO_FILE = (errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG)
-#: Everything that lies there is indexed: the rules have been applied.
+#: Options to index every file: the rules have been applied already.
 EVERYTHING = WalkOptions(max_file_bytes=1 << 62, hidden=True, use_ignore_files=False)
 
 

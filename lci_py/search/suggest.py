@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Paths that are named.
 MOST = 3
-#: How much of two file names must agree, in the measure of `difflib`: missing.py is not nearly snapshot.py.
+#: Minimum similarity (`difflib`) of two file names: missing.py does not resemble snapshot.py.
 _NEAR = 0.75
 #: Names that are compared with one that nothing has.
 _MOST_ALIKE = 1_000

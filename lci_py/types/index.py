@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from lci_py.types.record import dataclass, field
 
-#: What the progress callback of a build gets besides the stages of the work: that the embedding will take longest; how
-#: many files the next build need not extract, should this one not come to its end; how many bytes of how many are
-#: extracted, which tells more about the time than how many files; that text can be searched, while the call graph is
-#: still to be built.
+#: Stages for the progress callback beside those of the work: the embedding will take longest; the number of files that
+#: the next build need not extract, if this one is interrupted; the extracted bytes and their total, which tell more
+#: about the time than the number of files; text can be searched, while the call graph is still to be built.
 SLOW_MODEL, KEPT, EXTRACTED, SEARCHABLE = "slow model", "kept", "extracted bytes", "searchable"
 
 

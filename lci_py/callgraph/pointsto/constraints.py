@@ -22,26 +22,26 @@ FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)
 _BITS = 4
 #: The bits of a value that are its kind. A mask, where `kind_of` would be called a million times.
 KIND = (1 << _BITS) - 1
-#: A variable that may hold more values than this says nothing: it keeps the first ones.
+#: Maximum number of values of a variable: only the first ones are kept.
 MOST_VALUES = 8
-#: A variable for what is in a container may hold so many, if those beyond are functions: a table of commands.
+#: Maximum for a container's elements, if the further ones are functions: a table of commands.
 MOST_STORED_VALUES = 32
-#: Values that are propagated in all: a program of a million lines must not take minutes.
+#: Maximum number of propagation steps: a program of a million lines must not take minutes.
 MOST_STEPS = 20_000_000
 #: A use of a node's values: its kind, and three operands.
 Use = tuple[int, int, int, int]
 COPY, LOAD, STORE, SUPER_OF, CALL, EACH, BIND = range(7)
 _OF_CALLS = frozenset({LOAD, CALL, EACH})
 _CALLED = frozenset({FUNC, CLASS, BOUND})
-#: Copies of what is in a container that may hold as much: to a variable, a result, and the variable for that.
+#: Number of copies from a container that have its limit: to a variable, a result, and the variable for that.
 _HOPS = 3
 #: Values whose members are only known when calls are followed.
 _BOUND_LATER = frozenset({INSTANCE, CLASS, SUPER})
-#: Loads that may be nested in each other, as those of an object's prototypes are; what is deeper waits its turn.
+#: Maximum nesting of loads, as for an object's prototypes; deeper ones are deferred.
 _MOST_NESTED = 32
-#: So many uses of a node are kept as a tuple.
+#: Up to so many uses of a node are kept as a tuple.
 _FEW = 16
-#: What objects are made for that have no methods of lists and maps.
+#: Reasons to create an object without methods of lists and maps.
 _PLAIN = frozenset({"prototype", "instance", "created"})
 
 

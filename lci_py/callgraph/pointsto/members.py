@@ -32,7 +32,7 @@ from lci_py.source.dataflow import constraints as ir
 
 #: Binds a node to another one, on an object: `Constraints.bind` or `bind_new`.
 Bind = Callable[[int, int, int], None]
-#: Classes are searched for a member in at most as many bases: a chain of thousands takes their square otherwise.
+#: Maximum number of bases that are searched for a member: a chain of thousands would take quadratic time.
 _LINEAGE = 128
 _STARS = 500
 #: Members that every function has.

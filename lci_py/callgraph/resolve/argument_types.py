@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 from lci_py.callgraph.lookup_tables import Definition
 
-#: How well an argument fits a parameter. `MAYBE`: that is not known; `CONVERTED`: at most by a conversion of its own;
-#: `OWN`: by one that is known to be there; `PERHAPS`: by one, if there is any.
+#: How well an argument fits a parameter. `MAYBE`: unknown; `CONVERTED`: at most by a user-defined conversion; `OWN`: by
+#: one that exists; `PERHAPS`: by one, if it exists.
 NO, EXACT, BOXED, MAYBE, CONVERTED, PROMOTED, OWN, PERHAPS = range(8)
-#: In place of the number of pointers: it is not known whether the type is one.
+#: In place of the number of pointers: unknown.
 ANY_POINTERS = -1
 
 

@@ -15,7 +15,7 @@ from lci_py.source.syntax.arity import UNKNOWN, takes
 
 #: Methods that run when an object itself is called.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
-#: Who implements an interface with more methods than this is not asked.
+#: Maximum number of methods of an interface whose implementations are looked up.
 _MOST_METHODS = 64
 #: If a type has more derived types than this, overrides in them are left out.
 _MOST_HEIRS = 12

@@ -8,7 +8,7 @@ PRIMITIVES = {
     "float": "float", "double": "double", "bool": "boolean", "uint": "uint", "ulong": "ulong", "ushort": "ushort",
     "sbyte": "sbyte", "decimal": "decimal",
 }  # fmt: skip
-#: All of them by their one name.
+#: The canonical names of all of them.
 NUMBERS = frozenset(PRIMITIVES.values())
 KOTLIN = {
     "Int": "int", "Long": "long", "Short": "short", "Byte": "byte", "Char": "char", "Boolean": "boolean",
@@ -41,7 +41,7 @@ WHOLE = frozenset({"int", "long", "short", "byte", "uint", "ulong", "ushort", "s
 OF_NUMBERS = frozenset("Number Comparable Serializable IComparable IConvertible IFormattable ValueType".split())
 OF_TEXTS = frozenset("CharSequence Comparable Serializable Constable IEnumerable IComparable ICloneable".split())
 OF_ARRAYS = frozenset("Cloneable Serializable Array IEnumerable ICollection IList ICloneable".split())
-#: Types that nothing is derived from.
+#: Types without derived types.
 FINAL = frozenset(
     """String Class Integer Long Short Byte Character Boolean Float Double StringBuilder StringBuffer Void Optional URI
     URL UUID Pattern Locale""".split()
@@ -127,12 +127,12 @@ FUNCTIONAL = {
     "Runnable": 0, "Callable": 0, "Supplier": 0, "Consumer": 1, "Function": 1, "Predicate": 1, "UnaryOperator": 1,
     "BiFunction": 2, "BiConsumer": 2, "BiPredicate": 2, "BinaryOperator": 2, "Comparator": 2,
 }  # fmt: skip
-#: What methods return that every object has.
+#: The result types of methods that every object has.
 OF_OBJECTS = {
     "toString": "String", "hashCode": "int", "equals": "boolean", "getClass": "Class", "ToString": "String",
     "GetHashCode": "int", "Equals": "boolean", "GetType": "Type",
 }  # fmt: skip
-#: What methods of strings return.
+#: The result types of methods of strings.
 OF_STRINGS = {
     "length": "int", "indexOf": "int", "isEmpty": "boolean", "charAt": "char", "substring": "String", "trim": "String",
     "toLowerCase": "String", "toUpperCase": "String", "replace": "String", "concat": "String", "startsWith": "boolean",
@@ -150,7 +150,7 @@ def _rows(text: str) -> dict[str, frozenset[str]]:
     }
 
 
-#: What a primitive value may be given to without a cast.
+#: The types that a primitive value converts to without a cast.
 WIDER = _rows(_WIDER)
 #: Types of the libraries, and all that each is derived from.
 SUPERTYPES = _rows(_LIBRARY)

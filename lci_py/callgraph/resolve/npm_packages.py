@@ -9,7 +9,7 @@ from lci_py.callgraph.language_rules import NPM_PACKAGES
 from lci_py.callgraph.lookups import LookUps
 from lci_py.source.extract.manifests import NPM
 
-#: Folders of what a build writes: their files come from `src`, or from the package's own folder.
+#: Folders of build output: their sources are in `src`, or in the package's own folder.
 _BUILT = frozenset("dist build lib out esm cjs es umd mjs _esm _cjs types target output".split())
 _SUFFIX = re.compile(r"(?:\.d)?\.[cm]?[jt]sx?$")
 _ENTRIES = ("src/index", "index", "lib/index")

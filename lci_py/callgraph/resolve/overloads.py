@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from lci_py.callgraph.lookups import LookUps
     from lci_py.callgraph.resolve.evaluate import Evaluator
 
-#: How soon a definition is chosen that takes an argument so: as it is, in a box or as another number, by a conversion.
+#: The phase of overload resolution for each fit: as it is, boxed or as another number, by a conversion.
 _PHASES = {EXACT: 0, PROMOTED: 1, BOXED: 2, CONVERTED: 2, OWN: 3, PERHAPS: 4}
 _VARIABLE, _DEFAULTS = 5, 6
-#: In C++, a type that can be given so is the more special one: `Derived` than `Base`.
+#: In C++, fits by which a type is more specialised than the other: `Derived` than `Base`.
 _PARTS = (EXACT, PROMOTED, BOXED)
 #: Of more overloads than this, types are not compared: each is compared with each.
 _MOST = 64
-#: In the place of what a definition takes that does not take the arguments.
+#: Stands for the parameters of a definition that does not take the arguments.
 _NONE = "!"
 #: (symbol, step) pairs.
 Targets = tuple[tuple[int, int], ...]

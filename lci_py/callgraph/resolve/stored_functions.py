@@ -35,11 +35,11 @@ from lci_py.types.source import (
     Stored,
 )
 
-#: How many slots are followed one after the other, and how many names one type may have.
+#: Maximum length of a chain of slots, and number of names of a type.
 _HOPS, _MOST_ALIASES = 4, 4
 #: How many further names an expression may be followed through.
 _DEPTH = 8
-#: So many functions may be meant if the type that a field belongs to is not known, and if it is.
+#: Maximum number of targets if the type that a field belongs to is unknown, and if it is known.
 _MOST_BY_NAME, _MOST = 4, 32
 
 
@@ -414,7 +414,7 @@ class StoredFunctions:
     def _of_field(self, types: tuple[str, ...], field: str, hops: int) -> Held:
         known = self._fields.get((types, field, hops))
         if known is None:
-            # Where nothing is stored in a field of this type, that may be done through another type, after a cast.
+            # If nothing is stored in a field of this type, it may be stored through another type, after a cast.
             known = (self._of_type(types, field, hops) if types else None) or self._by_name(field, hops)
             self._fields[types, field, hops] = known
         return known
@@ -436,7 +436,7 @@ class StoredFunctions:
             for place in {item.place for _, item in self._stored(FIELD_TYPE, name, field)}:
                 rows += [row for other in types for row in self._stored(ELEMENT, other, str(place))]
         found = self._all(rows, hops)
-        # What macros would store if they were used says nothing.
+        # Stores in macros count only if the macros are used.
         return Held(found, True) if found or not all(self._is_in_macro(*row) for row in rows) else None
 
     def _is_in_macro(self, file: int, item: Stored) -> bool:

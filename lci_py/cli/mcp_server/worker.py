@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from lci_py.cli.kept_engine import KeptEngine
     from lci_py.render.text.progress import Progress
 
-#: Who has chosen a folder: a flag of `lci mcp`, the client, or nobody. Where nobody has, an index is made in git only.
+#: Who chose a folder: a flag of `lci mcp`, the client, or nobody. Then an index is only built in a git work tree.
 CHOSEN = ("flag", "client", "nobody")
 #: Seconds without a request after which the process ends: agents leave their servers running for days.
 IDLE = 600.0
 #: The exit code then. Whoever asks starts another one, as if nothing had happened.
 EXIT_IDLE = 75
-#: How much further the build of an index must be before that is reported.
+#: Minimum progress of a build between two reports.
 _STEP = 0.01
 
 

@@ -97,7 +97,7 @@ JSONL_FLAG = Flag(("--jsonl",), "flag", 'One result per line, then one {"summary
 BATCH_FLAG = Flag(
     ("--batch",), "text", "One of these per line, text or JSON; one JSON answer per line.", OUTPUT, "FILE|-"
 )
-#: What every command with results has.
+#: The flags of every command with results.
 ANSWER_FLAGS = (JSON_FLAG, JSONL_FLAG, FORMAT_FLAG, FIELDS_FLAG, VIMGREP_FLAG)
 FILTER_FLAGS = (
     Flag(
@@ -119,7 +119,7 @@ FILTER_FLAGS = (
     Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
     Flag(("--repo",), "list", "Of a workspace, only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
 )
-#: What a command has that shows a list, besides the length of the list.
+#: The flags of a command that shows a list, besides the length of the list.
 _PRINTED = (*ANSWER_FLAGS, PATHS_FLAG, MAX_TOKENS_FLAG)
 LIST_FLAGS = (OFFSET_FLAG, REFRESH_FLAG, *FILTER_FLAGS, *_PRINTED, TRUST_FLAG, *GENERAL_FLAGS)
 NO_TESTS_FLAG = Flag(

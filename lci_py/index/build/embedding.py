@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 #: Chunks embedded at a time.
 EMBED_SLICE = 8192
-#: The same for a model that reads text. It takes seconds for these, which is what an interrupted run loses.
+#: The same for a model that reads text, which takes seconds for these: what an interrupted run loses.
 TEXT_SLICE = 256
 #: Vectors looked up in the cache at a time.
 LOOKUP_SLICE = 1024

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 #: The graph shard's name in the staging folder.
 GRAPH_FILE = "graph.arrays"
 _FORKS = sys.platform == "linux"
-#: What extracting a file costs besides its bytes, as bytes.
+#: The fixed cost of extracting a file, in bytes.
 _PER_FILE = 2_000
-#: With fewer files another process saves no time.
+#: Minimum number of files for which another process saves time.
 _FEWEST_FILES = 30
 
 

@@ -11,7 +11,7 @@ from lci_py.types.index import BuildSummary
 
 #: Rules that are named when they leave nothing to index.
 _RULES = 3
-#: What to do about files that are left out for a reason.
+#: By reason, how to include files that are left out.
 _REMEDIES = {
     "ignored": "; `lci index --no-ignore` takes them in",
     NOT_ALLOWED: "; `lci index --include GLOB` takes them in",

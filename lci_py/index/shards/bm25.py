@@ -47,7 +47,7 @@ UNITS = {"content": 1, "names": 5, "paths": 1, "files": 1}
 #: The kind of a field's rows, one of `numbering.COUNTED`.
 ROWS = {"content": "chunks", "names": "units", "paths": "files", "files": "files"}
 
-#: As a stored count: it is this or more, and stored apart.
+#: A stored count of this value means that the real one is at least as large, and stored separately.
 _MANY = 15
 #: Terms whose columns are cached: a long session asks for the same ones again.
 _REMEMBERED = 10_000
@@ -281,7 +281,7 @@ class LexicalIndex:
             columns = self._columns[text] = tuple(segment.terms.find(text) for segment in self._segments)
         return Term(text, columns) if any(column >= 0 for column in columns) else None
 
-    # What a part of a larger collection has another answer to: its rows are scored by all rows of the collection.
+    # A part of a larger collection overrides these: its rows are scored with the statistics of the collection.
 
     def ask(self, texts: Iterable[str]) -> None:
         """Request the statistics of terms that this index lacks; a single index has them all."""

@@ -19,7 +19,7 @@ MAX_VALUES = 500
 #: The number that stands for a kind in the shard.
 KIND_NUMBER = {kind: number for number, kind in enumerate(KINDS)}
 _KINDS = ",".join(map(str, KIND_NUMBER.values()))
-#: What no definition has: the number of blocks, and of words that are no kind.
+#: Numbers that no definition has: that of blocks, and that of unknown kinds.
 _BLOCK, _NO_KIND = -1, -2
 #: Conditions for the rows of files `f`, which follow each other: symbols, units, chunks.
 OF_FILE = {

@@ -61,12 +61,12 @@ _CHUNKS = f"FROM units u CROSS JOIN files f ON f.id = u.file CROSS JOIN chunks c
 _NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
 #: The condition that leaves out dead files, which another segment now has.
 _LIVE = "f.id NOT IN (SELECT id FROM temp.dead)"
-#: What stands between the parts of a name, in one language or another, and what some put between a type and its member.
+#: Separators of the parts of a name in all languages, and words that some put between a type and its member.
 _SCOPES = re.compile(r"\.|::|->|#|/|\(\*?|\)")
 _BETWEEN = frozenset({"prototype", "self", "this", "cls"})
 #: `config.c:createIntConfig`: a file and a name in it.
 _IN_FILE = re.compile(r"(?<!:)(\S+\.\w+):(?=[^\W\d])")
-#: Folders and files that say nothing of the module in them.
+#: Names of folders and files that are no part of a module's name.
 _SILENT = frozenset({"__init__", "index", "mod", "lib", "main", "src"})
 #: Kinds of which several with one name are normal.
 _NEVER_REPEATED = ("section", "namespace", "enum_member")

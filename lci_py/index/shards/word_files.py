@@ -28,10 +28,10 @@ _AFTER_DOUBLED = tuple(ending for ending in _ENDINGS if ending.startswith(("ing"
 _LONGEST_ENDING = max(map(len, _ENDINGS)) + 1
 #: Bytes from which on a term may be the beginning of a longer word, whose rest is not in the index.
 _CUT = MAX_WORD - _LONGEST_ENDING
-#: Places in a vocabulary, and entries of posting lists, that are looked at for one word. A text with more of them is
-#: in so many files that these are read quicker than the lists.
+#: Maximum number of vocabulary matches, and of postings, read for one word. A text with more of them is in so many
+#: files that reading these is faster.
 _MOST_PLACES, _MOST_POSTINGS = 20_000, 50_000
-#: A letter that is "s" when case does not count, and that the lower case of a word keeps.
+#: A letter that equals "s" ignoring case, but is unchanged by lower-casing.
 _LONG_S = "\u017f".encode()
 
 

@@ -25,8 +25,8 @@ _SCHEMA = [
     for table in _TABLES
 ]
 _MAX_VALUES = 500
-#: What a finished build leaves, in bytes: all records of 200 MB of files, which take a third of their bytes. In a
-#: larger tree the index has more use of the space, and the newest records are what a refresh and a merge ask for.
+#: Maximum bytes after a build: all records of 200 MB of files, which take a third of their bytes. In a larger tree the
+#: space is better used by the index, and a refresh or merge needs the newest records.
 MOST_BYTES = 64 << 20
 #: Until then it may grow to this size, with what an interrupted build has kept.
 _MOST_BYTES_BUILDING = 512 << 20

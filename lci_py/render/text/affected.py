@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _NAMED_FILES, _NAMED = 6, 6
 #: Callers that are listed.
 _CALLERS = 20
-#: What is said of calls that may lead to a change.
+#: Notes on uncertain relations to a change.
 _BY: dict[Reason, str] = {"name": ", by name", "dispatch": ", dispatch", "type": ", by its type"}
 _NOUNS = ("change", "test", "caller")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lci_py.render.text.style import Layout, Page
     from lci_py.types.explore import ExploreAnswer, Link, Piece
 
-#: What a piece is, where its name does not say: what led to it stands behind.
+#: The role of a piece, followed by the piece that led to it.
 _SAYS = {
     "callee": "called by", "caller": "calls", "base": "above", "derived": "below", "member": "of", "type": "type of",
     "test": "tests",

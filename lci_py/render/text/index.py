@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lci_py.types.source import FileEntry, Skip
 
 _LABEL = 10
-#: What the name of a shard's file has behind the name of the shard.
+#: The part of a shard's file name after the shard's name.
 _DIGEST = re.compile(r"-[0-9a-f]{16}\.\w+$")
 #: How many segments are shown without --verbose; each refresh may add one.
 _SEGMENTS = 6

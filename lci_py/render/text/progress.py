@@ -27,7 +27,7 @@ _REFRESH_ENDS = {"walk": 10, "parse": 20, "symbols": 23, "bm25": 26, "embed": 30
                  "edges": 90, "commit": 100}  # fmt: skip
 #: In a first index of so many files, all segments but the last are written while files are still being extracted.
 _MANY_FILES = 3_000
-#: What a person reads of each stage.
+#: The displayed name of each stage.
 _WORDS = {
     "walk": "found", "read": "looked into", "parse": "extracted", "symbols": "writing", "bm25": "writing",
     "embed": "embedding", "branches": "branches", "graph": "linking", "edges": "writing the call graph",

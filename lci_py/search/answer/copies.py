@@ -60,7 +60,7 @@ class Folding(NamedTuple):
         Args:
             ask: Returns the answer with so many results; a shorter answer is the head of a longer one.
         """
-        asked = limit + 1  # whether there are more is not known before one more is found: all others may be copies
+        asked = limit + 1  # one more shows whether there are more, since all others may be copies
         while True:
             answer = ask(asked)
             results = self.copies.folded(answer.results)

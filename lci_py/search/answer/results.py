@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 #: Bytes that a word is made of: ASCII letters, digits, _, and all of a character beyond ASCII.
 _WORD = lazily(rb"[\w\x80-\xff]+")
-#: Lines of one definition that are looked at for words.
+#: Maximum number of lines of one definition that are searched for words.
 _MOST_LINES = 300
 #: Characters of the signature of a constant.
 _VALUE = 100
-#: What a quoted phrase counts, in thousandths, as the words do.
+#: Weight of a quoted phrase, in thousandths, as for words.
 _PHRASE = 1_000_000
 
 
@@ -48,10 +48,10 @@ class Wanted:
         forms: Those of the terms that stand for other words of the query.
         """
         self._forms = frozenset(forms)
-        # Whole numbers: the order in which they are added must not matter.
+        # Integers, so that the order of addition does not matter.
         self._weights = {term: round(weight * 1000) for term, weight in terms}
         self._phrases = [(phrase, phrase.encode("utf-8", "surrogatepass")) for phrase in phrases]
-        # What every form of the word has: the stem of `queries` is `query`.
+        # The common prefix of all forms of the word: the stem of `queries` is `query`.
         self._needles = {(term[:-1] if term[3:].endswith("y") else term).encode() for term in self._weights}
         self._known: dict[bytes, tuple[Match, ...]] = {}
 
@@ -158,7 +158,7 @@ def result(
     """
     stale = snapshot.freshness.changed(row["file"])
     if not stale and _most(snapshot, request) > 0:
-        # It may have changed since that look at it: what decides is the content that is shown.
+        # The file may have changed since that check: the content that is shown decides.
         stale = snapshot.reader.digest(row["file"]) != snapshot.freshness.sha(row["file"])
     shown = _shown(snapshot, row, request, wanted, at, stale=stale)
     return Result(

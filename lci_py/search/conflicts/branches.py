@@ -191,7 +191,7 @@ def unlike(here: Sequence[Row], there: Sequence[Row]) -> list[Pair]:
     return sorted(found, key=_place)
 
 
-# What is the same comes first, so that it pairs with nothing else; then the same place; then the same condition.
+# Keys by which rows are paired, best first: identical, then in the same place, then under the same condition.
 _SAME: tuple[Callable[[Row], Hashable], ...] = (
     lambda row: (row["file"], row["digest"], row["build_tag"]),
     lambda row: (row["file"], row["digest"]),

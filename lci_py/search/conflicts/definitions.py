@@ -52,7 +52,7 @@ class Site(NamedTuple):
     arity: int = -1  # as in `types.source.Symbol`
     broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
-    scope: str = ""  # what stands for the file, where variants of one scope lie in several files
+    scope: str = ""  # replaces the file where variants of one scope lie in several files
     meant: str | None = None  # `build_tag` without the flags that variables hold, as it is compared
     inferred: str | None = None  # the platform that its path suggests, or the build files
 
@@ -89,17 +89,17 @@ GROUPS = {
 #: What asks whether C is compiled as C++.
 _AS_CPP = lazily(r"cplusplus|CPP|CXX")
 _ENTRY_POINTS = frozenset({"main", "Main", "wmain", "WinMain", "wWinMain", "DllMain", "LLVMFuzzerTestOneInput"})
-#: Parts of a condition that decide at run time which definition counts.
+#: Parts of a condition that are evaluated at run time.
 _RUN_TIME = lazily(r"(?:try|try else|except\b.*|begin|begin else|rescue\b.*|catch\b.*)$", re.DOTALL)
 _RESCUED = lazily(r"(?:except|rescue|catch)\b")
-#: What a condition on the environment of a program mentions.
+#: Words in conditions on the environment of a program.
 _ENVIRONMENT = lazily(
     r"platform|version|os\.name|\bPY[23]\b|process\.|import\.meta|__DEV__|typeof |RUBY_|PHP_|Mix\.|jit\b|flag\(",
     re.IGNORECASE,
 )
 _WORD = lazily(r"[A-Za-z_]\w*")
 _TYPES_ONLY = lazily(r"(?!.*\bor\b)(?!not\b)(?:.*\band )?(?:\w+\.)?TYPE_CHECKING\b(?!.*[=(])")
-#: Folders of sources that are material for tests: broken, or one definition in many spellings, on purpose.
+#: Folders of test material, whose sources are broken or repeat a definition on purpose.
 _MATERIAL = lazily(
     r"(?:^|/)(?:_[^/]*|testdata|test[-_]data|__?fixtures?_?_?|fixtures?|snapshots|(?:compile|build)[-_]fail|ui"
     r"|\w*tests?\w*/(?:[^/]+/)*(?:inputs?|expected|golden|cases|data))/"
@@ -119,7 +119,7 @@ _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
 
-#: Instead of a relation: what is known of the conditions does not decide it.
+#: In place of a relation: the conditions cannot be decided.
 UNDECIDED = "undecided"
 
 
@@ -203,9 +203,9 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
     here = [site for site in everywhere if site.file == asked.file]
     if not asked.rules.linked:
         return [everywhere]
-    # Without a condition, two files of a repository that define one C function are two programs, or files that
-    # the build system chooses from, which nothing in them shows. The other files are those that no program has beside
-    # this one, nor beside each other.
+    # Without a condition, two files of a repository that define the same C function belong to different programs, or
+    # the build system chooses between them. So each set has this file and those that no program contains beside it or
+    # beside each other.
     files: dict[str, list[Site]] = {asked.file: here}
     for site in everywhere:
         if site.file != asked.file:
@@ -223,7 +223,7 @@ def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
 def _definition(site: Site) -> tuple[object, ...]:
     """A key that two sites share if they are the same definition."""
     if "external" in site.traits:
-        # `mod a;` twice, for its visibility: the module is in a file, and that is one, unless an attribute names it.
+        # `mod a;` twice, with different visibility: both mean the module's one file, unless an attribute names another.
         return site.file, *sorted(word for word in site.traits if word.startswith("path="))
     if site.rules.clauses and site.group == "callable":
         return site.file, site.parent, site.build_tag, _clause_word(site)
@@ -286,7 +286,8 @@ def _pair(one: Site, other: Site) -> str | None:
     if macro_kinds:
         if one.file != other.file or one.digest == other.digest:
             return None
-        # Where both hold, the later one counts; a compiler warns unless an #undef, or a condition, is between them.
+        # If both conditions hold, the later one counts; a compiler warns unless an #undef or a condition separates
+        # them.
         warns = (
             rules.c_macros and one.build_tag == other.build_tag and "kept" not in one.traits and not _deliberate(one)
         )
@@ -555,7 +556,7 @@ def _place(site: Site) -> str:
     if words and is_linked and not {"static", "inline"} & set(words):
         return ""
     shared = shared_path(language, site.file)
-    # What is local to files of two modules is two things: `kqueue/native_kqueue.c`, `epoll/native_epoll.c`.
+    # Local definitions in files of two modules are unrelated: `kqueue/native_kqueue.c`, `epoll/native_epoll.c`.
     is_apart = "static" in words and sum("*" in part for part in shared.split("/")) > 1
     return site.file if is_apart else shared
 
@@ -567,7 +568,7 @@ def _parameters_of(site: Site) -> str:
 @lru_cache(maxsize=4096)
 def _parameters(name: str, signature: str, group: str, language: str) -> str:
     """A key that tells overloads apart: type parameters, parameter types, and what follows them."""
-    # What a `//` ends with, a signature on one line does not tell.
+    # In a signature on one line the end of a `//` comment cannot be found.
     head, _, rest = _COMMENT.sub(" ", signature).partition(name)
     rules = rules_of(language)
     if group == "type" and rules.types_by_name:

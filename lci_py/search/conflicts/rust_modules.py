@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import SymbolicIndex
     from lci_py.search.snapshot import Snapshot
 
-#: Of a file with more declarations than this, the condition is not worked out: no person could read it.
+#: For a file with more declarations than this no condition is computed: no person could read it.
 _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
@@ -73,8 +73,8 @@ class Modules:
     def __init__(self, symbols: SymbolicIndex) -> None:
         self._symbols = symbols
         self._names_read: set[str] = set()
-        #: By the path of a file, the declarations that lead to it: if the modules of a file are where its name says,
-        #: and if they are beside it.
+        #: By the path of a file, the declarations that lead to it: if submodules lie in the folder of a file's name,
+        #: and if they lie beside the file.
         self._by_place: tuple[dict[str, list[_Lead]], dict[str, list[_Lead]]] = ({}, {})
         self._leading: dict[str, list[_Lead]] = {}
         self._conditions: dict[str, str | None] = {}
@@ -212,8 +212,8 @@ class Modules:
         folder, base = posixpath.split(path)
         self._read(posixpath.basename(folder) if base == "mod.rs" else base.removesuffix(".rs"))
         certain, beside = ([one for one in at.get(path, ()) if one.module.file != path] for at in self._by_place)
-        # The modules of a file are beside it, whatever its name, if it is the root of a crate, which nothing declares,
-        # or if an attribute names it.
+        # Submodules lie beside a file, whatever its name, if it is the root of a crate, which nothing declares, or if
+        # an attribute names it.
         found = certain or [
             lead for lead in beside if all(around.placed for around in self._leads(lead.module.file, depth + 1))
         ]
@@ -291,7 +291,7 @@ def _all_of(parts: Sequence[str]) -> str | None:
     left = list(parts)
     while len(left) > 1 and sum(map(len, left)) > _MAX_TEXT:
         left = [*left[: -2 if left[-1] == "…" else -1], "…"]  # nothing is concluded from what is missing
-    # What is denied says less than what is asked for, and a long part less than a short one.
+    # A negated part says less than an affirmed one, and a long part less than a short one.
     tried = sorted(left, key=lambda part: (part.startswith("!"), len(part)), reverse=True)
     for part in tried if len(left) <= _MAX_PARTS else ():
         rest = [other for other in left if other != part]

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.conflicts import Conflict
 
-#: After a revision: compare with where the branches parted, as `git diff REV...` does.
+#: After a revision: compare with the merge base, as `git diff REV...` does.
 _PARTED = "..."
 #: git's name for a tree without files: what there was before the first commit.
 _NOTHING = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-#: What tells one definition from another, wherever it is: qualified name, kind, condition.
+#: Identifies a definition wherever it is: qualified name, kind, condition.
 _Definition = tuple[str, str, str | None]
-#: What tells one stated value from another: name, value, how; of a version, subject, value, file.
+#: Identifies a stated value: name, value, how; for a version: subject, value, file.
 _Value = tuple[str, str, str]
 
 

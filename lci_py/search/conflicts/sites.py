@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, DefinitionSite, Result
 
-#: More definitions of one name than this are not variants of one symbol; `main` in a folder of scripts is.
+#: More definitions of one name than this, such as `main` in a folder of scripts, are no variants of one symbol.
 MAX_SITES = 400
 #: Words of a query that may be names.
 _MAX_NAMED = 3

@@ -77,8 +77,8 @@ def _alike(rows: Iterable[StatedValue]) -> list[list[StatedValue]]:
 
 
 def _against_code(said: Sequence[StatedValue], code: Sequence[StatedValue]) -> dict[str, Any] | None:
-    """What documents, or templates of a configuration, say of a name that the code gives another value."""
-    value, folder = said[0].value, documented_folder(said[0].file)  # packages/a/README.md says nothing of packages/b
+    """A document, or a configuration template, that states another value of a name than the code; else None."""
+    value, folder = said[0].value, documented_folder(said[0].file)  # packages/a/README.md says nothing about packages/b
     near = [row for row in code if not folder or row.file.startswith(f"{folder}/")]
     rows = [row for row in near if row.how == "default"] or near
     if not rows or any(is_computed(row) or _is_placeholder(row) for row in rows):
@@ -86,7 +86,7 @@ def _against_code(said: Sequence[StatedValue], code: Sequence[StatedValue]) -> d
     if any(agree(value, row.value) is not False or not agree(rows[0].value, row.value) for row in rows):
         return None
     if said[0].how != "prose" and (
-        # An example of what is off by default, a place holder, or a key that may be anybody's.
+        # An example of a setting that is off by default, a placeholder, or a key of something else.
         _is_nothing(rows[0].value)
         or _mismatch(value, rows[0].value) != "numeric-mismatch"
         or not (is_capital(rows[0].name) or all(row.how == "option" for row in rows))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, SearchRequest, Step
 
-#: What can have become of a file.
+#: The outcomes for a file.
 STATUSES = ("shown", "ranked", "not_found", "filtered", "empty", "not_indexed")
 #: A factor that takes less than this is not mentioned: it would read as 0.00.
 _SEEN = -0.005
@@ -164,7 +164,7 @@ def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[
         return []
     given = {field.name: getattr(mode.filters, field.name) for field in fields(Filters)}
     alone = [name for name, values in given.items() if values and not keys & mode.passing(Filters(**{name: values}))]
-    # None need exclude all by itself: a class may have the kind, and another one the name.
+    # No single filter need exclude everything: one class may have the kind, and another one the name.
     names = alone or [name for name, values in given.items() if values]
     return [written for name in names for written in _written(name, given[name], request)]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 #: Lines that a header has at most.
 _HEADER = 12
-#: Lines of code besides the header: of a first look, and of a closer one; and how many around a line that matters.
+#: Lines of code besides the header in a short and in a long excerpt; and the context around a matching line.
 LOOKS = (4, 24)
 _AROUND = (0, 2)
 #: Lines shown for the name of another piece that is used in them; and lines before each.

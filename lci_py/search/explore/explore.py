@@ -82,7 +82,7 @@ class _Work:
             pieces = [*self._constants(message.constants), *pieces]
         states = spend(pieces, wanted, request.max_tokens)
         left = request.offset
-        while left and states:  # what the answers so far have shown was bought first
+        while left and states:  # drop what earlier answers have shown
             shown = list(dict.fromkeys(piece.id for piece in states))[:left]
             left -= len(shown)
             pieces = [one for one in pieces if one.piece.id not in shown]

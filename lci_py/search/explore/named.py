@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lci_py.types.explore import PieceRole
     from lci_py.types.search import Filters
 
-#: What a place is worth of the one before it.
+#: Factor of each further place.
 _LESS = 0.95
 
 

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from lci_py.search.navigate.present import Definition
     from lci_py.search.snapshot import Snapshot
 
-#: Definitions whose text is compared, by each view.
+#: Candidates of each view whose text is compared.
 _COMPARED = 60
-#: Tokens of a text that are compared, and that a near duplicate has at least: short functions are all alike.
+#: Maximum number of compared tokens, and the minimum for a near duplicate: short functions are all alike.
 _MOST, _LEAST = 4_000, 25
-#: Of a near duplicate: the same text, or the same shape with some of the words.
+#: Thresholds for a near duplicate: of the same text, or of the same shape with some of the words.
 _SAME, _SHAPED, _WORDED = 0.7, 0.7, 0.5
-#: Less is not like it.
+#: Minimum similarity of a result.
 _ALIKE = 0.3
 #: Comments, which are left out, and strings, whole; then words, numbers, and signs.
 _TOKEN = lazily(

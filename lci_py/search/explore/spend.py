@@ -22,22 +22,22 @@ if TYPE_CHECKING:
     from lci_py.search.navigate.present import Definition
     from lci_py.types.explore import Piece
 
-#: What a reader has of a definition of which the place is shown, and of what each look at it adds; whole, it is 1.
+#: The value of a definition's location, and what each excerpt adds; shown as a whole it is 1.
 _PLACE, _LOOKED = 0.1, (0.05, 0.1)
-#: A look at a definition with more lines than this is worth the root of the share of its lines: those
-#: that say most of a question are worth more than the rest.
+#: An excerpt of a definition with more lines than this is worth the square root of the share of its lines, since the
+#: best lines come first.
 _LONG = 40
-#: Of the budget, what the first lines of a definition may cost that the question names and that is longer, in all.
+#: Share of the budget for the first lines of longer definitions that the question names.
 _NAMED = 0.6
-#: What a further piece of a file is worth with code, to the power of the pieces there are.
+#: Factor for each further piece of a file with code.
 _SAME_FILE = 0.93
-#: Tokens of the end of an answer, and of its chains; of a small one, one in so many.
+#: Tokens reserved for the end of an answer and its chains; in a small answer, this fraction of it.
 _AROUND, _SHARE = 60, 3
-#: Of the budget, what the worthiest piece may take before the others are looked at.
+#: Share of the budget that the best piece may take before the others are considered.
 _FIRST = 0.5
-#: Pieces of which more than the place may be shown, the worthiest.
+#: The number of best pieces of which more than the location may be shown.
 _LOOKED_AT = 40
-#: A definition with this many lines more than a look at it has is shown whole instead.
+#: A definition with at most this many lines more than its excerpt is shown as a whole.
 _FEW_MORE = 6
 
 

@@ -23,26 +23,26 @@ if TYPE_CHECKING:
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.types.explore import PieceRole
 
-#: Logit of a definition of which nothing is known, and what each signal adds: a logistic regression over 193 questions
-#: about five repositories and the definitions that a written answer names (docs/adr/0037-explore.md). Any four of the
+#: Logit of a definition without evidence, and the weight of each signal: a logistic regression over 193 questions about
+#: five repositories and the definitions that a written answer names (docs/adr/0037-explore.md). Any four of the
 #: repositories give nearly these numbers.
 _NOTHING = -8.5
 _SIGNALS = {"dense": 2.6, "names": 1.3, "content": 1.7}
-#: The score that merges the views, without the damping by file; the best score of a member, of a type; the place of the
-#: file, 1 / rank; the calls of it in what matches best; being a value.
+#: Weights of: the fused score, without damping by file; for a type, the best score of a member; 1 / rank of the file;
+#: calls from the best matches; being a value.
 _SCORE, _MEMBER, _FILE, _CALLED, _VALUE = 1.0, 1.1, 1.3, 0.8, -2.2
-#: Nothing is as sure as the sum says: of what it calls even, a fifth belongs to the answer.
+#: Reduces the probability p to p / (1 + 2.5 p), since the sum is overconfident: of even odds a fifth belongs to the answer.
 _SHRINK = 2.5
-#: How likely what is spelled out belongs to the answer.
+#: Probability that a definition which the question spells out belongs to the answer.
 NAMED = 0.9
-#: Of the best by score, how many the calls are followed of; and of the likeliest, how many the graph is asked about.
+#: The number of best results whose calls count, and of likeliest definitions whose graph neighbours are added.
 _CALLING, _ASKED = 10, 12
 #: Callers beyond which a callee belongs to many answers: it counts less for each, by the cube root.
 _COMMON = 4
-#: By relation, as of `graph_lift.RELATIONS`: what the neighbour is, and how likely that of a piece belongs there, too.
+#: By relation, as in `graph_lift.RELATIONS`: the neighbour's role, and the rate at which it belongs to the answer.
 _RELATIONS: tuple[tuple[PieceRole, float], ...] = (("callee", 0.3), ("caller", 0.2), ("base", 0.25), ("derived", 0.15))
-#: Definitions that are weighed further, the likeliest; what is less likely than this part of the best belongs to
-#: another answer, whatever the budget has room for.
+#: Maximum number of definitions that are kept, the likeliest first; and their minimum probability, as a share of the
+#: best one's.
 MOST, _LEAST = 200, 0.02
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: Bytes that RE2 may take for one expression and its automata.
 _MOST_MEMORY = 64 << 20
 _PLAIN = re.compile(r"[^\\.+*?()|\[\]{}^$\n]*")
-#: What else a letter is when case does not count: the long s and the sign for Kelvin.
+#: Further case variants of letters: the long s and the Kelvin sign.
 _OTHER_CASES = {"s": "\u017f", "k": "\u212a"}
 #: Bytes of a character at most.
 _CHARACTER = 4
@@ -177,7 +177,7 @@ class _Expression:
         at = line[0]
         while at <= line[1] and at < len(data) and (match := self._compiled.search(data, at, line[1])) is not None:
             span = match.span(1) if self._words else match.span()
-            # An empty match right behind another one is none.
+            # An empty match directly after another one does not count.
             if not found or span[0] > found[-1][1] or (span[0] == found[-1][1] and span[0] < span[1]):
                 found.append(span)
             at = max(span[1], at + 1)

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters
 
-#: How much of a word and a name must agree for the name to be searched for instead, in the measure of `difflib`.
+#: Minimum similarity (`difflib`) of a word and a name that is searched for instead.
 _NEAR = 0.8
-#: Words that are looked at for a near name, and letters that one has at least.
+#: Maximum number of words for which similar names are looked up, and their minimum length.
 _MOST_WORDS, _SHORTEST = 8, 4
 #: Names that one word may mean.
 _MOST_NEAR = 3
-#: What an answer says of a phrase without a word, such as "=>".
+#: The note in an answer about a phrase without a word, such as "=>".
 _NO_WORD = "no view of multiview ranks a text without a word: the mode bm25 lists the places that have it"
 
 

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, SearchRequest
 
-#: Characters of a text that is looked for, at least and at most, texts of one query, files that are read for one, and
-#: seconds for all.
+#: Bounds: characters of a searched text, texts per query, files read per text, and seconds for all.
 _LETTERS, _MOST_TEXTS, _MOST_FILES, _SECONDS = range(4, 121), 4, 200, 0.1
-#: Places of bm25 of which one has all words of the query.
+#: Number of bm25 results that are checked for all words of the query.
 _MOST_PLACES = 10
-#: What stands around the parts of a query that may be a text of their own.
+#: Separators of the parts of a query that may be literal texts.
 _BETWEEN = lazily(r"[\"'`]|: |\n")
 
 

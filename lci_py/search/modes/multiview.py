@@ -124,7 +124,7 @@ class _Run:
         try:
             known = snapshot.whole.once(("spelled", attempt), partial(self._spelled, attempt.query, allowed))
             if snapshot.whole.alone and (asked := related(snapshot, attempt.query.raw)):
-                # Neither the definition itself nor what is written about it says who calls it.
+                # Neither the definition itself nor its documentation says who calls it.
                 names, symbols = placed(snapshot, attempt.query, asked.rows, allowed)
                 known = Spelled(names, {}, symbols)
                 plan = replace(plan, command=asked.command)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.snapshot import Snapshot
 
-#: The part of the files that have such a word, and words besides that a query has at least.
+#: Minimum share of files with such a word, and minimum number of other words in the query.
 _MOST, _LEAST = 0.5, 2
 #: Folders in which packages have a folder each; "" for the root.
 _HOLDERS = ("", "packages/", "crates/", "src/", "lib/", "libs/", "modules/", "internal/")

@@ -26,11 +26,11 @@ _TESTS = lazily(
     rf"^\s*(?:(?:which|what|the) )?tests? (?:for|of|covering|(?:that )?(?:covers?|exercises?|calls?)) {_NAME}"
     rf"|^\s*(?:how|where) (?:is|are) (?P<passive>[\w$][\w$.:#>-]*) tested\s*\??$",
 )
-#: Of which such a question has one: most others need not be matched.
+#: One of these occurs in every such question: a cheap test before the patterns.
 _SAID = ("call", "use", "usage", "invoke", "test")
 #: Meanings of a name, and places, that are taken.
 _MOST_MEANT, _MOST_PLACES = 3, 20
-#: What each place counts of the one before.
+#: Factor of each further place.
 _LESS = 0.98
 
 

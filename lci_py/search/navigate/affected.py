@@ -29,27 +29,27 @@ if TYPE_CHECKING:
     from lci_py.types.affected import Reason
     from lci_py.types.graph import Place, Through
 
-#: Definitions of one name, of which a call without a known target may mean any; of more it says too little.
+#: Maximum number of namesakes for which a call without a known target still counts as a use.
 _SAME_NAME = 5
-#: Calls of a name without a known target, of which each may mean the change.
+#: Maximum number of calls of a name without a known target that count as uses.
 _USES = 50
-#: Calls from a test to a definition, at most, for the test to be one of it.
+#: Maximum number of calls from a test to a definition that it tests.
 _TEST_DEPTH = 3
-#: Characters of a definition's name that a file of tests is named after, or that tests mention, at least.
+#: Minimum length of a name that test files are named after, or that tests mention.
 _NAME = 4
-#: Characters of a name of one word that hardly means two things.
+#: Minimum length of a distinct one-word name.
 _LONG = 9
-#: Functions that are looked for where they are mentioned, and names that are looked for in tests.
+#: Maximum number of functions whose mentions are searched, and of names that are searched in tests.
 _MENTIONED, _LOOKED_FOR = 10, 40
-#: Files of tests that are named where no test is reached.
+#: Number of test files suggested if no test is reached.
 _NEAREST = 3
-#: Files that have the words of such a name, at most.
+#: Maximum number of files with the words of such a name.
 _FILES = 20
-#: Methods of one distance for which calls through the methods of their bases are looked up.
+#: Maximum number of methods per distance for which dynamic dispatch is looked up.
 _DISPATCHED = 200
-#: Steps between folders by which a file of tests may be further from a change than the nearest of the same name.
+#: Maximum extra folder distance of a test file, compared with the nearest one of the same name.
 _FURTHER = 1
-#: How sure it is that what is reached by one link is affected, from the surest; a way is as sure as its weakest link.
+#: Reasons from the surest on; a chain is as sure as its weakest link.
 _BY_SURENESS: tuple[Reason, ...] = ("changed", "calls", "dispatch", "type", "mentions", "file_name", "name", "imports")
 
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.graph import GraphIndex
 
-#: The share of the rank that follows edges; the rest goes to where walks start.
+#: The probability of following an edge; otherwise the walk restarts.
 DAMPING = 0.85
-#: Steps at most, and the change of all ranks together below which it ends before.
+#: Maximum number of steps, and the total change of ranks at which the iteration ends earlier.
 STEPS, ENOUGH = 60, 1e-9
-#: The share of starts at the given nodes; the others start anywhere, so that all ranks differ from 0.
+#: The share of restarts at the given nodes; the others are anywhere, so that no rank is 0.
 GIVEN = 0.9
-#: Weight of an edge against its direction, where walks start at given nodes: who calls a place is around it, too.
+#: Weight of an edge against its direction, if start nodes are given: callers are neighbours, too.
 BACK = 0.5
 
 

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.graph import OtherMeaning
 
-#: Names that lead to the target, of which a call without a known target is looked for if there is no chain.
+#: Maximum number of names leading to the target that are compared with unresolved calls if there is no chain.
 _NAMES = 40
 #: Places of the frontier that are named.
 _PLACES = 10
-#: Searches for a chain whose own callers pass the functions that it calls.
+#: Maximum number of searches for a chain whose own callers pass the functions that it calls.
 _DETOURS = 4
-#: Callers of a function that may pass another one to it, which are looked at.
+#: Maximum number of callers that are checked for passing a function.
 _CALLERS = 200
-#: Places of a level whose calls of declared methods are followed to what stands behind these.
+#: Maximum number of nodes per level for which dynamic dispatch is followed.
 _MOST_DISPATCHING = 1_000
-#: Steps of calls of what a variable holds.
+#: Steps of calls of functions as values.
 _OF_VALUES = frozenset({FLOW, CALLBACK})
-#: Places, those reached first, whose calls without a known target are looked at.
+#: Maximum number of nodes, first reached first, whose unresolved calls are examined.
 _LOOKED = 50
 
 

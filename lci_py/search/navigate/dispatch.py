@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from lci_py.search.navigate.nodes import Call, Edge, Nodes
     from lci_py.types.graph import Direction
 
-#: Methods behind a declared one that are listed; more are counted only.
+#: Maximum number of implementations that are listed; more are only counted.
 MOST_LISTED = 12
-#: Types above or below one that are looked at.
+#: Maximum number of supertypes or subtypes that are examined.
 _MOST_TYPES = 2_000
-#: Interfaces with the name of a method whose other methods are compared.
+#: Maximum number of interfaces with a method of the name that are compared.
 _MOST_INTERFACES = 100
 #: Methods that are never called through the method of a base.
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__init_subclass__", "__post_init__", "initialize", "__construct"})
-#: Steps of edges that lead to what runs: nothing else stands behind that.
+#: Steps of edges to the function that actually runs: no further dispatch follows.
 _FOLLOWED = frozenset({OVERRIDE, FLOW})
-#: Lines around a call that takes the name of a method in which the name may be put together.
+#: Lines around a call within which its name argument may be computed.
 _NEAR = 3
-#: A name in quotes with something put in or behind it, or something put before it.
+#: A quoted name with a computed part inside, after or before it.
 _BUILT = re.compile(
     r"""(?P<quote>["'`])(?P<text>(?:\w|\{[^{}"'`]*\}|\#\{[^{}]*\}|%\(?\w*\)?s)+)(?P=quote)(?P<behind>\s*[+.%]|\s*\.format)?"""
 )
 _HOLE = re.compile(r"#?\{[^{}]*\}|%\(?\w*\)?s")
 _BEFORE = re.compile(r"(?:\+|(?<=\s)\.)\s*$")
 _OWN = re.compile(r"\b(?:self|cls|this)\b")
-#: Letters of a name that must be written for it to say anything.
+#: Minimum number of literal letters in a computed name.
 _LEAST = 3
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _DOTS = re.compile(r"::|\\")
 _FIRST = re.compile(r"[\w$]+")
-#: Steps of edges whose target need not bear the name that is called: what a value holds, what an import renames.
+#: Steps of edges whose target may have another name than the call: functions as values, renaming imports.
 _RENAMED = frozenset({"flow", "value", "import"})
 
 

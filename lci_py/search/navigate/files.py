@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.snapshot import Snapshot
 
-#: How a part of the pattern can stand in a path, best first. Only a path in which some part has the last rank lacks it.
+#: How a part of the pattern can match a path, best first. In the last rank only its letters occur, in order.
 _NAME, _NAME_START, _NAME_WORD, _NAME_PART, _FOLDER, _FOLDER_WORD, _PATH_PART, _LETTERS = range(8)
 _GLOB = re.compile(r"[*?\[]")
 
@@ -111,7 +111,7 @@ def _part(text: str) -> Callable[[str, str, int], _Fit | None]:
             start = where.find(text, start + 1)
         if best is not None:
             return _Fit(best[0], 0, ((best[1], best[1] + len(text)),))
-        # Before the file's name only if they do not stand in it: a name is what people remember.
+        # The folder counts only if the file's name does not match: people remember names.
         found = letters.search(path, name) or letters.search(path)
         if found is None:
             return None

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 #: A commit of more files says nothing about any two of them: a new licence, another formatter, a merge by squashing.
 _SWEEPING = 30
-#: Commits, the newest ones, of which the files are read; the least that a companion shares; companions that are shown.
+#: Maximum number of newest commits whose files are read; minimum support of a companion; companions shown.
 _READ, _LEAST, _SHOWN = 200, 2, 5
 #: Other definitions of the name that are listed.
 _OTHERS = 5

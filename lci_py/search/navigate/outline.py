@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MAIN = FUNCTION_KINDS | TYPE_KINDS | {"type"}
 #: Definitions of a map at most, unless the request says otherwise.
 _MOST = 5_000
-#: What a private definition counts, where the map is about a place or a query; otherwise it comes after all others.
+#: Factor of a private definition in a map about a place or a query; otherwise it comes after all others.
 _PRIVATE = 0.5
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.source import Symbol
 
-#: Bytes of changed files that are read to find a name, and of those that are parsed because they hold it.
+#: Maximum bytes of changed files that are read to find a name, and that are parsed because they hold it.
 _READ_BYTES, _PARSED_BYTES = 64_000_000, 2_000_000
 _WILD = re.compile(r"[*?\[\]]+")
 

@@ -29,7 +29,7 @@ _NODE = re.compile(r"file:(.+)|lambda:(.+):(\d+)", re.DOTALL)
 _AROUND = 20
 #: Kinds that name a part of a file; of several definitions of a name they come last.
 _PARTS = frozenset({"module", "namespace", "section"})
-#: A value of so few lines says no more than its line in a search: what is around it is shown instead.
+#: A value of at most so many lines is shown with its surroundings instead, since a search shows as much.
 _SHORT = 2
 #: Callers or callees of one definition that are listed.
 _CALLS = 20

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: A query with a line break, or with more words than this, is a long one.
 SHORT = 30
-#: What a word counts by where it stands; one that stands there again counts 1 + ln(times).
+#: Weight of a word by where it occurs; one that occurs n times there counts 1 + ln(n).
 _TITLE, _PROSE, _CODE = 3.0, 1.0, 0.4
 #: Bounds of the time: terms that are ranked by, names that are looked up, words of the prose that are embedded.
 _MOST_TERMS, _MOST_NAMES, _MOST_WORDS = 160, 40, 200
@@ -38,7 +38,7 @@ _PASTED = re.compile(
     r"^\s*(?:>>> |\.\.\. |\$ |File \"|at \S+\(|Traceback|In \[\d|\d+ \| |[-+]{1,3}[ab]/)|[{};]\s*$|^\s{4,}\S"
 )
 _TICKED = re.compile(r"`([^`\n]{2,80})`")
-#: What may be a path: a run without a way to fail, since the text is anybody's and a search backtracks at every letter.
+#: A possible path: one character class, so that hostile text causes no backtracking.
 _PATH = re.compile(r"[\w.+/\\-]+")
 #: Letters of an extension.
 _EXTENSION = 6

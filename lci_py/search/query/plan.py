@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from lci_py.types.search import Filters, View
 
 INTENTS = ("fast_exact", "balanced_hybrid", "ambiguous_multiquery", "structured_filter_heavy")
-#: What is tried, in this order, until something answers: the three views, among what passes the filters if there are
-#: any; the same with less required of the text; meaning alone; an answer that says which views are missing.
+#: The retrieval steps, in the order they are tried: the three views, among what passes the filters if there are any;
+#: the same with fewer requirements on the text; the dense view alone; an answer that says which views are missing.
 LADDER = ("strict_filter", "hybrid", "relaxed_lexical", "dense_only", "degraded")
-#: The part of a time budget that the views have; the rest is for merging them and for showing results.
+#: The views' share of a time budget; the rest is for merging and showing results.
 RETRIEVAL = 0.8
-#: A view with less than this part of the weights is waited for half as long: little would be lost.
+#: A view with less than this share of the weights is waited for half as long.
 MINOR = 0.25
 
 

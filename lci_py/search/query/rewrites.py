@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 #: Rewrites of a query, and words that each adds.
 MOST, MOST_FORMS = 3, 2
-#: What an added term counts beside the query's own: of the weight of the word that it stands for.
+#: Weight of an added term, as a share of the weight of the word that it stands for.
 FORM_WEIGHT, RELATED_WEIGHT = 0.4, 0.4
-#: A form counts if it stands in a name, or in this part of the chunks that hold the word.
+#: A form counts if it occurs in a name, or in at least this share of the chunks that hold the word.
 LEAST_FORM = 0.1
 #: Files that must agree on an abbreviation; in one file alone, declarations.
 LEAST_FILES, LEAST_DECLARED = 2, 3
-#: Letters of a beginning (config of configuration) that one comment vouches for.
+#: Minimum length of a prefix (config of configuration) for which one comment is enough evidence.
 LEAST_CLIPPED = 4
 #: An abbreviation counts if it has this part of the evidence of the best one of the same word.
 LEAST_SHARE = 0.2
-#: And this part of the chunks that hold the short form: otherwise it is a word of its own.
+#: Minimum evidence as a share of the chunks that hold the short form: with less it is a word of its own.
 LEAST_PART = 0.01
 #: Words of a query that are looked up at all.
 MOST_WORDS = 50

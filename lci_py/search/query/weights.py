@@ -14,7 +14,7 @@ from lci_py.types.record import dataclass, field
 if TYPE_CHECKING:
     from lci_py.types.search import View
 
-#: Which sub-index a signal comes from, for `mode_source`; None is for what belongs to no view.
+#: The view that a signal comes from, for `mode_source`; None if it belongs to no view.
 SIGNAL_VIEW: dict[str, View | None] = {
     "dense": "dense", "dense_file": "dense", "content": "bm25", "names": "bm25", "paths": "bm25", "files": "bm25",
     "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "name": "symbolic", "verbatim": "bm25",
@@ -69,7 +69,7 @@ class Ranking:
         return 1 + min(part, 1.0) * self.growth.get(name, 0.0)
 
 
-#: Files of an index from which on its size counts, and from which on it counts no more.
+#: The range of index sizes, in files, over which weights grow (`Ranking.growth`).
 SMALL, LARGE = 50, 400
 
 _BALANCED = {

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 #: Characters of a query that are read for names.
 _MOST_TEXT = 60_000
-#: Definitions of one name of which a qualifier chooses, and names in one query that are looked up.
+#: Maximum number of namesakes among which a qualifier selects, and of names looked up per query.
 _MOST_ROWS, _MOST_NAMES = 2_000, 8
 #: Words of a query that may be parts of one name.
 _MOST_PARTS = 10
-#: How much of a match a name is: with all that qualifies it, by its last part alone, and by that in the file named.
+#: Match quality of a name: fully qualified, by its last part alone, and by that in the named file.
 _QUALIFIED, _BARE, _IN_FILE = 1.0, 0.9, 0.7
 #: The same of a mistyped or shortened name.
 _MISTYPED, _SHORTENED = 0.95, 1.0
@@ -38,7 +38,7 @@ _NAME = r"[A-Za-z_$][\w$]*"
 _SCOPED = rf"{_NAME}(?:(?:\.|::|->|\?\.|#){_NAME})*"
 #: A name with an argument list behind it, as a call or a definition has it.
 _CALL = lazily(rf"(?<![\w.$])({_SCOPED})[!?]?(?:<[^<>()]{{0,60}}>|::<[^<>()]{{0,60}}>)?\(")
-#: What code has around a call, and a sentence that has a call in it has not; and words that make it one.
+#: Signs around a call that show a line of code rather than a sentence; and words that do so.
 _OPERATOR = lazily(r"[=;{}<>&|+*/\\\[\]]")
 _SENTENCE = 3
 #: A name with a scope or a module before it. `(*locker).Lock` is Go's.

@@ -26,20 +26,20 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Confidence, Degradation
 
-#: Points for a file whose whole name the query spells: of closeness, and of BM25.
+#: Bonus for a file whose whole name the query spells, by mode.
 STEM = {"dense": 0.1, "bm25": 3.0}
-#: How much the file's results count beside the hit itself.
+#: Weight of the file's results relative to the hit itself.
 FILE = 0.5
-#: The part of a score of the bm25 mode that is lost by a unit with none of the query's terms; with some, in proportion.
+#: Share of a bm25 score lost by a unit with none of the query's terms; with some, in proportion.
 COVER = 0.5
-#: What a score is multiplied by where it applies.
+#: Multipliers of a score where they apply.
 FACTORS = {"test": 0.6, "inner_test": 0.95, "text": 0.7, "generated": 0.7, "aside": 0.7}
-#: What a name or a text that the query spells out is worth: in points of closeness; in parts of the
-#: best BM25 score and what a file's name can add to it.
+#: Bonus for a name or a text that the query spells out: in dense, added to the score; in bm25, as a multiple of the
+#: best score plus the largest file-name bonus.
 SPELLED = {"dense": 1.0, "bm25": 2.0}
-#: What a file that a long question names is worth, in parts of that.
+#: Bonus for a file that a long question names, as a share of `SPELLED`.
 MENTIONED = 0.5
-#: What a file's further results count, to the power of `same_file.damped`.
+#: Factor of a file's further results, to the power of `same_file.damped`.
 SAME_FILE = {"dense": 0.7, "bm25": 0.5}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters
 
-#: Places of one text that are read, frames of the repository that count, and how much each counts of the one before.
+#: Maximum number of locations read per text, of frames that count, and the factor of each further frame.
 _MOST_PLACES, _MOST_FRAMES, _LESS = 200, 12, 0.4
 #: Files that may be meant by a frame; with more, it says nothing.
 _MOST_FILES = 3
@@ -33,21 +33,21 @@ _PLACE = lazily(
 _FILE = lazily(r"\w\.[A-Za-z]\w{0,7}$")
 #: A symbol of the kernel or of a library, with the offset in it: `tcp_v4_rcv+0x1a5/0x2b0`.
 _OFFSET = lazily(r"(?<![\w.])([A-Za-z_]\w+)(?:\.\w+)*\+0x[0-9a-f]+")
-#: What stands between a place and the name of its function: Python, Ruby, Elixir and PHP behind it, others before it.
+#: Text between a location and its function's name: after it in Python, Ruby, Elixir and PHP, else before it.
 _BEHIND = lazily(r"(?:, in |: in |:in [`'](?:block in |rescue in )?|: (?=[\w?!\\]+[.>:#(/-]))([\w.#:>?!\\-]+)")
 _BEFORE = lazily(
     r"(?<![\w.$:#<>-])([\w.$:#<>-]+)\s*(?:(?:\[as \w+\]\s*)?\(|(?:\([^()]*\)\s*){1,2}(?:at|in) (?:[A-Za-z]:)?|@)$"
 )
 #: The beginning of an address, whose path the place has.
 _ADDRESS = lazily(r"\b(?:file|https?|webpack|webpack-internal|node):(?://[\w.:-]*)?$")
-#: A line that has nothing but a place and what leads to it; its function is in the line before.
+#: A line that has only a location; its function is in the line before.
 _BARE = lazily(r"^\s*(?:at |--> |in )?$")
 _LAST_NAME = lazily(r"[A-Za-z_$][\w$]*(?=[^A-Za-z_$]*$)")
 #: The arguments, closures and generic parameters at the end of a frame.
 _TRAILING = lazily(r"(?:\([^()]*\)|::\{\{[\w#]+\}\}|::h[0-9a-f]{16}|<[^<>]*>|\.func\d+[.\d]*|\s)+$")
 #: Characters before a place, and of the line above it, that are read for its function.
 _BEFORE_TEXT, _ABOVE_TEXT = 200, 500
-#: Where the frames of the exception begin that caused the ones before.
+#: Starts the frames of the causing exception.
 _CAUSE = "Caused by:"
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitColumns
 
-#: How many of the best results, before the graph is asked, lift their neighbours.
+#: Number of best results that lift their neighbours.
 SEEDS = 10
 #: (kind of edge, whether it leads into the seed, weight).
 RELATIONS = ((CALLS, False, 1.0), (CALLS, True, 0.5), (INHERITS, False, 0.5), (INHERITS, True, 0.5))

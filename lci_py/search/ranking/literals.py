@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.snapshot import Snapshot
 
-#: Words of a query of which one may be a literal, characters that a literal has at least, and places that are read.
+#: Maximum number of words in a query with a literal, minimum length of a literal, and number of places read.
 _MOST_WORDS, _LEAST, PLACES = 4, 4, 240
 #: Punctuation inside a word, or before it.
 _PUNCTUATED = lazily(r"[^\w\s]\w|\w[^\w\s]+\w")
 #: What stands around a word in a sentence and is no part of it.
 _AROUND = "\"'`,;!?()[]{}<>"
-#: What a place is worth: the word in quotes of its own, by itself, and inside a longer word.
+#: Value of a match: the word quoted, by itself, and inside a longer word.
 _QUOTED, _ALONE, _INSIDE = 1.0, 0.75, 0.5
-#: What is left of it in a line that has another string first, in a test, and in a document.
+#: Factors for a line that has another string first, for a test, and for a document.
 _SECOND, _TEST, _DOCUMENT = 0.85, 0.5, 0.6
 #: A list of parameters, with a keyword before it and a result behind it, or without.
 _PARAMETERS = lazily(r"\s*(?:def|func|fn|function|fun|sub|lambda)?\s*\([^()]*[\w)][^()]*.*\)", re.S)
-#: What a definition with this list of parameters is worth, and one with more of them.
+#: Value of a definition with exactly these parameters, and with more.
 _SAME, _MORE = 1.0, 0.6
 #: Lines of one place that are read.
 _MOST_LINES = 400

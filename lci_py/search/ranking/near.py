@@ -31,11 +31,11 @@ HOPS = 3
 FAN = 20
 #: Nodes that are reached: a hop that leads to more is not taken.
 MOST = 2_000
-#: Closeness at 0, 1, … hops, and of what is not reached. A direct callee or caller is as close as the place itself.
+#: Closeness at 0, 1, … hops; the last is for unreached nodes. A direct neighbour is as close as the place itself.
 BY_HOP = np.array([1.0, 1.0, 0.5, 0.25, 0.0], np.float32)
-#: Factor where only something else in the unit's file is reached, and where only the file is, by imports.
+#: Factors if only another definition in the unit's file is reached, or only the file, by imports.
 BESIDE, IMPORTED = 0.9, 0.5
-#: Closeness of what is in the same folder; less with every step up or down from there. Below every hop.
+#: Closeness within the same folder; less with every step up or down. Below every hop.
 FOLDER = 0.1
 #: A line may be followed by a column, as compilers and `lci refs --paths` print it.
 _LINE = re.compile(r"(.+?):([0-9]{1,9})(?::[0-9]{1,9})?", re.ASCII | re.DOTALL)

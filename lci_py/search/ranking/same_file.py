@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: In the mean of a file's results, the k-th (from 0) weighs this to the power k.
 _NEXT = 0.8
 _BELOW = 1 - 1e-6
-#: Hits that are ranked so; the ones behind them keep their order.
+#: Number of hits that are reordered; the ones after them keep their order.
 POOL = 400
 
 
@@ -55,7 +55,7 @@ def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDAr
     order = np.lexsort((hits.units[:n], -scores))
     units, scores = hits.units[:n][order], scores[order]
     if len(hits) > n > 0:
-        # By a factor: cutting their scores would make ties out of order.
+        # Scaled rather than cut, which would turn their order into ties.
         scale = scores[-1] * _BELOW / hits.scores[n - 1] if hits.scores[n - 1] > 0 else 0.0
         units = np.concatenate((units, hits.units[n:]))
         scores = np.concatenate((scores, hits.scores[n:] * scale))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 _TESTS = frozenset(("test", "tests", "testing", "spec", "fixture"))
-#: Words that ask for what a factor puts lower.
+#: Query words that switch a lowering factor off.
 ASKED_BY = {
     "test": _TESTS,
     "inner_test": _TESTS,
@@ -36,13 +36,13 @@ ASKED_BY = {
         "example examples sample samples demo demos doc docs documentation bench benches benchmark benchmarks".split()
     ),
 }
-#: The ends of files that declare what a file beside them defines, and how that ends.
+#: Suffixes of declaration files, and the suffixes of the files that they declare.
 _STUBS = {
     ".d.ts": (".js", ".jsx", ".ts", ".tsx"), ".d.mts": (".mjs", ".mts"), ".d.cts": (".cjs", ".cts"), ".pyi": (".py",)
 }  # fmt: skip
-#: Letters at the beginning of two words that make one spell the other.
+#: Length of a common prefix by which one word spells another.
 _BEGINNING = 5
-#: And of a word that is the beginning of another one.
+#: Minimum length of a word that is a prefix of another.
 _WHOLE = 4
 
 
@@ -172,7 +172,7 @@ def _pieces(path: str) -> Pieces:
     return tuple((piece, piece[:_BEGINNING] if len(piece) >= _BEGINNING else None) for piece in pieces)
 
 
-#: Segments of a path that a question has, and how much it says with it.
+#: The segments of a path in a question, and the weight of this mention.
 Mention = tuple[tuple[str, ...], float]
 
 
@@ -242,7 +242,7 @@ def _same_end(first: Sequence[str], second: Sequence[str]) -> int:
 
 def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> dict[str, NDArray[np.bool_]]:
     """Where each factor applies: name -> [candidates]."""
-    # A long question has all of these words for one reason or another.
+    # In a long question such words occur by chance.
     asked = set() if query.long else {word.lower() for word in query.words}
     applies = {
         "test": table.is_test,

@@ -36,29 +36,29 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.snapshot import Snapshot
 
-#: Words that one name has at most.
+#: Maximum number of words in a name.
 _MOST_OF_A_NAME = 8
-#: Definitions with one name that have no unit of their own: with more, the name says nothing of any of them.
+#: Maximum number of namesakes without a unit of their own: with more, the name identifies none of them.
 _MOST_SMALL = 64
 #: The value of a name in another spelling (`join set`, JoinSet): if none is spelled like the query, and if one is.
 _RESPELLED, _BESIDE_EXACT = 0.8, 0.5
 
-#: Words that a text to be looked for word for word has, at least and at most; and words in a row that count in it.
+#: Minimum and maximum number of words in a literal text; and the minimum length of a matching run.
 _WORDS, _RUN = range(3, 61), 3
-#: What a stop word counts beside another one, and a number, which may be a value.
+#: Relative weight of a stop word, and of a number, which may be a value.
 _STOPWORD = 0.25
-#: The part of the query up to which words in a row say nothing: a few stand together anywhere.
+#: Share of the query below which runs say nothing: a few words occur together anywhere.
 _LEAST = 0.7
-#: A run that counts more than the first of these says something whatever else the query has, one that counts more than
-#: the last is as good as all of it: a pasted line has a time before the message and a place behind it.
+#: A run of more weight than the first of these counts whatever else the query has; one above the last counts as a full
+#: match: a pasted line has a time before the message and a location after it.
 _LONG = range(4, 8)
-#: What a message has in the place of a placeholder: something quoted, or a word with a digit or a sign in it.
+#: Values in a message in place of placeholders: something quoted, or a word with a digit or a sign in it.
 _QUOTED = lazily(r"""(?<!\w)(?:'[^'\n]{1,200}'|`[^`\n]{1,200}`|"[^"\n]{1,200}")(?!\w)""")
 _VALUE = lazily(r"\d|[/\\=<>\[\]{}|@$%*]|\w[.:]\w")
-#: What the words of such a text count at least, what it is worth however small a part of the query it is, and the words
-#: that a placeholder may have in the source.
+#: Minimum weight of such a text, its value however small a part of the query it is, and the maximum number of words
+#: that replace a placeholder.
 _LEAST_TEXT, _PART, _PLACEHOLDER = 2.0, 0.7, 4
-#: Places whose text is read, and the part of the query's words, by rarity, that such a place has at least.
+#: Number of places whose text is read, and the minimum share of the query's words, by rarity, in such a place.
 HEAD, _ENOUGH = 24, 0.5
 #: Lines of one place that are read.
 _MOST_LINES = 200
@@ -127,7 +127,7 @@ def spelled(
         more, small = placed(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
-    # A long question is about many things: but for the frames of a stack trace, it spells out none.
+    # A long question has many subjects: except by stack frames, it spells out none.
     texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, wait=wait, named=is_name)
     return Spelled(names, texts, symbols) if names or texts else NOTHING
 
@@ -326,7 +326,7 @@ def likely(index: LexicalIndex, wanted: Text, allowed: NDArray[np.bool_] | None)
     if allowed is not None:
         shares[~allowed[index.chunk_unit]] = 0
     found = np.flatnonzero(shares >= _ENOUGH)
-    # Many places have all of a few words: those that say little else are before others.
+    # Many places have all of a few words: short places come first.
     scores = np.zeros(len(found), np.float32)
     if part:
         scores = index.scores("content", ((term, 1.0) for term in terms))[found]

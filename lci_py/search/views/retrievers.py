@@ -90,18 +90,18 @@ def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
     """Positions of the `limit` largest positive scores; ties by position."""
     positive = np.flatnonzero(scores > 0)
     if len(positive) > 4 * limit:
-        # Everything at least as good as the limit-th score, so that ties are cut by position and not by chance.
+        # All scores at least as good as the limit-th, so that ties are cut by position and not arbitrarily.
         threshold = np.partition(scores[positive], len(positive) - limit)[len(positive) - limit]
         positive = positive[scores[positive] >= threshold]
     order = np.argsort(-scores[positive], kind="stable")
     return positive[order[:limit]]
 
 
-#: Units of which all are measured at once. With more, the tokens are looked at of those that can be among the best.
+#: Up to this many units all are scored completely; with more, tokens are compared only for possible best ones.
 FEW_UNITS = 100_000
-#: Of how many times as many units as are asked for the tokens are looked at first.
+#: Tokens are compared first for this multiple of the requested number of units.
 _FIRST = 2
-#: How far a bound on a score may lie above it by rounding.
+#: Rounding error of a bound on a score.
 _ROUNDING = 1e-5
 
 
@@ -184,7 +184,7 @@ class DenseRetriever:
             first = _largest(bounds, _FIRST * limit)
             self._measure(found, first)
             if len(first) == _FIRST * limit > 0:
-                # What is worse than so many others even if it has all tokens of the query is not looked at.
+                # Skip units that could not reach the limit even with full token coverage.
                 least = np.partition(found.values[first], len(first) - limit)[len(first) - limit]
                 could = bounds >= least * (1 + self.late) - self.late - _ROUNDING
                 self._measure(found, np.flatnonzero(could))

@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from lci_py.index.shards.files import FileTable
     from lci_py.source.repository.walk import WalkResult
 
-#: Files that a query looks at, those in folders with another time first. A count and not a time, so that two runs find
-#: the same. `lstat` takes 2 microseconds, whichever way a file is named (docs/adr/0033-every-file-is-looked-at.md).
+#: Maximum number of files that a query checks, those in changed folders first. A number rather than a time, so that two
+#: runs agree. `lstat` takes 2 microseconds, however a file is named (docs/adr/0033-every-file-is-looked-at.md).
 LOOKED = 120_000
-#: Of those with another time and the same size, how many a query reads, and how many bytes of them together.
+#: Maximum number, and bytes, of files with another time and the same size that a query reads.
 READ_FILES, READ_BYTES = 500, 16_000_000
-#: What a query may spend on it all the same, for a tree on a slow disk or another machine.
+#: Time limit of the check, for a tree on a slow disk or another machine.
 SWEEP_SECONDS = 1.0
 #: A search refreshes the index by itself if no more has changed than this.
 QUICK_FILES, QUICK_BYTES = 20, 1_000_000
-#: It notes that files with another time are unchanged, after a copy of the tree, if they are no more than this: reading
+#: A search stores that touched files are unchanged, as after a copy of the tree, if they are at most this many: reading
 #: them takes about a second.
 NOTED_FILES = 20_000
 #: Seconds for which a batch does not look at the tree again.
 _LASTS_SECONDS = 1.0
 _AT_A_TIME = 256
-#: After which a file's times are believed, whatever unit its file system counts in.
+#: Age after which a file's times are trusted, whatever their resolution.
 _SETTLED_NS = 3_000_000_000
 
 
@@ -188,7 +188,7 @@ class Freshness:
         """
         stale = set(self.sweep().stale)
         places = [place for path in paths if path not in stale and (place := self._place(path)) is not None]
-        # Of a file that had another time before, only its content can tell.
+        # For a file whose time had changed before, only its content can tell.
         return sum(place not in self._odd or self._differs(place) for place in self._touched(places))
 
     def _place(self, path: str) -> int | None:
@@ -236,7 +236,7 @@ class Freshness:
             else:
                 touched += self._may_be_noted(place)
         if not unchecked and self._has_news(suspects):
-            # Something was added, removed or renamed, or an ignore file changed: only a walk tells what that means.
+            # Something was added, removed or renamed, or an ignore file changed: only a walk shows the effect.
             listed = {entry.path for entry in self._walk().files}
             stale |= listed.difference(paths)
             slots = self._table.slots()
@@ -277,7 +277,7 @@ class Freshness:
 
     def _mtime(self, path: str) -> int:
         try:
-            # A repository of a workspace is a link, whose own time says nothing.
+            # A repository of a workspace is a link, whose own time does not matter.
             follow = self._linked and "/" not in path
             return os.stat(self._base + path, follow_symlinks=follow).st_mtime_ns
         except (OSError, ValueError):

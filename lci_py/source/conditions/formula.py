@@ -122,7 +122,7 @@ class Tokens:
 MAX_TEXT = 8_000
 #: Formulas in formulas; a deeper one is an atom.
 MAX_NESTING = 60
-#: Tokens of choices, lists, functions and assignments: the operators beside them do not join what they seem to.
+#: Tokens of choices, lists, functions and assignments, which bind the operators beside them differently.
 OPAQUE = frozenset({"?", "??", "if", "lambda", ":=", ",", ";", "=>", "<=>", "xor", "="})
 #: By token the comparison; those with a "!" are the negation of the rest.
 COMPARISONS = {

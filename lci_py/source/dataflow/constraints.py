@@ -158,9 +158,10 @@ def _inflated(data: bytes) -> bytes:
     return plain
 
 
-#: What a type hint is about: a local or parameter, a member of the class around, the result of the function around.
+#: The subject of a type hint: a local or parameter, a member of the enclosing class, the result of the enclosing
+#: function.
 LOCAL, MEMBER_OF, RESULT = range(3)
-#: What it says: a declared type, an assigned value, or a container whose elements are assigned one after the other.
+#: Its content: a declared type, an assigned value, or a container whose elements are assigned one after the other.
 TYPE_OF, VALUE_OF, EACH_OF = ":", "=", "[]"
 #: What a `with` statement binds.
 ENTERED = ".__enter__()"

@@ -44,7 +44,7 @@ _PLAIN = lazily(
 )
 #: Words that stand for something else than a name.
 _KOTLIN_WORDS = frozenset({"default", "default()", "return", "break", "continue", "super"})
-#: What follows a call that has no lambda behind it.
+#: The text after a call without a trailing lambda.
 _ALONE = lazily(rb"\s*[^\s{@/\w]")
 _WORDS = {"null": "#null", "true": "#boolean", "false": "#boolean", "default": "?", "default()": "?"}
 
@@ -67,7 +67,7 @@ _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">=", "&&", "||", "===", "
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
 #: Numeric types by size: an operator gives the larger one.
 _SIZES = ("int", "long", "float", "double")
-#: What is a name or leads to one: `outline` can say it.
+#: Names and chains of names, which `outline` can shorten.
 _EXPRESSIONS = frozenset({
     "identifier", "simple_identifier", "method_invocation", "field_access", "this", "this_expression",
     "object_creation_expression", "invocation_expression", "member_access_expression", "call_expression",

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-#: The types of literals, of any kind of pointer that `nullptr` is, of a pointer to a function, and what says nothing.
+#: The types of string literals, of `nullptr`, of pointers to functions, and of unknown arguments.
 TEXT, NOTHING, POINTER, UNKNOWN = "char*", "null", "->", "?"
-#: The type of a parameter that takes what it is given, and of the literal that is a pointer as well.
+#: The type of a deduced parameter, and of the literal 0, which may be a pointer as well.
 DEDUCED, ZERO = "auto", "0"
 #: Before the types that a template takes: conditions on its arguments may rule it out.
 TEMPLATE = "~"

@@ -40,7 +40,7 @@ from lci_py.types.source import (
 if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captured, Entity, Finder
 
-#: Bytes that are read of the text before an initialiser, of arguments, of a value, of one initialiser.
+#: Maximum bytes that are read: before an initialiser, of arguments, of a value, of one initialiser.
 _BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
 #: Values of a local that are followed, members that are read of a struct, and structs in a struct.
 _MOST_VALUES, _MOST_MEMBERS, _NESTED = 8, 2_000, 3
@@ -54,14 +54,14 @@ _QUALIFIERS = frozenset(
     b"""const static struct union enum volatile register extern inline restrict typedef class mutable constexpr typename
     __restrict __restrict__ __extension__ __inline __inline__""".split()
 )
-#: Types that are no function and have no fields.
+#: Types that are neither functions nor structs.
 _PLAIN_TYPES = frozenset(
     b"""void char short int long float double bool _Bool signed unsigned auto size_t ssize_t off_t time_t va_list
     wchar_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t ptrdiff_t socklen_t
     u8 u16 u32 u64 s8 s16 s32 s64 __u8 __u16 __u32 __u64 __s8 __s16 __s32 __s64 __be16 __be32 __be64 __le16 __le32
     __le64 gfp_t loff_t pid_t uid_t gid_t mode_t dev_t DWORD BOOL HANDLE WORD BYTE ULONG""".split()
 )
-#: Names of types that are functions, of which a variable holds a pointer; names of fields that hold one.
+#: Names of function types, and of fields that hold a function.
 _FUNCTION_TYPE = lazily(
     rb"(?:(?i:(?:_|\b)(?:cb|fn|func|function|callback|handler|hook|dtor|proc))"
     rb"|(?<=[a-z0-9])(?:C[Bb]|Fn|Func|Function|Call[Bb]ack|Handler|Hook|Proc))(?:_[tT])?\Z"

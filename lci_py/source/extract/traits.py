@@ -44,7 +44,7 @@ _symbol: Callable[[Iterable[Any]], Symbol] = partial(tuple.__new__, Symbol)  # i
 _MAX_ATTRIBUTES = 2000  # characters of attributes that are read
 _DECORATOR = lazily(r"^\s*@\s*([\w.]+)", re.MULTILINE)
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
-#: Decorators of Python's library and of pytest that keep a definition nowhere else.
+#: Decorators of Python's library and of pytest that do not register the definition anywhere.
 _PLAIN = frozenset(
     "property staticmethod classmethod dataclass cached_property cache lru_cache abstractmethod override final wraps"
     " contextmanager total_ordering parametrize skip skipif xfail usefixtures".split()

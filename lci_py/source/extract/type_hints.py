@@ -42,7 +42,7 @@ _SPACE = lazily(r"\s+")
 #: What may stand between the type of a function's result and its name; bytes before a name that may belong to it.
 _POINTED_TO = lazily(rb"(?:\s|const\b|[*&])*")
 _NEAR = 80
-#: What a field is compared with: no text that looks like a part of an expression.
+#: A value that a field is compared with, without characters of expressions.
 _LITERAL = lazily(r'"[\w./:-]{1,40}"|[A-Za-z_$][\w.$]{0,60}')
 _JUMPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement"})
 _ASSIGNMENTS = frozenset(
@@ -57,7 +57,7 @@ _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
 _DEDUCED = lazily(r"(?:auto|decltype)\b")
 #: The captures with types and with values, in the order in which they count.
 _TYPES, _VALUES = ("typed.type", "typed.return"), ("typed.value", "typed.result", "typed.each", _REASSIGNED)
-#: What besides names may have the types of a match.
+#: Captures other than names that may have the types of a match.
 _OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
 
@@ -247,7 +247,7 @@ def types_of(
             local = symbols[item.scope].kind in FUNCTION_KINDS
         if local and item.name not in asked and item.name not in given_on:
             continue
-        # What a declared name is given says nothing of overloads: these depend on what is declared.
+        # Assignments to a declared name do not matter for overloads, which depend on the declared type.
         if reassigned and not (local and item.name in asked and (item.scope, item.name) in declared):
             continue  # a field, or a variable of an outer scope
         if not local and item.kind == BOUND:

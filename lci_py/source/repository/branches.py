@@ -17,15 +17,15 @@ from typing import NamedTuple
 
 from lci_py.source.repository.git import git_command, git_environment, git_root, ref_tips
 
-#: Without output of git for so long, a file system must be hanging.
+#: Seconds without output of git after which a file system must be hanging.
 STALL_SECONDS = 60.0
-#: At most so many paths of one tree: a few objects can make a tree of any size, if each folder is the same object.
+#: Maximum number of paths in one tree: a few objects can make a tree of any size, if each folder is the same object.
 MOST_PATHS = 2_000_000
 _MOST_BYTES = 1 << 30
 _BLOCK = 1 << 16
 #: Lines that are written to git at once: they and the answers fit into a pipe.
 _AT_ONCE = 200
-#: Up to so many paths (and bytes of them) a tree is asked for each path; for more, the whole tree is read.
+#: Up to so many paths (and bytes of them) are looked up one by one; for more, the whole tree is read.
 _FEW_PATHS, _FEW_BYTES = 500, 60_000
 _PLACES = ("refs/heads/", "refs/remotes/", "refs/tags/")
 # What git-check-ref-format forbids. Other names cannot mean anything but a ref to git.

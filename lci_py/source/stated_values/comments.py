@@ -41,7 +41,7 @@ _QUOTED = lazily(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`")
 #: Of a field of a settings class.
 _DESCRIBED = lazily(r"\bField\(.*\b(?:description|help)=[\"'](.{1,200})[\"']")
 _MAX_LINES = 400  # of one comment
-#: Who "defaults to" a value: "pypinfo defaults to 10 rows" is about another program.
+#: The subject of "defaults to": "pypinfo defaults to 10 rows" is about another program.
 _SUBJECT = lazily(r"\s*(?:The\s+|Its\s+)?(\w+)\s+defaults\b")
 _ITSELF = frozenset("it this that which and value default parameter option argument setting field timeout".split())
 

@@ -18,9 +18,9 @@ from typing import NamedTuple
 from lci_py.source.syntax.macro_text import VISIBLE
 from lci_py.source.text.patterns import lazily
 
-#: How many times the bytes of a file are parsed at most, and the levels of indentation that are taken apart.
+#: Maximum number of times the bytes of a file are parsed, and of indentation levels that are divided.
 _BUDGET, _DEEPEST = 24, 12
-#: How often the whole is taken apart: parts that parse may not parse together.
+#: Number of rounds over the whole file: parts that parse alone may not parse together.
 _ROUNDS = 3
 #: Lines that a head may have.
 _HEAD_LINES = 40

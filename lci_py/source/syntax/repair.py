@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
 Edit = tuple[int, bytes]
-#: Errors that are looked at, bytes of text around each, and bytes of a conditional that may become blanks.
+#: Maximum number of errors examined, bytes of text around each, and bytes of a conditional that may be blanked.
 _MOST_ERRORS, _AROUND, _CONDITIONAL = 300, 1_200, 6_000
 #: Bytes of an error that is worse than the loss of a head.
 _LARGE = 2_000
 #: Conditionals around each other of which the inner ones count.
 _DEEPEST = 16
-#: An error that is one of these is no more than a mark: what is around it has been understood.
+#: Errors that are a mere mark: the text around them has been parsed.
 _MARK = lazily(rb"\s*(?:\w+|[;,]|\.\.\.|#[ \t]*(?:else|endif))?\s*")
 _ARGUMENTS = rb"[ \t]*\((?:[^()]|\((?:[^()]|\([^()]*\))*\)){0,300}\)"
 _WORD = lazily(rb"(?<![\w.>\"'#])([A-Za-z_]\w*)(" + _ARGUMENTS + rb")?")

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 MOST_NAMES, _MOST_LETTERS = 1_500_000, 80
 #: Letters that a mistyped name has at least, and those from which on two edits are looked for.
 SHORTEST, _TWO_EDITS = 5, 8
-#: What a word of a query counts that is a part of a name, begins it, or shortens it by leaving letters out.
+#: Match quality of a query word that equals a name part, is its prefix, or abbreviates it by leaving letters out.
 _EQUAL, _BEGINS, _SHORTENS = 1.0, 0.9, 0.8
-#: How much of an aligned name's worth is lost if the query leaves out all of its parts.
+#: Share of an aligned name's quality lost if the query leaves out all of its parts; less for fewer parts.
 _LEFT_OUT = 0.3
 #: Names that are compared letter by letter, and names that are returned.
 _MOST_COMPARED, _MOST_ALIKE = 60_000, 12
-#: An aligned name counts if it is worth so much of what the best one is.
+#: Minimum quality of an aligned name, relative to the best one.
 _LEAST_SHARE = 0.85
 
 #: The bit of each byte: one for each letter, one for all digits, one for all else; none for what stands between parts.

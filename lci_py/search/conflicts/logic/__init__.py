@@ -115,7 +115,7 @@ def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
 def _together(one: str, other: str, language: str) -> bool | None:
     mine, theirs = _read(one, language), _read(other, language)
     possible = _possible([mine.affirmed, theirs.affirmed], language)
-    # A cut part may have said anything, so that only a clash of the other parts is sure.
+    # A cut part is unknown, so only a contradiction of the other parts is certain.
     return None if possible and (mine.is_cut or theirs.is_cut) else possible
 
 

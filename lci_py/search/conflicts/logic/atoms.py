@@ -59,12 +59,12 @@ _PATH = lazily(r"path\((\w+)\)")
 _NEVER = Operand("0")
 _ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
 _ATTEMPTS = frozenset({"try", "begin", "except", "catch", "rescue"})  # the words that these begin with
-#: Values that a reader expects where any will do.
+#: Values to prefer in examples, where any will do.
 _COMMON = ("linux", "windows", "x86_64", "amd64", "gcc", "gc")
 #: The value of a boolean variable that is true.
 ON = 1
-# A variable that is named by a text in a condition has `Values`; no such text begins with a blank. A boolean's name
-# begins with two blanks, that of a variable which several texts are about with ` @`.
+# A variable that is named by a text in a condition has `Values`; no such text begins with a blank. The name of a
+# boolean begins with two blanks, that of a variable with several spellings with ` @`.
 
 
 def _nothing(leaf: object) -> None:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from lci_py.search.conflicts.logic.values import Allowed
 
-#: Literals that a search may look at, some milliseconds' worth. After that, the question counts as not decided.
+#: Maximum number of literals that a search examines, some milliseconds; beyond it the question is undecided.
 BUDGET = 8_000
 
 
