@@ -31,7 +31,8 @@ _SIGNALS = {"dense": 2.6, "names": 1.3, "content": 1.7}
 #: Weights of: the fused score, without damping by file; for a type, the best score of a member; 1 / rank of the file;
 #: calls from the best matches; being a value.
 _SCORE, _MEMBER, _FILE, _CALLED, _VALUE = 1.0, 1.1, 1.3, 0.8, -2.2
-#: Reduces the probability p to p / (1 + 2.5 p), since the sum is overconfident: of even odds a fifth belongs to the answer.
+#: Reduces the probability p to p / (1 + 2.5 p), since the sum is overconfident: of even odds a fifth belongs to the
+#: answer.
 _SHRINK = 2.5
 #: Probability that a definition which the question spells out belongs to the answer.
 NAMED = 0.9
