@@ -324,7 +324,7 @@ class FileFacts:
 
 
 def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[MacroText]]:
-    """Name to the file's macros of that name, in text order, each with the calls in its text."""
+    """By name, the macros of that name in a file, in text order, each with the calls in its text."""
     found: dict[int, list[tuple[str, str, int]]] = {
         place: [] for place, kind in enumerate(facts.kinds) if kind == "macro"
     }  # fmt: skip

@@ -68,7 +68,9 @@ class Files:
 
     @cached_property
     def by_ending(self) -> dict[str, list[tuple[tuple[str, ...], int]]]:
-        """Last segment of a module name to (all its segments, file): `a/b.py` is a.b, `a/__init__.py` is also a."""
+        """By the last segment of a module name, (all its segments, file): `a/b.py` is a.b, `a/__init__.py`
+        is also a.
+        """
         found: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             for segments in module_names(head.path):

@@ -159,9 +159,9 @@ class FromRoot(str):
 
 
 def line_defaults(call: Invocation, root: str) -> Invocation:
-    """The defaults for a line of a batch, from the command line, whose paths are relative to the current folder.
+    """The default values for the lines of a batch, from the command line.
 
-    The paths of lines are relative to the root.
+    Its paths are relative to the current folder, those of lines to the root; the result has both as such.
     """
     values: dict[str, Any] = {
         **call.values,

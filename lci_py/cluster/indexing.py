@@ -38,7 +38,7 @@ class Repository(NamedTuple):
 
 
 class Indexed(NamedTuple):
-    """The result of a run."""
+    """The fleet that a run of `index_fleet` has built."""
 
     fleet: Fleet
     fresh: list[str]  # the repositories whose files have changed

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 class Whole:
-    """The quantities of an index that is its whole collection."""
+    """The quantities for an index that is no part of a larger collection: its own values are the answers."""
 
     #: Whether there are no other parts. A part of several answers whole or not at all.
     alone = True

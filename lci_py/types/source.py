@@ -118,7 +118,7 @@ class Typed(NamedTuple):
 
     @property
     def subject(self) -> str | int:
-        """Its look-up key in its scope: the name, or the kind if it is about the scope itself."""
+        """The key by which it is looked up in its scope: the name or, if it is about the scope itself, the kind."""
         return self.name if self.kind < TAKES else self.kind
 
     @property
@@ -133,7 +133,7 @@ class Typed(NamedTuple):
 
     @property
     def packed(self) -> str:
-        """The text, or the value as a text."""
+        """The text of a type, or the packed expression of a value."""
         return self.text or pack(self.expr)
 
     def row(self) -> tuple[int | str, ...]:

@@ -2,7 +2,7 @@
 
 Source:
     Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4, solved with a work
-        list.
+    list.
 """
 
 from __future__ import annotations

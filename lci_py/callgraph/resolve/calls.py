@@ -35,7 +35,7 @@ class FileLinker:
 
     Source:
         Tracked look-ups, and reuse while no answer has changed, as in build systems: Mokhov, Mitchell and Peyton Jones,
-            "Build systems à la carte", ICFP 2018.
+        "Build systems à la carte", ICFP 2018.
     """
 
     def __init__(self, look_ups: LookUps) -> None:

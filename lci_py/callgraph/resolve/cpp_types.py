@@ -2,7 +2,7 @@
 
 Source:
     ISO/IEC 14882:2020, 12.2.4 (over.ics.rank): the same type, then a promotion, then a standard conversion, then a
-        user-defined conversion; among equals, a function comes before a template.
+    user-defined conversion; among equals, a function comes before a template.
 """
 
 from __future__ import annotations

@@ -556,7 +556,7 @@ class Members:
 
         Source:
             Barrett et al., "A Monotonic Superclass Linearization for Dylan", OOPSLA 1996 (C3, Python's order). Where it
-                has no answer, the first remaining type goes first.
+            has no answer, the first remaining type goes first.
         """
         key = (owner.symbol, depth)
         known = self._lineages.get(key)

@@ -2,7 +2,7 @@
 
 Source:
     ISO/IEC 9899:2018, 6.10.3.4: names in a macro's text mean what they mean where the macro is used. They are replaced
-        in turn, except inside their own text.
+    in turn, except inside their own text.
 """
 
 from __future__ import annotations

@@ -79,12 +79,12 @@ def _fitting(
 
 
 def named(targets: Targets, known: dict[int, Definition], *, of_macro: bool) -> Targets:
-    """The targets of a name that is not called (`source.syntax.arity.NAMED`).
+    """The targets of a name that is used without a call (`source.syntax.arity.NAMED`).
 
     Args:
-        targets: Those if it were called.
+        targets: The targets of a call of the name.
         known: As in `fitting`.
-        of_macro: Whether it is the whole text of a macro, and may mean a function. Elsewhere it can only mean a macro.
+        of_macro: Whether the name is the whole text of a macro, and so may mean a function; elsewhere only a macro.
     """
     kinds = ("macro", "function") if of_macro else ("macro",)
     return tuple(target for target in targets if target[0] in known and known[target[0]].kind in kinds)

@@ -1,6 +1,6 @@
-"""`lci pick`: search as one types, on a terminal.
+"""`lci pick`: search while typing, on a terminal.
 
-`run` opens the index and does what was chosen. `screen` draws with prompt_toolkit and turns keys into calls of `state`,
-which knows nothing of terminals. `worker` asks the engine in one thread, and `questions` says what. `preview` colours
-code, and `editors` knows how each editor is told a line.
+`run` opens the index and opens or prints the selection. `screen` draws with prompt_toolkit and turns keys into calls of
+`state`, which knows nothing of terminals. `worker` runs queries in one thread, and `questions` defines them. `preview`
+colours code, and `editors` knows each editor's arguments.
 """

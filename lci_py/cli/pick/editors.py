@@ -1,4 +1,4 @@
-"""How each editor is told which line of a file to open."""
+"""The arguments by which each editor opens a file at a line."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _FIRST, _REST = ("+{line}", "{path}"), ("{path}",)
 
 
 def command(places: Sequence[tuple[str, int]], environment: Mapping[str, str]) -> list[str]:
-    """The arguments that open files, each an absolute path, at their lines. No shell reads them.
+    """The command line that opens files, each an absolute path, at their lines. No shell interprets it.
 
     Raises:
-        ConfigError: The variable that names the editor is no command.
+        ConfigError: The variable that names the editor is no valid command.
     """
     variable = next((name for name in ("LCI_EDITOR", "VISUAL", "EDITOR") if environment.get(name, "").strip()), "")
     text = environment[variable] if variable else "vi"
@@ -49,7 +49,7 @@ def command(places: Sequence[tuple[str, int]], environment: Mapping[str, str]) -
 
 
 def _filled(forms: Sequence[Sequence[str]], places: Sequence[tuple[str, int]]) -> list[str]:
-    """The arguments of all places. A path is put in last: what looks like a gap in it is its own."""
+    """The arguments for all places. Paths are inserted last, so that braces in them are not replaced."""
     return [
         word.replace("{line}", str(line)).replace("{path}", path)
         for form, (path, line) in zip(forms, places, strict=True)

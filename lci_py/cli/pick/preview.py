@@ -1,4 +1,4 @@
-"""Code with colours: pieces of text, each with the name of its style, line by line."""
+"""Coloured code: pieces of text, each with the name of its style, line by line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WIDEST = 400
 
 
 class Coloured(NamedTuple):
-    """What is shown of an entry."""
+    """The preview of an entry."""
 
     entry: Entry
     text: Text
@@ -32,7 +32,7 @@ class Coloured(NamedTuple):
 
 
 def coloured(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bool) -> Coloured:
-    """The lines around an entry in colours, with the words of the query marked. Raises what `preview` raises."""
+    """The lines around an entry in colours, with the words of the query marked. Errors as in `preview`."""
     text = preview(engine, entry, words, at_words=at_words)
     shown = [visible(line.expandtabs(4))[:_WIDEST] for line in text.lines]
     # What is above may begin inside of a comment or a string, which would colour it all wrongly.
@@ -71,7 +71,7 @@ def _lexer(language: str) -> Any:
 
 @lru_cache
 def _styles() -> dict[Any, str]:
-    """Kind of token -> the name of its style."""
+    """Kind of token to the name of its style."""
     from pygments.token import Token
 
     names = "Keyword Comment Literal.String Literal.Number Name.Function Name.Class Name.Decorator Name.Builtin"
@@ -96,7 +96,7 @@ def _lines(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
 
 
 def _marked(line: list[Piece], pattern: re.Pattern[str]) -> Iterator[Piece]:
-    """The pieces of a line, cut where the pattern matches: a match may lie in several of them."""
+    """The pieces of a line, cut where the pattern matches; a match may span several of them."""
     spans = [match.span() for match in pattern.finditer("".join(text for _, text in line))]
     begin = 0
     for style, text in line:

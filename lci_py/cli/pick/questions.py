@@ -1,4 +1,4 @@
-"""What `lci pick` asks the engine, and the answers as entries of one list."""
+"""The queries of `lci pick`, whose answers are entries of one list."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FIELD = re.compile(r"\b(?:kind|name|path|lang|parent|file):\S*")
 
 
 class Entry(NamedTuple):
-    """A line of the list; paths start at the root."""
+    """A line of the list; paths are relative to the root."""
 
     file: str
     line: int
@@ -49,7 +49,7 @@ class Entry(NamedTuple):
 
 
 class Listed(NamedTuple):
-    """An answer."""
+    """The entries that a query found."""
 
     entries: tuple[Entry, ...]
     total: int
@@ -59,11 +59,11 @@ class Text(NamedTuple):
     """Lines of a file, as it is now.
 
     Attributes:
-        start: The number of the first.
-        lines: They.
+        start: The number of the first line.
+        lines: The lines.
         language: Of the file.
         match: The number of the line that matches best.
-        above: How many of the lines are above the definition: no comment and no string goes from them into it.
+        above: The number of lines above the definition: no comment or string continues from them into it.
     """
 
     start: int
@@ -74,7 +74,7 @@ class Text(NamedTuple):
 
 
 def search(engine: Engine, text: str, mode: str, filters: Filters) -> Listed:
-    """What a text finds in a mode. Without a text: the files that are used most, or what the filters leave."""
+    """The results of a text in a mode. Without a text: the most used files, or everything that passes the filters."""
     if mode == FILES or not (text.strip() or filters):
         return _files(engine, text, filters, MOST)
     if mode == "symbolic":
@@ -97,12 +97,12 @@ def _files(engine: Engine, text: str, filters: Filters, limit: int) -> Listed:
 
 
 def callers(engine: Engine, entry: Entry) -> Listed:
-    """Who calls a definition; the line is that of the first call."""
+    """The callers of a definition; the line is that of the first call."""
     return _neighbours(engine.navigate("callers", GraphRequest(_spelled(entry))), at_call=True)
 
 
 def callees(engine: Engine, entry: Entry) -> Listed:
-    """What a definition calls in the repository."""
+    """The definitions in the repository that a definition calls."""
     return _neighbours(engine.navigate("callees", GraphRequest(_spelled(entry))), at_call=False)
 
 
@@ -122,7 +122,7 @@ def outline(engine: Engine, entry: Entry) -> Listed:
 
 
 def similar(engine: Engine, entry: Entry) -> Listed:
-    """Definitions that are like the one of an entry."""
+    """Definitions similar to that of an entry."""
     answer = engine.similar(SimilarRequest(place=(entry.file, entry.line), limit=MOST))
     found = tuple(
         Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind, f"{one.score:.2f}")
@@ -138,7 +138,7 @@ WALKS: dict[str, Callable[[Engine, Entry], Listed]] = {
 
 
 def _spelled(entry: Entry) -> str:
-    """What names the definition of an entry alone.
+    """A name that identifies the definition of an entry.
 
     Raises:
         LciError: It has none.
@@ -152,12 +152,10 @@ def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: boo
     """The lines around an entry.
 
     Args:
-        engine: Whom to ask.
-        entry: The entry.
-        words: What is looked for, in lower case.
-        at_words: Whether the best line is the one with the most of them, instead of the entry's own.
+        words: The words of the query, in lower case.
+        at_words: Whether the best line is the one with the most of these words, instead of the entry's own.
     Raises:
-        LciError: The file is not there any more.
+        LciError: The file no longer exists.
     """
     begin = max(entry.begin or entry.line, entry.line - _LONGEST)
     start, last = max(1, begin - _ABOVE), max(entry.end_line, entry.line)

@@ -1,4 +1,4 @@
-"""`lci pick`: open the index, show the screen, and do what was chosen: open it in the editor, or print it."""
+"""`lci pick`: opens the index, shows the screen, and opens the selection in the editor or prints it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def is_possible() -> bool:
-    """Whether there is a terminal to choose on, and the library that draws there."""
+    """Whether there is a terminal for the screen, and the library that draws it."""
     return sys.stdout.isatty() and sys.stdin is not None and sys.stdin.isatty() and _is_installed()
 
 
 def run_pick(call: Invocation) -> int:
-    """Let somebody choose; the exit code is 1 if nothing was chosen."""
+    """Let the user select; the exit code is 1 if nothing was selected."""
     mode, filters, color = _mode(call.text("mode")), flag_filters(call), has_color(call, True)
     printed = call.flag("print") or call.flag("json")
     terminal = _terminal(printed=printed)
@@ -79,7 +79,7 @@ def _is_installed() -> bool:
 
 
 def _mode(given: str | None) -> str:
-    """The mode that is named, by its first letter or more of it."""
+    """The mode of a name or of its first letters."""
     for mode in ALL_MODES:
         if given in (None, mode, mode[0]):
             return mode
@@ -87,7 +87,7 @@ def _mode(given: str | None) -> str:
 
 
 def _terminal(*, printed: bool) -> tuple[Input, Output]:
-    """The keyboard, and where to draw: stdout, or the terminal itself where stdout takes what is chosen.
+    """The keyboard, and the output to draw on: stdout, or the terminal itself if stdout receives the selection.
 
     Raises:
         UsageError: There is no terminal, or the library is missing.
@@ -130,7 +130,7 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
 
 
 def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[str]:
-    """FILE:LINE of each, as the other commands print it."""
+    """FILE:LINE of each, as other commands print it."""
     if from_here(call, "paths"):
         from lci_py.render.relative_paths import seen_from
 

@@ -1,4 +1,4 @@
-"""The screen of `lci pick`, drawn by prompt_toolkit: a line of text, a list, a preview, and what the keys do."""
+"""The screen of `lci pick`, drawn by prompt_toolkit: an input line, a list, a preview, and a line about the keys."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ _STYLE = Style.from_dict(
 
 
 class Key(NamedTuple):
-    """What a key does.
+    """The action of a key.
 
     Attributes:
-        spelled: As the help spells it.
-        does: In words.
+        spelled: Its name in the help.
+        does: Its effect, in words.
         keys: Those of prompt_toolkit, each a sequence.
         act: Called with the screen.
     """
@@ -88,7 +88,7 @@ KEYS = (
 
 
 class _Panel(UIControl):
-    """Lines that are drawn for the size that there is."""
+    """Lines that are laid out for the available size."""
 
     def __init__(
         self, draw: Callable[[int, int], Sequence[list[Piece]]], mouse: Callable[[MouseEvent], object] | None = None
@@ -112,11 +112,10 @@ class Screen:
     def __init__(
         self, signs: Signs, opened: Callable[[list[Entry]], object], copied: Callable[[list[Entry]], str]
     ) -> None:
-        """
-        Args:
-            signs: Those that the terminal can write.
-            opened: Opens entries in the editor.
-            copied: The text that is copied of entries.
+        """Args:
+        signs: Those that the terminal can write.
+        opened: Opens entries in the editor.
+        copied: Returns the text to copy for entries.
         """
         self.rows = 1
         self._signs, self._opened, self._copied = signs, opened, copied
@@ -128,13 +127,12 @@ class Screen:
     def run(
         self, picker: Picker, text: str, terminal: tuple[Input, Output], begin: Callable[[], None], *, color: bool
     ) -> list[Entry]:
-        """Show the screen until somebody has chosen; what was chosen, [] for nothing.
+        """Show the screen until the user has selected; returns the selection, [] for none.
 
         Args:
-            picker: What is shown.
-            text: Is typed already.
-            terminal: Its keyboard, and where it is drawn.
-            begin: Called when `post` and `changed` may be.
+            text: The initial input.
+            terminal: The keyboard and the output.
+            begin: Called as soon as `post` and `changed` may be called.
             color: Whether there are colours.
         """
         self.picker = picker
@@ -157,7 +155,7 @@ class Screen:
         return self.application.run(pre_run=begin) or []
 
     def post(self, act: Callable[[], None]) -> None:
-        """Call `act` in the thread of the screen, if that is still there."""
+        """Call `act` in the thread of the screen, if that still runs."""
         if (loop := self.application.loop) is not None:
             loop.call_soon_threadsafe(act)
 
@@ -183,7 +181,7 @@ class Screen:
             self.picker.type(text)
 
     def _follow(self) -> None:
-        """Have the line of text say what the state says: a walk begins with none, and its end brings back the query."""
+        """Update the input line from the state: a walk begins with an empty one, and its end restores the query."""
         if self._buffer.text != self.picker.text:
             self._buffer.text, self._buffer.cursor_position = self.picker.text, len(self.picker.text)
 
@@ -294,7 +292,7 @@ class Screen:
         return [self._row(entry, width, names, self._top + place == view.selected) for place, entry in enumerate(shown)]
 
     def _row(self, entry: Entry, width: int, names: int, selected: bool) -> list[Piece]:
-        """A name in a column of its own, its kind where there is room, and the place at the right."""
+        """A row: the name in a column of its own, its kind if there is room, and the location at the right."""
         marked = (entry.file, entry.line) in self.picker.marks
         style = " class:selected" if selected else ""
         name = shorten(_name(entry), names, self._signs.ellipsis)
@@ -350,7 +348,7 @@ def _name(entry: Entry) -> str:
 
 
 def _from_right(text: str, width: int, ellipsis: str) -> str:
-    """The end of a text that is too wide: of a path, what tells it from others."""
+    """The end of a text that is too wide: the part of a path that tells it from others."""
     used = width_of(text)
     if used <= width:
         return text

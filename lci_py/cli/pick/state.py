@@ -1,4 +1,4 @@
-"""What `lci pick` shows: lists on top of each other, what is selected and marked. Nothing here knows of a terminal."""
+"""The state of `lci pick`: a stack of lists, with selected and marked entries. Nothing here knows of a terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class View:
-    """A list: the results of the search, or above them what a walk led to, in which the text narrows."""
+    """A list: the results of the search or, on top of them, those of a walk, which the text filters."""
 
     def __init__(self, title: str = "", listed: Listed = Listed((), 0)) -> None:  # noqa: B008  # immutable
         self.title = title
@@ -31,18 +31,16 @@ class View:
 
 
 class Picker:
-    """The state, and what a key does to it."""
+    """The state, and the effects of keys on it."""
 
     def __init__(
         self, engine: Engine, worker: Worker, mode: str, filters: Filters, changed: Callable[[], object]
     ) -> None:
-        """
-        Args:
-            engine: Answers, in the thread of `worker`.
-            worker: Asks it.
-            mode: One of `ALL_MODES`, to begin with.
-            filters: Those of the command line.
-            changed: Called when there is something new to draw.
+        """Args:
+        engine: Answers, in the thread of `worker`.
+        mode: The first mode, one of `ALL_MODES`.
+        filters: Those of the command line.
+        changed: Called when there is something new to draw.
         """
         self.mode, self.filters = mode, filters
         self.views = [View()]
@@ -64,7 +62,7 @@ class Picker:
         return shown[self.view.selected] if shown else None
 
     def chosen(self) -> list[Entry]:
-        """The marked entries, or else the selected one, each at the line of it that matches best."""
+        """The marked entries, or else the selected one, each with its best matching line."""
         if self.marks:
             return list(self.marks.values())
         entry = self.selected
@@ -75,7 +73,7 @@ class Picker:
         return entry._replace(line=shown.text.match) if shown is not None and shown.entry == entry else entry
 
     def begin(self) -> None:
-        """List what there is before anything is typed, and load what the first letter needs."""
+        """List entries before anything is typed, and load what the first letter needs."""
         self.search()
         mode, filters = self.mode, self.filters
         self._worker.ask("warm", lambda: questions.search(self._engine, "any word", mode, filters), lambda _: None)
@@ -83,7 +81,7 @@ class Picker:
     # --- the text -----------------------------------------------------------------------------------------------
 
     def type(self, text: str) -> None:
-        """The text is now `text`."""
+        """Set the text."""
         self.text = text
         if len(self.views) == 1:
             self.search()
@@ -116,7 +114,7 @@ class Picker:
     # --- keys ---------------------------------------------------------------------------------------------------
 
     def switch(self, by: int) -> None:
-        """To the next mode, or the one before."""
+        """Switch to the next mode, or the previous one."""
         self.mode = ALL_MODES[(ALL_MODES.index(self.mode) + by) % len(ALL_MODES)]
         self._search_again()
 
@@ -131,7 +129,7 @@ class Picker:
         self._changed()
 
     def select(self, place: int) -> None:
-        """Select an entry, as near to `place` as there is one, and show it."""
+        """Select the entry at `place`, or the nearest one, and show it."""
         self.view.selected = max(0, min(place, len(self.view.shown) - 1))
         entry = self.selected
         words = questions.words_of(self.views[0].text if len(self.views) > 1 else self.text)
@@ -154,14 +152,14 @@ class Picker:
             self._changed()
 
     def mark(self) -> None:
-        """Mark the selected entry, or take its mark, and go on to the next."""
+        """Mark or unmark the selected entry, and go to the next."""
         entry = self.selected
         if entry is not None and self.marks.pop((entry.file, entry.line), None) is None:
             self.marks[entry.file, entry.line] = self._at_match(entry)
         self.select(self.view.selected + 1)
 
     def walk(self, way: str) -> None:
-        """Show what one of `WALKS` leads to."""
+        """Show the entries that one of `WALKS` leads to."""
         entry, text = self.selected, self.text
         if entry is not None:
             self.message = f"looking for {way}"

@@ -1,4 +1,4 @@
-"""One thread that asks the engine, while the terminal goes on. Of questions of a kind only the newest counts."""
+"""One thread that runs queries, while the terminal goes on. Of the queries of a kind only the newest counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Worker(threading.Thread):
-    """Runs what it is given, kind by kind in the order of `KINDS`."""
+    """Runs queries, kind by kind in the order of `KINDS`."""
 
     #: What a keystroke waits for comes first. A preview waits until somebody looks: meanwhile the list is drawn, for
     #: which only one thread of a Python process has time.
@@ -36,9 +36,9 @@ class Worker(threading.Thread):
         self._late = 0.0
 
     def ask(self, kind: str, work: Work, done: Done) -> None:
-        """Have `work` done soon, and `done` called with its result or its `LciError`.
+        """Run `work` soon, and call `done` with its result or its `LciError`.
 
-        Newer work of the kind that comes before it has begun takes its place.
+        Newer work of the same kind replaces it until it has begun.
         """
         with self._changed:
             self._waiting[kind] = (work, done)
@@ -46,7 +46,7 @@ class Worker(threading.Thread):
             self._changed.notify()
 
     def stop(self) -> None:
-        """Forget what waits, and return when nothing runs."""
+        """Drop waiting work, and return when nothing runs."""
         with self._changed:
             self._stopped = True
             self._changed.notify()

@@ -254,7 +254,7 @@ def parents(index: SymbolicIndex, symbol: int) -> list[tuple[str, int, bool]]:
 
 
 def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
-    """Number to the data for a link to that definition."""
+    """Symbol number to the data for a link to that definition."""
     found = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
         for start in range(0, len(own), MAX_VALUES):

@@ -52,7 +52,7 @@ class _Piece(NamedTuple):
 
 
 def parsed(pattern: str) -> Parsed:
-    """The requirements of a valid expression; none if it is not understood."""
+    """The texts that a valid expression requires; none if its syntax is not understood."""
     reader = _Reader(pattern)
     try:
         whole = reader.alternatives(0)

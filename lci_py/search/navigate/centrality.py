@@ -41,7 +41,7 @@ def page_rank(
         starts: Node (a symbol, or `n_symbols` + a file) to a positive weight.
     Source:
         Brin and Page, The anatomy of a large-scale hypertextual web search engine, 1998; the starts: Haveliwala,
-            Topic-sensitive PageRank, 2002.
+        Topic-sensitive PageRank, 2002.
     """
     nodes = graph.n_symbols + graph.n_files
     sources, targets, weights = _edges(graph, parents)

@@ -6,8 +6,8 @@ within the file. Node 0 is an unknown value.
 
 Source:
     Andersen, "Program Analysis and Specialization for the C Programming Language", 1994, chapter 4: constraints,
-        without regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call
-        Graph Generation in Python", ICSE 2021.
+    without regard to the order of statements; for functions as values as in Salis et al., "PyCG: Practical Call
+    Graph Generation in Python", ICSE 2021.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Source:
     ISO/IEC 9899:2018, 6.10.3: arguments replace parameters, `##` joins its neighbours, and the result is scanned again,
-        without the macro itself.
+    without the macro itself.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ nodes start, take 0.8 s before anything is read.
 
 Source:
     Fields are identified by the struct type and their name, not by the object: Heintze and Tardieu, "Ultra-fast
-        aliasing analysis using CLA", PLDI 2001.
+    aliasing analysis using CLA", PLDI 2001.
 """
 
 from __future__ import annotations

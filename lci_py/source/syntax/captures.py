@@ -316,7 +316,7 @@ class Finder:
         return self.entities[index].symbol if index >= 0 else -1
 
     def user(self, byte: int) -> int:
-        """The innermost function around the use of a macro at a byte; -1 if none, or if the use defines it."""
+        """The innermost function that uses the macro at a byte; -1 if none, or if the use of the macro defines it."""
         index = self.enclosing(byte)
         while index >= 0:
             entity = self.entities[index]

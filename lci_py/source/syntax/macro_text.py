@@ -255,13 +255,15 @@ def edited(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
 
 
 def entries(table: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """A table `[macros]` as values that can be compared: `attribute __init`, `function_1 SYSCALL_DEFINE0`."""
+    """A table `[macros]` as a tuple of texts, which can be compared: `attribute __init`, `function_1
+    SYSCALL_DEFINE0`.
+    """
     return tuple(f"{what} {name}" for what, names in table.items() for name in names)
 
 
 @lru_cache(maxsize=8)
 def macro_text(table: tuple[str, ...]) -> MacroText:
-    """The rewriting that `entries` describe."""
+    """The rewriter for a table, given as `entries`."""
     found: dict[str, list[str]] = {}
     for entry in table:
         what, _, name = entry.partition(" ")

@@ -27,7 +27,7 @@ STOPWORDS = frozenset(
 
 
 def parts(word: str) -> tuple[str, ...]:
-    """`getHTTPResponse_2` to get, http, response, 2. A long word is its own single part."""
+    """The parts of a word: get, http, response and 2 of `getHTTPResponse_2`. A long word is its own single part."""
     if len(word) > MAX_WORD:
         return (word[:MAX_WORD].lower(),)
     if not word.isascii():
