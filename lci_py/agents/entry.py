@@ -1,4 +1,4 @@
-"""The entry of a configuration file that makes an agent start `lci mcp`, added and removed by its key.
+"""Entries of configuration files: what makes an agent start `lci mcp`, or run it after its own searches.
 
 JSON, with comments and trailing commas or without, and TOML are edited as text, and parsed again before anything is
 written: an edit with another result than intended is refused. The rest of the file stays as it is.
@@ -23,6 +23,8 @@ else:
     import tomli as tomllib
 
 NAME = "lci"
+#: What the items of lists are told by, however somebody has changed them.
+_MARK = "lci agent hook"
 _SPACE = re.compile(r"[ \t\r\n]*")
 # What is never closed is matched to its end, too: looked for from each place again, it would take quadratic time.
 _STRING = r'"(?:[^"\\\r\n]|\\.)*"?'
@@ -31,8 +33,8 @@ _COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf'({_STRING}|[^\s",\[{{])(?:([ \t\r\n]*),(?=[ \t\r\n]*[}}\]]))?', re.DOTALL)
 
 
-class _Member(NamedTuple):
-    """Offsets of a member of an object."""
+class _Item(NamedTuple):
+    """Offsets of a member of an object, or of an item of an array."""
 
     start: int
     value: int  # where its value begins
@@ -40,17 +42,30 @@ class _Member(NamedTuple):
 
 
 class Entry(NamedTuple):
-    parent: str  # the key of the object that holds the servers
+    """A member of nested objects, or with `listed` an item of the array that is there."""
+
+    keys: tuple[str, ...]
     value: Mapping[str, Any]
     form: str = "json"  # or toml
+    listed: bool = False
+
+    @property
+    def parent(self) -> str:
+        """The key of the outermost object."""
+        return self.keys[0]
 
     def state(self, text: str) -> str:
-        """absent, installed, or custom: it starts `lci mcp`, but differs from what lci writes.
+        """absent, installed, or custom: it starts lci, but differs from what lci writes.
 
         Raises:
             LeftAloneError: The file is not valid, has another structure, or has something else by this name.
         """
-        found = self._servers(self._read(text)).get(NAME)
+        holder = self._holder(self._read(text))
+        if isinstance(holder, list):
+            if self.value in holder:
+                return "installed"
+            return "custom" if any(_MARK in json.dumps(item, default=str) for item in holder) else "absent"
+        found = holder.get(self.keys[-1])
         if found is None:
             return "absent"
         # Agents add members that are empty, such as `"env": {}`.
@@ -67,49 +82,72 @@ class Entry(NamedTuple):
             LeftAloneError: see `state`; or the entry does not fit into the file as it is written.
         """
         if text is None:
-            made = {self.parent: {NAME: dict(self.value)}}
-            return append(None, self._table() if self.form == "toml" else json.dumps(made, indent=2))
+            return append(None, self._table() if self.form == "toml" else json.dumps(self._nested(0), indent=2))
         wanted = self._read(text)
-        wanted[self.parent] = {**self._servers(wanted), NAME: dict(self.value)}
-        return self._checked(append(text, self._table()) if self.form == "toml" else self._with_member(text), wanted)
+        holder = self._holder(wanted, make=True)
+        if isinstance(holder, list):
+            holder.insert(0, dict(self.value))
+        else:
+            holder[self.keys[-1]] = dict(self.value)
+        return self._checked(append(text, self._table()) if self.form == "toml" else self._with_item(text), wanted)
 
     def remove(self, text: str) -> str | None:
-        """The text without the entry, and without its parent object if that is empty then; None if nothing is left.
+        """The text without the entry, and without the objects around it if nothing else is in them.
 
         Raises:
             LeftAloneError: see `state`; or the entry cannot be removed from the file as it is written.
         """
         wanted = self._read(text)
-        servers = self._servers(wanted)
-        servers.pop(NAME)
         if self.form == "toml":
+            self._holder(wanted).pop(NAME)
             return self._without_table(text, wanted)
         bare = _bare(text)
-        top = _members(bare, _skip(bare, 0))
-        around = top[self.parent]
-        if servers or _commented(text[around.start : around.end]):
-            return self._checked(_without(text, bare, _members(bare, around.value), NAME), wanted)
-        del wanted[self.parent]
+        start = _skip(bare, 0)
+        node: Any = wanted
+        levels: list[tuple[Any, dict[str | int, _Item], str | int]] = []  # what holds, its items, and the one inside
+        for key in (*self.keys, *([self._holder(wanted).index(self.value)] if self.listed else [])):
+            levels.append((node, _items(bare, start), key))
+            start, node = levels[-1][1][key].value, node[key]
+        while len(levels) > 1 and len(levels[-1][1]) == 1:
+            _, items, key = levels[-2]
+            if _commented(text[items[key].start : items[key].end]):
+                break
+            levels.pop()
+        node, items, key = levels[-1]
+        del node[key]
         if not wanted and not _commented(text):
             return None
-        return self._checked(_without(text, bare, top, self.parent), wanted)
+        return self._checked(_without(text, bare, items, key), wanted)
 
     def by_hand(self) -> str:
-        """The text that a person would add to the file."""
-        return self._table() if self.form == "toml" else json.dumps({self.parent: {NAME: dict(self.value)}})
+        """What a person would write into the file."""
+        return self._table() if self.form == "toml" else json.dumps(self._nested(0))
+
+    def _nested(self, depth: int) -> Any:
+        """The value below the keys from a depth on."""
+        value: Any = [dict(self.value)] if self.listed else dict(self.value)
+        for key in reversed(self.keys[depth:]):
+            value = {key: value}
+        return value
 
     def _table(self) -> str:
         rows = [f"{key} = {json.dumps(value)}" for key, value in self.value.items()]
-        return "\n".join([f"[{self.parent}.{NAME}]", *rows])
+        return "\n".join([f"[{'.'.join(self.keys)}]", *rows])
 
     def _read(self, text: str) -> dict[str, Any]:
         return _read_toml(text) if self.form == "toml" else read_json(text)
 
-    def _servers(self, found: dict[str, Any]) -> dict[str, Any]:
-        servers = found.get(self.parent, {})
-        if not isinstance(servers, dict):
-            raise LeftAloneError(f"{self.parent} is no {'table' if self.form == 'toml' else 'object'}")
-        return servers
+    def _holder(self, found: dict[str, Any], *, make: bool = False) -> Any:
+        """The object or the array that the entry is in; `make` puts it where it lacks."""
+        node: Any = found
+        for depth, key in enumerate(self.keys if self.listed else self.keys[:-1], 1):
+            is_list = self.listed and depth == len(self.keys)
+            empty: Any = [] if is_list else {}
+            node = node.setdefault(key, empty) if make else node.get(key, empty)
+            if not isinstance(node, list if is_list else dict):
+                noun = "list" if is_list else "table" if self.form == "toml" else "object"
+                raise LeftAloneError(f"{key} is no {noun}")
+        return node
 
     def _checked(self, text: str, wanted: dict[str, Any]) -> str:
         with suppress(LeftAloneError):
@@ -117,35 +155,39 @@ class Entry(NamedTuple):
                 return text
         raise LeftAloneError(f"{NAME} in {self.parent} is written in a way that can only be edited by hand", ours=True)
 
-    def _with_member(self, text: str) -> str:
-        """JSON with the entry before the first member of its object, in the style of the file."""
+    def _with_item(self, text: str) -> str:
+        """JSON with the entry before the first item of what it is in, in the style of the file."""
         bare = _bare(text)
         start = _skip(bare, 0)
-        inside = top = _members(bare, start)
-        unit = next((_indent(text, member.start) for member in top.values()), None) or "  "
-        key, value, level = self.parent, {NAME: dict(self.value)}, unit
-        if self.parent in top:
-            start = top[self.parent].value
-            inside, key, value, level = _members(bare, start), NAME, dict(self.value), unit * 2
-        eol = end_of_line(text)
+        inside = _items(bare, start)
+        unit = next((_indent(text, item.start) for item in inside.values()), None) or "  "
+        depth = 0
+        while depth < len(self.keys) and self.keys[depth] in inside:
+            start = inside[self.keys[depth]].value
+            inside, depth = _items(bare, start), depth + 1
+        name = f"{json.dumps(self.keys[depth])}: " if depth < len(self.keys) else ""
+        value = self._nested(depth + 1) if name else dict(self.value)
+        eol, level = end_of_line(text), unit * (depth + 1)
         if not inside:
             rest = text[start + 1 :]
-            brace = "" if "\n" in rest[: bare.index("}", start) - start] else eol + level.removesuffix(unit)
-            return f"{text[: start + 1]}{eol}{level}{_lines(key, value, level, unit, eol)}{brace}{rest}"
+            closed = "\n" in rest[: min(bare.find(sign, start) % (len(bare) + 1) for sign in "}]") - start]
+            brace = "" if closed else eol + level.removesuffix(unit)
+            return f"{text[: start + 1]}{eol}{level}{name}{_lines(value, level, unit, eol)}{brace}{rest}"
         first = next(iter(inside.values())).start
         own = _indent(text, first)
         if own is None:
-            return f"{text[:first]}{json.dumps(key)}: {json.dumps(value)}, {text[first:]}"
-        return f"{text[:first]}{_lines(key, value, own, unit, eol)},{eol}{own}{text[first:]}"
+            return f"{text[:first]}{name}{json.dumps(value)}, {text[first:]}"
+        return f"{text[:first]}{name}{_lines(value, own, unit, eol)},{eol}{own}{text[first:]}"
 
     def _without_table(self, text: str, wanted: dict[str, Any]) -> str | None:
-        header = rf"^\[{re.escape(self.parent)}\.{NAME}\][^\n]*(?:\n(?!\s*(?:\[|\r?\n|\Z))[^\n]*)*"
+        table = ".".join(self.keys)
+        header = rf"^\[{re.escape(table)}\][^\n]*(?:\n(?!\s*(?:\[|\r?\n|\Z))[^\n]*)*"
         for found in re.finditer(header, text, re.MULTILINE):
             rest = cut(text, found.start(), found.end() - text[: found.end()].endswith("\r"))
             with suppress(LeftAloneError):  # it was the text of a value
                 if {self.parent: {}, **self._read(rest or "")} == wanted:
                     return rest
-        raise LeftAloneError(f"[{self.parent}.{NAME}] is written in another way: remove it by hand", ours=True)
+        raise LeftAloneError(f"[{table}] is written in another way: remove it by hand", ours=True)
 
 
 def read_json(text: str) -> dict[str, Any]:
@@ -207,17 +249,19 @@ def _skip(text: str, at: int) -> int:
     return found.end() if found else at
 
 
-def _members(bare: str, start: int) -> dict[str, _Member]:
-    """Key to member of the object at `start`."""
-    found = {}
+def _items(bare: str, start: int) -> dict[str | int, _Item]:
+    """The members of the object at `start` by key, or the items of the array there by place."""
+    found: dict[str | int, _Item] = {}
     decoder = json.JSONDecoder()
     at = _skip(bare, start + 1)
-    while bare[at] != "}":
-        key, end = decoder.raw_decode(bare, at)
+    while bare[at] not in "}]":
+        key, value = len(found), at
+        if bare[start] == "{":
+            key, end = decoder.raw_decode(bare, at)
+            value = _skip(bare, bare.index(":", end) + 1)
         if key in found:
             raise LeftAloneError(f"{key} stands twice in one object")
-        value = _skip(bare, bare.index(":", end) + 1)
-        found[key] = _Member(at, value, decoder.raw_decode(bare, value)[1])
+        found[key] = _Item(at, value, decoder.raw_decode(bare, value)[1])
         at = _skip(bare, found[key].end)
         if bare[at] == ",":
             at = _skip(bare, at + 1)
@@ -230,20 +274,21 @@ def _indent(text: str, at: int) -> str | None:
     return line if "\n" in text[:at] and not line.strip(" \t") else None
 
 
-def _lines(key: str, value: object, level: str, unit: str, eol: str) -> str:
-    """A member on several lines."""
-    return f"{json.dumps(key)}: " + json.dumps(value, indent=unit).replace("\n", eol + level)
+def _lines(value: object, level: str, unit: str, eol: str) -> str:
+    """A value on several lines."""
+    return json.dumps(value, indent=unit).replace("\n", eol + level)
 
 
-def _without(text: str, bare: str, members: Mapping[str, _Member], key: str) -> str:
-    """The text without a member of an object, with the comma that goes with it; comments stay."""
-    start, _, end = members[key]
+def _without(text: str, bare: str, items: Mapping[str | int, _Item], key: str | int) -> str:
+    """The text without an item, with the comma that goes with it; comments stay."""
+    start, _, end = items[key]
     comma = _skip(bare, end)
     if bare[comma] == ",":
         return text[:start] + text[end:comma] + re.sub(r"\A[ \t]*(?:\r?\n)?[ \t]*", "", text[comma + 1 :])
-    previous = max((member.end for member in members.values() if member.start < start), default=None)
+    previous = max((item.end for item in items.values() if item.start < start), default=None)
     if previous is not None:
         comma = _skip(bare, previous)
         return text[:comma] + text[comma + 1 : start].rstrip() + text[end:]
     before, rest = text[:start].rstrip(), re.sub(r"\A\s*,", "", text[end:])
-    return before + (rest.lstrip() if before.endswith("{") and rest.lstrip().startswith("}") else rest)
+    closes = before.endswith(("{", "[")) and rest.lstrip().startswith(("}", "]"))
+    return before + (rest.lstrip() if closes else rest)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 ACTIONS = ("install", "uninstall", "print", "list")
 #: What --only takes; a skill belongs to the instructions.
-ONLY = ("mcp", "instructions")
+ONLY = ("mcp", "instructions", "hooks")
+_PART_OF = {"mcp": "mcp", "instructions": "instructions", "skill": "instructions", "hook": "hooks", "subagent": "hooks"}
 _HERE = ("installed", "outdated", "custom")
 _NO_EXTRA = "`lci mcp` cannot start without the extra mcp: `pip install 'lci-py[mcp]'`"
 
@@ -42,11 +43,11 @@ class _Scope(NamedTuple):
 
     root: str  # the project
     user: bool  # the user's own files instead
-    only: str | None  # one of `ONLY`
+    only: tuple[str, ...]  # of `ONLY`
 
     def parts(self, agent: Agent) -> list[Part]:
         parts = [part for part in agent.parts if (part.home is not None) is self.user]
-        return [part for part in parts if self.only is None or (part.kind == "mcp") is (self.only == "mcp")]
+        return [part for part in parts if _PART_OF[part.kind] in self.only]
 
 
 @dataclass(slots=True)
@@ -85,6 +86,7 @@ def agents(
     *,
     user: bool = False,
     only: str | None = None,
+    hooks: bool = False,
 ) -> dict[str, Any]:
     """Do or show one of `ACTIONS`; returns a JSON object (see docs/json-output.md).
 
@@ -94,10 +96,17 @@ def agents(
         names: Agents; by default those in use (install, print), installed (uninstall) or known (list).
         user: Whether to use the user's own files instead of those of the project.
         only: One of `ONLY`; None for all files.
+        hooks: Whether install and print write hooks, which they do not otherwise.
+    Returns:
+        A JSON-able object: see docs/json-output.md.
     Raises:
         UsageError: An action, a name or a part that does not exist, or a project that is the home folder.
     """
-    scope = _Scope(root, user, only)
+    if only is not None and only not in ONLY:
+        raise unknown_value("part", only, ONLY)
+    unasked = action in ("install", "print") and not hooks
+    kinds = (only,) if only is not None else ONLY[:2] if unasked else ONLY
+    scope = _Scope(root, user, (*kinds, "hooks") if hooks and only is not None else kinds)
     _check(scope, action, names)
     files = _Files(scope, dry=action == "print")
     warnings: list[str] = []
@@ -111,9 +120,9 @@ def agents(
     rows = {
         agent.name: [row for part in scope.parts(agent) for row in _act(files, agent, part, action)] for agent in chosen
     }
-    servers = (row for found in rows.values() for row in found if row.part.kind == "mcp")
-    if action != "uninstall" and any(row.state in _HERE for row in servers):
-        warnings += _cannot_start()
+    started = {row.part.kind for found in rows.values() for row in found if row.state in _HERE}
+    if action != "uninstall" and not started.isdisjoint(("mcp", "hook")):
+        warnings += _cannot_start(server="mcp" in started)
     return {
         "action": action,
         "scope": "user" if user else "project",
@@ -135,16 +144,14 @@ def agents(
 def _check(scope: _Scope, action: str, names: Iterable[str]) -> None:
     if action not in ACTIONS:
         raise unknown_value("action", action, ACTIONS)
-    if scope.only is not None and scope.only not in ONLY:
-        raise unknown_value("part", scope.only, ONLY)
     for name in names:
         if name not in BY_NAME:
             raise unknown_value("agent", name, NAMES)
         if not scope.parts(BY_NAME[name]):
-            kind = "file" if scope.only is None else f"{scope.only} file"
+            kind = "file" if len(scope.only) > 1 else f"{scope.only[0]} file"
             where = "of the user's" if scope.user else "in a project"
             raise UsageError(f"{name} has no {kind} {where}", hint="`lci agent list` shows what there is")
-    if scope.only == "mcp" and action == "install" and _lacks_extra():
+    if scope.only == ("mcp",) and action == "install" and _lacks_extra():
         raise UsageError(_NO_EXTRA, hint="then run this again")
     if not scope.user and os.path.realpath(scope.root) == os.path.realpath(os.path.expanduser("~")):
         raise UsageError(f"{scope.root} is the home folder, and no project", hint="go to a project, or give --user")
@@ -191,17 +198,18 @@ def _lacks_extra() -> bool:
     return find_spec("mcp") is None
 
 
-def _cannot_start() -> list[str]:
-    """The reasons why agents cannot start `lci mcp` on this machine."""
+def _cannot_start(*, server: bool) -> list[str]:
+    """The reasons why agents cannot start lci, or its server, on this machine."""
     import shutil
 
     found = [] if shutil.which("lci") else ["`lci` is not on the PATH, and agents start it by that name"]
-    return [*found, _NO_EXTRA] if _lacks_extra() else found
+    return [*found, _NO_EXTRA] if server and _lacks_extra() else found
 
 
 def _content(agent: Agent, part: Part) -> _Content:
-    if part.kind == "mcp" and agent.entry is not None:
-        return agent.entry
+    entry = agent.entry if part.kind == "mcp" else part.entry
+    if entry is not None:
+        return entry
     return Block(agent.name, TASKS if part.kind == "skill" else TEXT, part.head)
 
 
@@ -237,6 +245,8 @@ def _act(files: _Files, agent: Agent, part: Part, action: str) -> Iterator[_Row]
         rows = [row for row in rows if row.state in _HERE or row.ours] or rows[:1]
     else:
         rows = [next((row for row in rows if row.state in _HERE), rows[0])]
+    if _PART_OF[part.kind] == "hooks" and action in ("uninstall", "list"):
+        rows = [row for row in rows if row.state != "absent"]  # nobody misses what is written only when asked for
     for row in rows:
         if action == "uninstall" and row.state in _HERE:
             _change(files, row, remove=True)

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from typing import NamedTuple
 
 from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.read import read_file
 
 _MAX_BYTES = 16_000_000
-_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _WHY = {
     "too_large": "is too large",
@@ -90,26 +89,23 @@ class SafeFile(NamedTuple):
         Raises:
             LeftAloneError: It cannot be written, or another program has changed it since it was read.
         """
-        *folders, name = self.path.split(os.sep)
         try:
-            with ExitStack() as stack:
-                handles = [_opened(stack, self.base)]
-                for folder in folders:
-                    if after is not None:
-                        with suppress(FileExistsError):
-                            os.mkdir(folder, dir_fd=handles[-1])
-                    handles.append(_opened(stack, folder, handles[-1]))
-                try:
-                    if self.read() != before:
-                        raise LeftAloneError("another program has just changed it: run the command again")
-                    if after is not None:
-                        _replace(handles[-1], name, after)
-                    else:
-                        os.unlink(name, dir_fd=handles[-1])
-                finally:  # the folders that were made for it, too, if it could not be written
-                    _remove_empty(folders[::-1][: self.own], handles[-2::-1])
+            if after is not None:
+                os.makedirs(os.path.dirname(self.full), exist_ok=True)
+            if self.read() != before:
+                raise LeftAloneError("another program has just changed it: run the command again")
+            if after is None:
+                os.unlink(self.full)
+            else:
+                _replace(self.full, after)
         except OSError as error:
             raise LeftAloneError(f"cannot be written ({error.strerror})") from error
+        finally:  # the folders that were made for it, too, if it could not be written
+            folder = self.full
+            with suppress(OSError):  # something is in it
+                for _ in range(self.own):
+                    folder = os.path.dirname(folder)
+                    os.rmdir(folder)
 
 
 def safe_file(base: str, path: str) -> SafeFile:
@@ -130,40 +126,19 @@ def safe_file(base: str, path: str) -> SafeFile:
     return SafeFile(top, inside, own)
 
 
-def _opened(stack: ExitStack, folder: str, above: int | None = None) -> int:
-    handle = os.open(folder, _FOLDER if above is not None else _FOLDER & ~os.O_NOFOLLOW, dir_fd=above)
-    stack.callback(os.close, handle)
-    return handle
-
-
-def _remove_empty(folders: list[str], above: list[int]) -> None:
-    """Remove folders, each inside the next; `above` has the handle of each one's parent."""
-    for folder, handle in zip(folders, above):  # noqa: B905  # `above` goes further up
-        try:
-            os.rmdir(folder, dir_fd=handle)
-        except OSError:  # something is in it
-            return
-
-
-def _replace(folder: int, name: str, text: str) -> None:
-    was = None
-    with suppress(FileNotFoundError):
-        was = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if was is not None and not stat.S_ISREG(was.st_mode):
-        raise LeftAloneError("is no regular file")
-    temporary = f".{name}.lci-{os.getpid()}"
-    handle = os.open(temporary, _NEW, 0o666 if was is None else 0o600, dir_fd=folder)
+def _replace(path: str, text: str) -> None:
+    was = os.lstat(path) if os.path.lexists(path) else None
+    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.lci-{os.getpid()}")
     try:
-        with open(handle, "wb") as file:
+        with open(os.open(temporary, _NEW, 0o666 if was is None else 0o600), "wb") as file:
             file.write(text.encode("utf-8"))
-            file.flush()
             if was is not None:
                 with suppress(PermissionError):  # not everybody may give a file away
-                    os.fchown(handle, was.st_uid, was.st_gid)
-                os.fchmod(handle, stat.S_IMODE(was.st_mode))
-            os.fsync(handle)
-        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
+                    os.fchown(file.fileno(), was.st_uid, was.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(was.st_mode))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
         with suppress(OSError):
-            os.unlink(temporary, dir_fd=folder)
-        raise
+            os.unlink(temporary)

@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.agents.entry import Entry, read_json
+from lci_py.agents.entry import NAME, Entry, read_json
 from lci_py.agents.safe_files import LeftAloneError
 
 if TYPE_CHECKING:
@@ -32,12 +32,13 @@ class Home(NamedTuple):
 class Part(NamedTuple):
     """One thing that lci writes for an agent."""
 
-    kind: str  # mcp, instructions or skill
+    kind: str  # mcp, instructions, skill, hook or subagent
     paths: tuple[str, ...]  # the first that exists counts, else the first is made
     home: Home | None = None  # the folder that the paths start at; None: the project
     new: str = ""  # the path to make, where it is not the first
     head: str = ""  # what the file begins with, where it is lci's own
     add: str = ""  # the agent's own command that does the same
+    entry: Entry | None = None  # of a hook
     #: Whether the agent reads AGENTS.md by way of the file at a path: then the block belongs there.
     leads_to_agents: Callable[[str, Reader], bool] | None = None
 
@@ -83,10 +84,15 @@ def _gemini_reads_agents(settings: str, _: str, read: Reader) -> bool:
 
 _COMMAND = {"command": "lci", "args": ["mcp"]}
 _STDIO = {"type": "stdio", **_COMMAND}
-_ENTRY = Entry("mcpServers", _COMMAND)
+_ENTRY = Entry(("mcpServers", NAME), _COMMAND)
 _ABOUT = "Finds code in this repository by meaning, exact words, names, callers and callees."
 SKILL_HEAD = _front_matter(
     "name: lci", f"description: {_ABOUT} Use it to search, to read definitions, and to see what a change affects."
+)
+SUBAGENT_HEAD = _front_matter(
+    "name: lci-search",
+    f"description: {_ABOUT} Use it proactively to answer where or how something is done.",
+    "tools: Bash, Read",
 )
 CURSOR_HEAD = _front_matter(f"description: {_ABOUT}", "alwaysApply: true")
 KIRO_HEAD = _front_matter("inclusion: always")
@@ -104,9 +110,34 @@ _ZED_RULES = (
     "GEMINI.md",
 )  # fmt: skip
 
+
+_GEMINI_TOOLS = "grep_search|search_file_content|run_shell_command"
+
+
+def _hooks(folder: str, home: Home, file: str, event: str, matcher: str, timeout: int = 5) -> list[Part]:
+    """What `--hooks` adds in a project and for the user: after a search of the agent's own, and when a session starts.
+
+    Args:
+        folder: Of the agent, in a project.
+        home: Of the agent.
+        file: In either.
+        event: What the agent calls the time after a tool.
+        matcher: The tools that search.
+        timeout: In the agent's unit: seconds, or milliseconds.
+    """
+    hook = {"type": "command", "command": "lci agent hook", "timeout": timeout}
+    entries = (
+        Entry(("hooks", event), {"matcher": matcher, "hooks": [hook]}, listed=True),
+        Entry(("hooks", "SessionStart"), {"hooks": [hook]}, listed=True),
+    )
+    places = ((f"{folder}/{file}", None), (file, home))
+    return [Part("hook", (path,), where, entry=entry) for path, where in places for entry in entries]
+
+
 AGENTS = (
     Agent(
-        "claude-code", "Claude Code", ("CLAUDE.md", ".claude", ".mcp.json"), _CLAUDE, Entry("mcpServers", _STDIO),
+        "claude-code", "Claude Code", ("CLAUDE.md", ".claude", ".mcp.json"), _CLAUDE,
+        Entry(("mcpServers", NAME), _STDIO),
         (
             _mcp(".mcp.json", None, "claude mcp add --scope project lci -- lci mcp"),
             # Beside the folder ~/.claude; inside the folder that the variable names.
@@ -115,15 +146,20 @@ AGENTS = (
             _rules("CLAUDE.md", home=_CLAUDE),
             Part("skill", (".claude/skills/lci/SKILL.md",), head=SKILL_HEAD),
             Part("skill", ("skills/lci/SKILL.md",), _CLAUDE, head=SKILL_HEAD),
+            *_hooks(".claude", _CLAUDE, "settings.json", "PostToolUse", "Grep|Bash"),
+            # Sub-agents read no instructions of the project.
+            Part("subagent", (".claude/agents/lci-search.md",), head=SUBAGENT_HEAD),
+            Part("subagent", ("agents/lci-search.md",), _CLAUDE, head=SUBAGENT_HEAD),
         ),
     ),
     Agent(
-        "codex", "Codex", (".codex",), _CODEX, Entry("mcp_servers", _COMMAND, form="toml"),
+        "codex", "Codex", (".codex",), _CODEX, Entry(("mcp_servers", NAME), _COMMAND, form="toml"),
         (
             _mcp(".codex/config.toml"),
             _mcp("config.toml", _CODEX, "codex mcp add lci -- lci mcp"),
             _rules(_OVERRIDE, _AGENTS, new=_AGENTS),
             _rules(_OVERRIDE, _AGENTS, new=_AGENTS, home=_CODEX),
+            *_hooks(".codex", _CODEX, "hooks.json", "PostToolUse", "Bash"),
         ),
     ),
     Agent(
@@ -131,7 +167,7 @@ AGENTS = (
         (_mcp(".cursor/mcp.json"), _mcp("mcp.json", _CURSOR), _rules(".cursor/rules/lci.mdc", head=CURSOR_HEAD)),
     ),
     Agent(
-        "vscode", "VS Code", (".vscode", _COPILOT_RULES), _CODE, Entry("servers", _STDIO),
+        "vscode", "VS Code", (".vscode", _COPILOT_RULES), _CODE, Entry(("servers", NAME), _STDIO),
         (
             _mcp(".vscode/mcp.json"),
             _mcp("User/mcp.json", _CODE, """code --add-mcp '{"name": "lci", "command": "lci", "args": ["mcp"]}'"""),
@@ -140,7 +176,7 @@ AGENTS = (
     ),
     Agent(
         "copilot-cli", "Copilot CLI", (".github/mcp.json",), _COPILOT,
-        Entry("mcpServers", {"type": "local", **_COMMAND, "tools": ["*"]}),
+        Entry(("mcpServers", NAME), {"type": "local", **_COMMAND, "tools": ["*"]}),
         (
             _mcp(".github/mcp.json"),
             _mcp("mcp-config.json", _COPILOT, "copilot mcp add lci -- lci mcp"),
@@ -155,11 +191,12 @@ AGENTS = (
             _mcp("settings.json", _GEMINI, "gemini mcp add --scope user lci lci mcp"),
             _rules("GEMINI.md")._replace(leads_to_agents=partial(_gemini_reads_agents, ".gemini/settings.json")),
             _rules("GEMINI.md", home=_GEMINI)._replace(leads_to_agents=partial(_gemini_reads_agents, "settings.json")),
+            *_hooks(".gemini", _GEMINI, "settings.json", "AfterTool", _GEMINI_TOOLS, 5_000),
         ),
     ),
     Agent(
         "opencode", "opencode", ("opencode.json", "opencode.jsonc", ".opencode"), _OPENCODE,
-        Entry("mcp", {"type": "local", "command": ["lci", "mcp"], "enabled": True}),
+        Entry(("mcp", NAME), {"type": "local", "command": ["lci", "mcp"], "enabled": True}),
         (
             _mcp("opencode.json", None, "", "opencode.jsonc"),
             _mcp("opencode.json", _OPENCODE, "", "opencode.jsonc"),
@@ -168,7 +205,7 @@ AGENTS = (
         ),
     ),
     Agent(
-        "zed", "Zed", (".zed", ".rules"), _ZED, Entry("context_servers", _COMMAND),
+        "zed", "Zed", (".zed", ".rules"), _ZED, Entry(("context_servers", NAME), _COMMAND),
         (_mcp(".zed/settings.json"), _mcp("settings.json", _ZED), _rules(*_ZED_RULES, new=_AGENTS)),
     ),
     Agent(

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from lci_py import config
-from lci_py.app import HOOK_WAIT, build_index, find_root, index_dir_of, own_index_dir
+from lci_py.app import HOOK_WAIT, build_index, existing_engine, find_root, index_dir_of, own_index_dir
+
+#: Definitions of a name that an agent is told of; of a name with more than the second, it is told nothing.
+_DEFINITIONS, _COMMON = 8, 20
 
 
 def clean(root: str | None, *, cache_only: bool = False, wait: float = 10.0) -> dict[str, Any]:
@@ -81,7 +84,13 @@ def run_hook(root: str | None) -> None:
 
 
 def agents(
-    root: str | None, action: str, names: Sequence[str] = (), *, user: bool = False, only: str | None = None
+    root: str | None,
+    action: str,
+    names: Sequence[str] = (),
+    *,
+    user: bool = False,
+    only: str | None = None,
+    hooks: bool = False,
 ) -> dict[str, Any]:
     """Add lci to the files of coding agents, remove it, or show where it is; returns a JSON object.
 
@@ -90,4 +99,35 @@ def agents(
     """
     from lci_py.agents.install import agents as change
 
-    return change(str(find_root(root)), action, names, user=user, only=only)
+    return change(str(find_root(root)), action, names, user=user, only=only, hooks=hooks)
+
+
+def agent_hook(text: str) -> str:
+    """What an agent is told about an event of its own: "" unless the project has an index that knows the name.
+
+    Args:
+        text: The event, as the agent's hook gets it.
+    """
+    from lci_py.agents.hook import REMINDER, described, read_event, told
+
+    event = read_event(text)
+    if event is None:
+        return ""
+    where = find_root(event.folder or None)
+    settings, _ = config.load(where)
+    if not os.path.lexists(index_dir_of(where, settings) / "manifest.json"):
+        return ""
+    if not event.wanted:
+        return told(event, REMINDER)
+    from lci_py.types.search import Filters
+
+    with existing_engine(where, settings) as engine:
+        answer = engine.definitions(event.wanted, Filters(), _DEFINITIONS)
+    if not 0 < answer.total <= _COMMON:
+        return ""
+    start = event.folder or str(where)
+    found = [
+        (os.path.relpath(where / one.file, start), one.line, one.signature or f"{one.kind} {one.symbol}")
+        for one in answer.results
+    ]
+    return told(event, described(event.wanted, found, answer.total))

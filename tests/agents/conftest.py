@@ -35,7 +35,7 @@ def root(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterato
 @pytest.fixture
 def agent(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Agent:
     """Run `lci agent …`; with --json, check the answer."""
-    monkeypatch.setattr("lci_py.agents.install._cannot_start", list)
+    monkeypatch.setattr("lci_py.agents.install._cannot_start", lambda **_: [])
     monkeypatch.setattr("lci_py.agents.install._lacks_extra", lambda: False)
 
     def run(*argv: str) -> Ran:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from lci_py.agents import safe_files
+from lci_py.agents.entry import read_json
 from lci_py.agents.instructions import TASKS, TEXT
-from lci_py.agents.table import AGENTS, BY_NAME, CURSOR_HEAD, KIRO_HEAD, NAMES, SKILL_HEAD
+from lci_py.agents.table import AGENTS, BY_NAME, CURSOR_HEAD, KIRO_HEAD, NAMES, SKILL_HEAD, SUBAGENT_HEAD
 from tests.agents.conftest import Agent, states, tree
 
 if sys.version_info >= (3, 11):
@@ -656,5 +657,63 @@ def test_the_tables_of_the_command_line_are_those_of_the_program() -> None:
     from lci_py.agents import install
     from lci_py.cli.options import agents as options
 
-    assert (options.AGENT_NAMES, options.AGENT_ACTIONS, options.AGENT_PARTS) == (NAMES, install.ACTIONS, install.ONLY)
+    assert (options.AGENT_NAMES, options.AGENT_PARTS) == (NAMES, install.ONLY)
+    assert (*install.ACTIONS, "hook") == options.AGENT_ACTIONS
     assert list(BY_NAME.values()) == list(AGENTS)
+
+
+# --- hooks ----------------------------------------------------------------------------------------------------------
+
+HOOK = {"type": "command", "command": "lci agent hook", "timeout": 5}
+OTHERS = (
+    '{\n  // mine\n  "hooks": {\n    "PostToolUse": [\n      {"matcher": "Edit", "hooks": [{"type": "command", "command": "fmt"}]}\n'
+    '    ],\n    "Stop": [],\n  },\n}\n'
+)
+
+
+@pytest.mark.parametrize("before", [None, OTHERS, "{}", '{"hooks": {"SessionStart": []}}'])
+def test_hooks_come_when_asked_for_and_go_with_the_rest(agent: Agent, root: Path, before: str | None) -> None:
+    path = root / ".claude" / "settings.json"
+    path.parent.mkdir()
+    if before is not None:
+        path.write_text(before)
+    there = tree(root)
+    agent("install", "claude-code")
+    assert path.exists() is (before is not None), "not without --hooks"
+    assert ".claude/agents" not in tree(root)
+    assert agent("install", "claude-code", "--hooks").code == 0
+    hooks = read_json(path.read_text("utf-8"))["hooks"]
+    assert hooks["PostToolUse"][0] == {"matcher": "Grep|Bash", "hooks": [HOOK]}
+    assert hooks["SessionStart"] == [{"hooks": [HOOK]}]
+    assert (root / ".claude" / "agents" / "lci-search.md").read_text("utf-8").startswith(SUBAGENT_HEAD)
+    written = tree(root)
+    assert agent("install", "claude-code", "--hooks").out.endswith("nothing to do\n") and tree(root) == written
+    assert agent("install", "claude-code").code == 0 and tree(root) == written
+    assert agent("uninstall", "--only", "hooks", "--json").code == 0
+    assert agent("uninstall").code == 0
+    left = tree(root)
+    if before == OTHERS:
+        assert left == there
+    else:  # empty objects go
+        assert ".claude/settings.json" not in left and ".claude/agents" not in left
+
+
+def test_a_hook_that_somebody_has_changed_is_kept(agent: Agent, root: Path) -> None:
+    agent("install", "claude-code", "--hooks")
+    path = root / ".claude" / "settings.json"
+    path.write_text(path.read_text().replace('"timeout": 5', '"timeout": 9'))
+    before = path.read_text()
+    assert agent("install", "claude-code", "--hooks").code == 0 and path.read_text() == before
+    assert agent("uninstall").code == 2 and path.read_text() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "after"),
+    [("codex", ".codex/hooks.json", "PostToolUse"), ("gemini-cli", ".gemini/settings.json", "AfterTool")],
+)
+def test_hooks_of_other_agents(agent: Agent, root: Path, name: str, path: str, after: str) -> None:
+    before = tree(root)
+    assert agent("install", name, "--hooks").code == 0
+    assert set(read_json((root / path).read_text("utf-8"))["hooks"]) == {after, "SessionStart"}
+    assert agent("install", name, "--hooks").out.endswith("nothing to do\n")
+    assert agent("uninstall").code == 0 and tree(root) == before

@@ -46,18 +46,18 @@ MCP = Command(
         ("lci mcp --root ~/src/project --tools all", "one project, with the call graph and more as tools"),
     ),
 )
-AGENT_ACTIONS = ("install", "uninstall", "print", "list")
+AGENT_ACTIONS = ("install", "uninstall", "print", "list", "hook")
 AGENT_NAMES = (
     "claude-code", "codex", "cursor", "vscode", "copilot-cli", "gemini-cli", "opencode", "zed", "windsurf", "cline",
     "kiro", "agents-md",
 )  # fmt: skip
-AGENT_PARTS = ("mcp", "instructions")
+AGENT_PARTS = ("mcp", "instructions", "hooks")
 AGENT = Command(
     "agent",
     "Tell coding agents about lci: in the files that each of them reads.",
     Positional(
         "ACTION",
-        "install, uninstall, print (what install would write) or list.",
+        "install, uninstall, print (what install would write), list, or hook (what --hooks lets an agent run).",
         required=True,
         choices=AGENT_ACTIONS,
     ),
@@ -66,10 +66,16 @@ AGENT = Command(
         Flag(
             ("--only",),
             "text",
-            "Only the entry of the MCP server, or only the instructions.",
+            "Only the entry of the MCP server, only the instructions, or only the hooks.",
             "Files",
             "PART",
             AGENT_PARTS,
+        ),
+        Flag(
+            ("--hooks",),
+            "flag",
+            "Hooks as well, where an agent has them: definitions beside its own searches, a reminder, a sub-agent.",
+            "Files",
         ),
         JSON_FLAG,
         ROOT_FLAG,
@@ -80,6 +86,7 @@ AGENT = Command(
         ("lci agent print claude-code codex", "what would be written, as a diff"),
         ("lci agent install", "for all agents that are in use here"),
         ("lci agent install cursor --only mcp", "the MCP server of one agent"),
+        ("lci agent install claude-code --hooks", "with definitions beside the agent's own searches"),
         ("lci agent uninstall", "take everything out again"),
     ),
     Positional(

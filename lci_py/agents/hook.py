@@ -1,0 +1,123 @@
+"""What `lci agent hook` tells a coding agent, which runs it after its own searches and when a session starts.
+
+Claude Code, Codex and Gemini CLI give a hook an event as JSON on stdin, and add `hookSpecificOutput.additionalContext`
+of what it prints to what the model reads (docs/agents.md has the addresses of their documentation).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: What a session that starts in an indexed project is told.
+REMINDER = (
+    "This project has an lci index. Before rg, grep or reading files: `lci explore 'QUESTION'`; "
+    "`lci def|refs|callers NAME`; `lci affected` for the tests of a change.\n"
+)
+_SEARCHES = ("rg", "grep", "egrep", "fgrep")
+#: The tools that search: those that take a pattern; of the others, a command line is read.
+_GREPS = ("Grep", "grep_search", "search_file_content")
+#: The events after a tool, by agent.
+_AFTER_TOOL = ("PostToolUse", "AfterTool")
+#: Their flags with a value in the next word, and those whose value is the pattern.
+_VALUED = re.compile(
+    r"-(?:[ABCgtTmfdDjEMr]|-(?:glob|type|type-not|include|exclude|exclude-dir|max-count|context|file))"
+)
+_PATTERN = ("-e", "--regexp")
+#: A name, also as a whole word, behind the keyword of a definition, or as a call.
+_NAME = re.compile(
+    r"(?:\\b|\\<|\^)?"
+    r"(?:(?:async |export |pub |public )*(?:def|class|fn|func|function|struct|interface|type|const)(?: |\\s[+*]))?"
+    r"([A-Za-z_$][\w$]{2,80})(?:\\b|\\>|\\?\()?"
+)
+#: Characters of what is told of a name: 150 tokens.
+_MOST = 600
+
+
+class Event(NamedTuple):
+    """What has happened."""
+
+    name: str  # SessionStart, or one of `_AFTER_TOOL`
+    folder: str  # that the agent works in; "" if unknown
+    wanted: str  # the name that a tool has looked for; "" for anything else
+
+
+def read_event(text: str) -> Event | None:
+    """The event on a hook's standard input; None if it is no concern of lci."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(found, dict):
+        return None
+    name, folder, given = found.get("hook_event_name"), found.get("cwd"), found.get("tool_input")
+    folder = folder if isinstance(folder, str) and os.path.isabs(folder) else ""
+    if name == "SessionStart":
+        return Event(name, folder, "")
+    if name not in _AFTER_TOOL or not isinstance(given, dict):
+        return None
+    wanted = _name_in(given.get("pattern")) if found.get("tool_name") in _GREPS else _searched(given.get("command"))
+    return Event(name, folder, wanted) if wanted else None
+
+
+def told(event: Event, text: str) -> str:
+    """The answer to an event: the JSON that adds a text to what the model reads."""
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}}) + "\n"
+
+
+def described(wanted: str, definitions: Sequence[tuple[str, int, str]], total: int) -> str:
+    """The text for a name: a line for each definition, (path, line, signature), as many as there is room for."""
+    lines = [
+        f"{' '.join(path.split())}:{line}  {' '.join(signature.split())[:160]}\n"
+        for path, line, signature in definitions
+    ]
+    head = f"lci: definitions of {wanted}, also `lci show {wanted}`, `lci refs {wanted}`\n"
+    text = head + "".join(_fitting(lines, _MOST - len(head) - 10))
+    shown = text.count("\n") - 1
+    return text + (f"+{total - shown}\n" if total > shown else "")
+
+
+def _fitting(lines: Iterable[str], room: int) -> Iterable[str]:
+    for line in lines:
+        room -= len(line)
+        if room < 0:
+            return
+        yield line
+
+
+def _name_in(pattern: Any) -> str:
+    """The single name that a pattern is; "" for any other."""
+    found = _NAME.fullmatch(pattern) if isinstance(pattern, str) else None
+    return found[1] if found else ""
+
+
+def _searched(command: Any) -> str:
+    """The single name that a command line searches files for, in its first command but `cd`; "" for any other."""
+    if not isinstance(command, str) or len(command) > 4000:
+        return ""
+    try:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        words = list(lexer)
+    except ValueError:
+        return ""
+    while words[:1] == ["cd"] and "&&" in words:
+        words = words[words.index("&&") + 1 :]
+    words = words[1:] if words[:2] == ["git", "grep"] else words
+    if not words or os.path.basename(words[0]) not in _SEARCHES:
+        return ""
+    rest = iter(words[1:])
+    for word in rest:
+        if word in _PATTERN or word == "--":
+            return _name_in(next(rest, ""))
+        if not word.startswith("-"):
+            return _name_in(word)
+        if _VALUED.fullmatch(word):
+            next(rest, None)
+    return ""
