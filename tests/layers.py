@@ -42,8 +42,8 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "render": ("markdown vimgrep", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
-        "logged", "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "snapshot", "views", "query",
-        "suggest worktree degraded whole",
+        "logged", "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
+        "snapshot", "views", "query", "suggest worktree degraded whole",
     ),
     "index": ("build", "store", "shards"),
     "cluster": (
@@ -55,7 +55,8 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "embed": ("open", "contextual encoder", "folder", "protocol"),
     "source": (
-        "record_codec", "file_record", "extract", "dataflow stated_values", "conditions syntax", "repository text",
+        "record_codec", "file_record", "extract", "dataflow frameworks stated_values", "conditions syntax",
+        "repository text",
     ),
 }  # fmt: skip
 #: What a newcomer reads in the picture under the name of a part.

@@ -1,7 +1,7 @@
 (extern_crate_declaration name: (identifier) @import.module !alias) @import
 (extern_crate_declaration name: (identifier) @import.module alias: (identifier) @import.alias) @import
 
-; Three levels of lists: `use a::{b, c::{d as e, f::*}};`. The paths around a name are its module, in this order.
+; Four levels of lists: `use a::{b, c::{d as e, f::{g, h}}};`. The paths around a name are its module, in this order.
 (use_declaration argument: [
   (identifier) @import.module @import
   (scoped_identifier path: (_) @import.module name: (identifier) @import.name) @import
@@ -35,6 +35,12 @@
     (use_wildcard . "*" @import.name) @import
     (use_wildcard (_) @import.module "*" @import.name) @import
   ])))))
+(use_declaration argument: (scoped_use_list path: (_) @import.module list: (use_list
+  (scoped_use_list path: (_) @import.module list: (use_list
+    (scoped_use_list path: (_) @import.module list: (use_list [
+      (identifier) @import.name @import
+      (scoped_identifier path: (_) @import.module name: (identifier) @import.name) @import
+    ])))))))
 
 ; In the arguments of a macro (`cfg_rt! { pub use a::b; }`) there are tokens only: the text after `use` is read.
 (token_tree "use" @import)

@@ -156,7 +156,7 @@ def site_changes(old: ChangedFiles, new: ChangedFiles) -> Counter[tuple[str, str
         for file in files:
             family = tables.files.families[file]
             for call in tables.calls(file):
-                if call.receiver and call.arguments != IMPLICIT:
+                if call.receiver and call.arguments > IMPLICIT:
                     change[family, call.name] += sign
     return Counter({name: count for name, count in change.items() if count})
 

@@ -277,7 +277,7 @@ class MemoryTables:
         self._static.extend(facts.static)
         for name, receiver, line, caller, arguments, passed in calls:
             self._calls.extend((text(name), text(receiver), line, caller, arguments, text(passed)))
-            if receiver and arguments != IMPLICIT:
+            if receiver and arguments > IMPLICIT:
                 self.sites[own, name] += 1
         for item in facts.imports:
             self._imports.extend((text(item.module), text(item.name), text(item.alias), item.line))

@@ -215,8 +215,21 @@ class Engine:
             answer = with_hints(self.snapshot, request, answer)
         return answer
 
+    def _routes(self, request: SearchRequest, _answered: Answered, answer: Answer) -> Answer:
+        """Of a query that is a path of HTTP: under which routes the results are known."""
+        if "/" not in request.query or not self.snapshot.whole.alone:
+            return answer
+        from lci_py.search.routes import with_routes
+        from lci_py.source.text.patterns import ROUTE
+
+        if not ROUTE.match(request.query):
+            return answer
+        with suppress(IndexError_):  # the answer says what cannot be read
+            answer = with_routes(self.snapshot, request.query, answer)
+        return answer
+
     #: In this order: a neighbour that `--expand` adds is marked by `--conflicts`, and found by `--explain-file`.
-    _STEPS = (_shadow, _expand, _degraded, _explain_file, _conflicts, _hints)
+    _STEPS = (_shadow, _routes, _expand, _degraded, _explain_file, _conflicts, _hints)
 
     # --- the other questions ------------------------------------------------------------------------------------
 

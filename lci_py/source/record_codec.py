@@ -22,13 +22,14 @@ from lci_py.types.source import (
     FileRecord,
     Import,
     Lambda,
+    Registration,
     Symbol,
     stored_of,
     typed_of,
 )
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 18
+VERSION = 19
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 
@@ -63,6 +64,7 @@ def encode(record: FileRecord) -> bytes:
             "stored": [item.row() for item in found.stored],
             "lambdas": found.lambdas,
             "claims": found.claims,
+            "registered": found.registered,
             "flow": len(found.flow),
             "marks": len(found.marks),
             "chunks": [(chunk.symbol, chunk.line, chunk.end_line) for chunk in found.chunks],
@@ -129,6 +131,7 @@ def _decode(data: bytes, place: Place) -> FileRecord:
             stored=tuple([stored_of(*row) for row in header["stored"]]),
             lambdas=tuple(map(Lambda._make, header["lambdas"])),
             claims=tuple(map(Claim._make, header["claims"])),
+            registered=tuple(map(Registration._make, header["registered"])),
             flow=plain[flow:marks],
             marks=plain[marks:],
             chunks=chunks,

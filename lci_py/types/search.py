@@ -32,6 +32,9 @@ FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 CALLABLE = FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace", "type"}
 #: As the number of a call's arguments: the language calls where no call is written (`with x`, a property that is read).
 IMPLICIT = -3
+#: The same from here downwards, less a place in `types.source.REGISTRATIONS`: no call, but a function that the text
+#: registers with a framework.
+REGISTERED = -4
 #: Kinds of definitions that can have a value.
 VALUED_KINDS = ("constant", "variable", "field", "property", "enum_member", "macro")
 #: The kind shown for code or text outside every definition.
@@ -212,6 +215,7 @@ class Result:
     also_matched: tuple[tuple[View, float], ...] | None = None
     graph: GraphContext | None = None
     via: tuple[tuple[str, str], ...] | None = None  # (id, relation)
+    routes: tuple[str, ...] = ()  # that the query names and the result answers
     conflict: bool = False
     definitions: tuple[DefinitionSite, ...] = ()
     explain: dict[str, Any] | None = None

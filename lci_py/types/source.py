@@ -68,7 +68,7 @@ class Call(NamedTuple):
     line: int
     caller: int
     arguments: int = -1  # their number; -1 if unknown, -2 for a bare name, -3 if it is not written (`arity`)
-    passed: str = ""  # the arguments, as in `source.extract.arguments`; "" if they are not known
+    passed: str = ""  # the arguments, as in `source.extract.arguments`, or the symbol that is registered; "" if unknown
 
 
 class Import(NamedTuple):
@@ -213,6 +213,34 @@ class Claim(NamedTuple):
     how: str
 
 
+#: What is registered with a framework: a function for a route, for an event, to be injected, for a command, or for
+#: tests that name it. What routes are registered on: a router that is put below another one, the same in place of its
+#: own prefix, one that is made below another one, one at the root, and one with a prefix.
+REGISTRATIONS = ("route", "event", "inject", "command", "fixture", "mount", "override", "router", "root", "base")
+
+
+class Registration(NamedTuple):
+    """Something that a file registers with a framework.
+
+    Attributes:
+        kind: One of `REGISTRATIONS`.
+        name: Of a route `GET /path`, without the method if it takes any; of an event or command; a router's prefix.
+        router: What a route or router is registered on: a variable; "" for the function or file around.
+        target: The function, as a name or `receiver.name`, or the router; "" if the function has no name.
+        scope: The symbol around (an index), as `Call.caller`.
+        symbol: The function (an index) if the text stands before it, as a decorator; else -1.
+        line: 1-based.
+    """
+
+    kind: str
+    name: str
+    router: str
+    target: str
+    scope: int
+    symbol: int
+    line: int
+
+
 class Chunk(NamedTuple):
     """A run of lines to rank. `symbol` is its definition (an index), -1 outside definitions."""
 
@@ -236,6 +264,7 @@ class Extract:
     stored: tuple[Stored, ...] = ()  # only in languages of `source.extract.stored_functions`
     lambdas: tuple[Lambda, ...] = ()  # only in languages whose functions are followed as values
     claims: tuple[Claim, ...] = ()
+    registered: tuple[Registration, ...] = ()
     flow: bytes = b""  # encoded constraints of functions as values (`source.dataflow`); empty if none
     chunks: tuple[Chunk, ...] = ()
     has_errors: bool = False

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 #: functions, {T} {U} of types, {m} of modules, as the language writes them.
 LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...]]] = {
     "python": (
-        ("a.py", "b.py", "p/__init__.py", "p/a.py", "p/b.py", "q/a.py", "tests/test_a.py", "bin/tool"),
+        ("a.py", "b.py", "p/__init__.py", "p/a.py", "p/b.py", "q/a.py", "tests/test_a.py", "bin/tool", "conftest.py"),
         "#!/usr/bin/env python3\n",
         ("a", "b", "p", "p.a", "p.b", "q.a", ".a", ".b", ".", "..b", "tool"),
         (
@@ -23,6 +23,8 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "@{f}\ndef {g}():\n    yield {f}\n",
             "class {T}({U}):\n    @property\n    def {f}(self) -> {U}: return self.{g}\n    def __add__(self, x): return self\n",
             "def {f}(x: {T}, y: {U}):\n    with x: return (x + y) < y.{g}.{f}\n",
+            "urlpatterns = [path('/{f}', {m}.{f}), path('/{g}', {T}.as_view())]\n",
+            "def test_{f}({g}, {f}):\n    pass\n@fixture\ndef {f}({g}):\n    pass\n",
         ),
     ),
     "bash": (

@@ -11,7 +11,19 @@ from collections.abc import Iterable
 from posixpath import commonpath, splitext
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.edges import AMBIGUOUS, CALLS, IMPORTS, INHERITS, NAME, PACKAGE, SELF, TYPE, Edge, lambda_node
+from lci_py.callgraph.edges import (
+    AMBIGUOUS,
+    CALLS,
+    IMPORTS,
+    INHERITS,
+    NAME,
+    PACKAGE,
+    ROUTE,
+    SELF,
+    TYPE,
+    Edge,
+    lambda_node,
+)
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
@@ -26,8 +38,8 @@ from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
 from lci_py.types.expressions import head_name
-from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
-from lci_py.types.source import ACCESSOR
+from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
+from lci_py.types.source import ACCESSOR, REGISTRATIONS
 
 
 class FileLinker:
@@ -76,14 +88,16 @@ class FileLinker:
         known: dict[tuple[str, str, int, int], Targets] = {}
         for name, receiver, line, caller, arguments, passed in self._look.tables.calls(file):
             asked = (name, receiver, caller, arguments)
-            targets = known.get(asked)
+            targets = known.get(asked) if arguments > REGISTERED else None
             if targets is None:
                 around = facts.place_of(caller)
-                if arguments == IMPLICIT:
+                if arguments <= REGISTERED:
+                    targets = calls.registered(name, receiver, around, REGISTERED - arguments, passed)
+                elif arguments == IMPLICIT:
                     targets = known[asked] = calls.implicit(name, receiver, around)
                 else:
                     targets = known[asked] = calls.resolve(name, receiver, around, arguments)
-            if passed and targets:
+            if passed and targets and arguments > REGISTERED:
                 targets = self._overloads.by_types(targets, passed, caller)
             if not targets:
                 continue
@@ -93,6 +107,8 @@ class FileLinker:
             elif caller < 0:
                 source = ~file
             for target, step in targets:
+                if arguments <= REGISTERED:  # says more than how the same text is understood as a value
+                    edges.pop((source, target, CALLS, line), None)
                 edges.setdefault((source, target, CALLS, line), step)
 
 
@@ -145,6 +161,33 @@ class _CallResolver:
             through = self._stored.of_macro(caller, name)
             return (*targets, *self._expansions.of(self, caller, targets), *through)
         return targets
+
+    def registered(self, name: str, receiver: str, caller: int, kind: int, place: str) -> Targets:
+        """The functions that a name registers with a framework.
+
+        Args:
+            name, receiver, caller: As in `resolve`.
+            kind: A place in `REGISTRATIONS`.
+            place: The symbol before which it is registered; "" if there is none.
+        """
+        if place:
+            return ((self.facts.first + int(place), ROUTE + kind),)
+        found = (
+            self._fixture(name, caller) if REGISTRATIONS[kind] == "fixture" else self.resolve(name, receiver, caller)
+        )
+        return tuple((symbol, ROUTE + kind | (step & AMBIGUOUS)) for symbol, step in found)
+
+    def _fixture(self, name: str, caller: int) -> Targets:
+        """What pytest calls for a parameter: a function of the class around, the file, or the nearest `conftest.py`."""
+        around = self.facts.outer[caller] if caller >= 0 else -1
+        found = self._look.inside(self.file, around, name) if around >= 0 else None
+        found = found or self._look.top(self.file, name)
+        folder: str | None = self._folder
+        while found is None and folder is not None:
+            file = self._look.at(f"{folder}/conftest.py".removeprefix("/"))
+            found = self._look.top(file, name) if file >= 0 else None
+            folder = folder.rpartition("/")[0] if folder else None
+        return ((found.symbol, 0),) if found is not None and found.kind in FUNCTION_KINDS else ()
 
     def implicit(self, name: str, receiver: str, caller: int) -> Targets:
         """The methods that the language calls on an object without a written call (`source.extract.implicit_calls`)."""

@@ -71,4 +71,6 @@ def _inside(look: LookUps, file: int, full: str) -> Definition | None:
             found = inner
         else:
             return found
-    return None
+    # `class Shop::Cart`, where no module `Shop` is written: the file declares the name, and has only its last part.
+    alone = look.top(file, parts[-1])
+    return alone if alone is not None and alone.kind in _HOLDERS else None

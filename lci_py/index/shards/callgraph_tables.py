@@ -16,8 +16,8 @@ from lci_py.callgraph.lookup_tables import Definition, Files, uses_qualified
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import SYMBOLS_OF, kinds_in, qualified_in
 from lci_py.source.syntax.arity import LARGEST
-from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
-from lci_py.types.source import NESTED, Import, Lambda, Stored, Typed, stored_of, typed_of
+from lci_py.types.search import CALLABLE, KINDS, REGISTERED
+from lci_py.types.source import NESTED, REGISTRATIONS, Import, Lambda, Stored, Typed, stored_of, typed_of
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
@@ -220,7 +220,8 @@ class SqlTables:
         _check(len(rows) == count)
         for name, receiver, line, caller, arguments, passed in rows:
             _check(type(name) is type(receiver) is type(passed) is str and _is_line(line))
-            _check(type(arguments) is int and IMPLICIT <= arguments < 1 << 31)
+            _check(type(arguments) is int and REGISTERED - len(REGISTRATIONS) < arguments < 1 << 31)
+            _check(arguments > REGISTERED or not passed or (passed.isdecimal() and int(passed) < known))
             _check(type(caller) is int and -1 - anonymous <= caller < known)
         return [CallSite(*row) for row in rows]
 

@@ -219,6 +219,14 @@ class GraphIndex:
         self._check(0 <= symbol < self.n_symbols)
         return int(np.searchsorted(self.first_symbol, symbol, side="right")) - 1
 
+    def caller(self, file: int, caller: int) -> int:
+        """The node that makes a call, from what the calls of a file say: a place among its symbols, -1 for the file,
+        and below that the place of an anonymous function."""
+        if caller >= 0:
+            return int(self.first_symbol[file]) + caller
+        files = self.n_symbols + self.n_files
+        return self.n_symbols + file if caller == -1 else files + int(self.first_lambda[file]) - 2 - caller
+
     def lambda_at(self, node: int) -> tuple[int, int, int]:
         """File, line and enclosing symbol (-1 if none) of the node of an anonymous function."""
         number = node - self.n_symbols - self.n_files

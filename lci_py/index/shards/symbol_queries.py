@@ -26,7 +26,7 @@ from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import SymbolicIndex
     from lci_py.types.search import Filters
-    from lci_py.types.source import Import
+    from lci_py.types.source import Import, Registration
 
 #: Numbers in one SQL list.
 _AT_ONCE = 5_000
@@ -74,7 +74,7 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
     sql = (
         "SELECT n.text, r.text, c.line, c.caller FROM files f JOIN calls c ON c.id >= f.first_call "
         "AND c.id < f.first_call + f.calls AND c.file = f.id JOIN texts n ON n.id = c.name "
-        f"JOIN texts r ON r.id = c.receiver WHERE c.arguments <> {IMPLICIT} AND f.id IN ({{}}) ORDER BY c.id"
+        f"JOIN texts r ON r.id = c.receiver WHERE c.arguments > {IMPLICIT} AND f.id IN ({{}}) ORDER BY c.id"
     )
     found = [
         CallText(*row) for segment, own in index.by_number("files", [file]) for row in segment.execute(sql.format(own))
@@ -88,7 +88,7 @@ def calls_named(index: SymbolicIndex, name: str) -> list[tuple[int, int, int]]:
     """File, caller (as in `CallText`) and line of every call of a name, with any receiver."""
     sql = (
         "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
-        f"ON f.id = c.file WHERE n.text = ? AND c.arguments <> {IMPLICIT} AND {{live}}"
+        f"ON f.id = c.file WHERE n.text = ? AND c.arguments > {IMPLICIT} AND {{live}}"
     )
     found = []
     for segment in index.segments:
@@ -108,6 +108,27 @@ def imports_in(index: SymbolicIndex, file: int) -> list[Import]:
     ]
     for item in found:
         _check(type(item.module) is type(item.name) is type(item.alias) is str)
+    return found
+
+
+def registered_in(index: SymbolicIndex) -> list[tuple[int, Registration]]:
+    """File and registration of everything that is registered with frameworks; symbols have public numbers."""
+    from lci_py.types.source import REGISTRATIONS, Registration
+
+    sql = (
+        "SELECT f.id, f.first_symbol, f.symbols, r.kind, r.name, r.router, r.target, r.scope, r.symbol, r.line "
+        "FROM registered r JOIN files f ON f.id = r.file WHERE {}"
+    )
+    found = []
+    for segment in index.segments:
+        for file, first, count, *row in segment.execute(sql.format(segment.live)):
+            item = Registration(*row)
+            _check(item.kind in REGISTRATIONS and type(item.scope) is int and type(item.line) is int)
+            _check(type(item.name) is type(item.router) is type(item.target) is str)
+            _check(type(item.symbol) is int and item.symbol < count and item.scope < count)
+            if item.symbol >= 0:
+                item = item._replace(symbol=segment.public("symbols", first + item.symbol))
+            found.append((segment.public("files", file), item))
     return found
 
 

@@ -58,6 +58,8 @@ CREATE TABLE stored (id INTEGER PRIMARY KEY, file INTEGER NOT NULL, kind INTEGER
 CREATE TABLE marks (file INTEGER PRIMARY KEY, marks BLOB NOT NULL);
 CREATE TABLE claims (file INTEGER NOT NULL, symbol INTEGER, name TEXT NOT NULL,
   value TEXT NOT NULL, line INTEGER NOT NULL, how TEXT NOT NULL);
+CREATE TABLE registered (file INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, router TEXT NOT NULL,
+  target TEXT NOT NULL, scope INTEGER NOT NULL, symbol INTEGER NOT NULL, line INTEGER NOT NULL);
 CREATE TABLE bases (symbol INTEGER NOT NULL, place INTEGER NOT NULL, name TEXT NOT NULL,
   last TEXT NOT NULL, PRIMARY KEY (symbol, place)) WITHOUT ROWID;
 """
@@ -132,6 +134,10 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
                 for c in record.extract.claims
             ),
         )  # fmt: skip
+        db.executemany(
+            "INSERT INTO registered VALUES (?,?,?,?,?,?,?,?)",
+            ((i, *item) for i, record in enumerate(rows.records) for item in record.extract.registered),
+        )
         db.executemany(
             "INSERT INTO bases VALUES (?,?,?,?)",
             (

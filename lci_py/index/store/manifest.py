@@ -30,7 +30,7 @@ from lci_py.source.text.digest import blake2b
 from lci_py.types.record import asdict, dataclass, field
 
 #: Version of the format; docs/index-format.md has the history.
-FORMAT = 19
+FORMAT = 20
 MANIFEST = "manifest.json"
 BUILT_AT = "%Y-%m-%dT%H:%M:%SZ"
 #: The same as a regular expression: importing `strptime` takes as long as reading the manifest.

@@ -195,6 +195,7 @@ def result_object(
         "also_matched": [{"mode": view, "score": _score(score)} for view, score in matched],
         "graph": None if result.graph is None else _graph(result.graph, result.file, linked=linked),
         "via": [{"id": target, "relation": relation} for target, relation in via],
+        "routes": list(result.routes),
         "conflict": result.conflict or None,
         "definitions": [site_object(site) for site in result.definitions] if result.conflict else None,
         "explain": rounded(result.explain),

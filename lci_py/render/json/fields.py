@@ -7,7 +7,7 @@ _PLACE = ("id", *_NAMES, "repository", "file", "line")
 _DEFINED = ("id", "repository", "file", "line", "end_line", *_NAMES, "language", "signature")
 _FOUND = (
     "snippet_line", "match_line", "snippet", "mode_source", "mode_score", "stale", "also_in", "also_matched", "graph",
-    "via", "conflict", "definitions", "explain",
+    "via", "routes", "conflict", "definitions", "explain",
 )  # fmt: skip
 _CALLED = (*_PLACE, "sites", "step", "confidence", "ambiguous", "targets")
 FIELDS: dict[str, tuple[str, ...]] = {

@@ -239,6 +239,7 @@ class _Listing:
         yield from self.also_in(r)
         if r.conflict:
             yield from self.conflict(r)
+        yield from (self.aside(f"route {route}") for route in r.routes)
         yield from self.via(r.via or ())
         if r.graph is not None and r.via is None:  # a neighbour is shown without its own neighbours
             yield from self.graph(r, r.graph)

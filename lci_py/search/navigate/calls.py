@@ -8,7 +8,7 @@ from lci_py.index.shards.symbols import dotted
 from lci_py.search.answer import results
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import externals, unresolved_uses
-from lci_py.search.navigate.names import likeliest, meanings
+from lci_py.search.navigate.names import handlers_or_meanings, likeliest
 from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.suggest import near_misses
@@ -90,7 +90,7 @@ def definitions(nodes: Nodes, request: GraphRequest) -> tuple[list[Row], tuple[O
     Raises:
         IndexBehindError: Only a file that has changed since the index was built defines the name.
     """
-    found = meanings(nodes.snapshot.symbols, request.name)
+    found = handlers_or_meanings(nodes, request.name)
     if not found:
         check_known(nodes.snapshot, request.name)
     return likeliest(nodes, found, every=request.every)

@@ -15,7 +15,7 @@ from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import external_calls, externals, unexplained_uses
-from lci_py.search.navigate.names import likeliest, meanings
+from lci_py.search.navigate.names import handlers_or_meanings, likeliest
 from lci_py.search.navigate.nodes import Call, Nodes, joined, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.navigate.tree import MAX_DEPTH
@@ -148,7 +148,7 @@ def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
 
 
 def _meant(nodes: Nodes, name: str, request: PathRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
-    found = meanings(nodes.snapshot.symbols, name)
+    found = handlers_or_meanings(nodes, name)
     if not found:
         check_known(nodes.snapshot, name)
     return likeliest(nodes, found, every=request.every)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.index.shards.symbols import dotted
 from lci_py.source.text.folders import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
-from lci_py.source.text.patterns import lazily
+from lci_py.source.text.patterns import ROUTE, lazily
 from lci_py.types.graph import OtherMeaning
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
 
@@ -61,6 +61,16 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     else:
         found = groups(rows)
     return _callable(found) if callable_only else found
+
+
+def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meant]:
+    """Everything that a name can mean; of a path of HTTP, such as `GET /checks/12`, the functions that answer it."""
+    found = meanings(nodes.snapshot.symbols, name)
+    if found or not ROUTE.match(name):
+        return found
+    from lci_py.search.routes import handlers
+
+    return groups([row for row, _ in handlers(nodes.snapshot, name)])
 
 
 def likeliest(nodes: Nodes, found: Sequence[Meant], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, SCOPE, STEPS, confidence
+from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, ROUTE, SCOPE, STEPS, confidence
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, constructors
+from lci_py.search.routes import Routes
 from lci_py.types.graph import Direction, Place
 from lci_py.types.search import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
+from lci_py.types.source import REGISTRATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,6 +60,8 @@ class Nodes:
         self.graph = snapshot.graph
         self.first_file = self.graph.n_symbols
         self.first_lambda = self.first_file + self.graph.n_files
+        #: Names under which functions are registered are nodes behind all of the graph.
+        self._first_name, self._registered = self.graph.n_nodes, list[Place]()
 
     @cached_property
     def _files(self) -> list[tuple[str, str]]:
@@ -65,7 +70,7 @@ class Nodes:
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
         """The place of each node."""
         wanted = sorted(set(nodes))
-        lambdas = {node: self.graph.lambda_at(node) for node in wanted if node >= self.first_lambda}
+        lambdas = {node: self.graph.lambda_at(node) for node in wanted if self.first_lambda <= node < self._first_name}
         symbols = {node for node in wanted if node < self.first_file}
         symbols |= {around for _, _, around in lambdas.values() if around >= 0}
         found: dict[int, Place] = {}
@@ -82,6 +87,8 @@ class Nodes:
             outer = found.get(around)
             name = f"{outer.qualified_name}.<lambda>" if outer is not None else "<lambda>"
             found[node] = Place(f"lambda:{path}:{line}", "<lambda>", name, LAMBDA_KIND, path, line, language)
+        for node in wanted[bisect_left(wanted, self._first_name) :]:
+            found[node] = self._registered[node - self._first_name]
         return {node: found[node] for node in wanted if node in found}
 
     def asked(self, rows: Sequence[Row]) -> list[int]:
@@ -99,8 +106,8 @@ class Nodes:
         enclosing definition.
         """
         own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
-        edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
-        return joined((own[origin][0], node, line, step) for origin, node, line, step in _rows(edges))
+        edges = self._edges([one for _, one in own], direction)
+        return joined((own[origin][0], node, line, step) for origin, node, line, step in edges)
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
         """The callers or callees of each node separately, for a tree. An anonymous function with a known caller is a
@@ -110,11 +117,10 @@ class Nodes:
             (place, one)
             for place, node in enumerate(nodes)
             for one in self._with_lambdas(node, direction)
-            if one == node or not len(self.graph.into(one, CALLS))
+            if node < self._first_name and (one == node or not len(self.graph.into(one, CALLS)))
         ]
-        edges = self.graph.edges([one for _, one in own], CALLS, incoming=direction == "callers")
         grouped: dict[int, list[Edge]] = {}
-        for origin, node, line, step in _rows(edges):
+        for origin, node, line, step in self._edges([one for _, one in own], direction):
             grouped.setdefault(own[origin][0], []).append((own[origin][0], node, line, step))
         if direction == "callers":
             for place, node in enumerate(nodes):
@@ -122,6 +128,39 @@ class Nodes:
                     file, line, around = self.graph.lambda_at(node)
                     grouped[place] = [(place, around if around >= 0 else self.first_file + file, line, SCOPE)]
         return [joined(grouped.get(place, ())) for place in range(len(nodes))]
+
+    def _edges(self, nodes: Sequence[int], direction: Direction) -> Iterator[Edge]:
+        """The edges of some nodes. To callers, the name under which a function is registered with a framework is a node
+        of its own."""
+        edges = _rows(self.graph.edges(nodes, CALLS, incoming=direction == "callers"))
+        if direction == "callees":
+            yield from edges
+            return
+        for origin, node, line, step in edges:
+            names: Sequence[str] = ()
+            if step & ~AMBIGUOUS >= ROUTE:
+                names = self.routes.names_at(self.file_of(node), line, nodes[origin])
+            for name in names:
+                yield origin, self._node_named(name, step, self.file_of(node), line), line, step
+            if not names:
+                yield origin, node, line, step
+        for origin, node in enumerate(nodes):
+            for (file, row), name in self.routes.held(node):
+                step = ROUTE + REGISTRATIONS.index(row.kind)
+                yield origin, self._node_named(name, step, file, row.line), row.line, step
+
+    def _node_named(self, name: str, step: int, file: int, line: int) -> int:
+        path, language = self._files[file]
+        kind = step_name(step)
+        place = Place(f"{kind}:{path}:{line}:{name}", name, name, kind, path, line, language)
+        if place not in self._registered:
+            self._registered.append(place)
+        return self._first_name + self._registered.index(place)
+
+    @cached_property
+    def routes(self) -> Routes:
+        """What is registered with frameworks."""
+        return Routes(self.snapshot.symbols, self.graph)
 
     def _with_lambdas(self, node: int, direction: Direction) -> list[int]:
         return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]
@@ -163,25 +202,16 @@ class Nodes:
         return {}
 
     def caller(self, file: int, caller: int) -> int:
-        """The node that makes a call.
-
-        Args:
-            caller: As stored in the calls of a file: an index into its symbols, -1 for the file, and below that the
-                index of an anonymous function.
-        """
-        if caller >= 0:
-            return int(self.graph.first_symbol[file]) + caller
-        return (
-            self.first_file + file
-            if caller == -1
-            else self.first_lambda + int(self.graph.first_lambda[file]) - 2 - caller
-        )
+        """The node that makes a call, as `GraphIndex.caller`."""
+        return self.graph.caller(file, caller)
 
     def path(self, file: int) -> str:
         return self._files[file][0]
 
     def file_of(self, node: int) -> int:
         """The number of the file that a node lies in."""
+        if node >= self._first_name:
+            return [path for path, _ in self._files].index(self._registered[node - self._first_name].file)
         if node >= self.first_lambda:
             return self.graph.lambda_at(node)[0]
         return node - self.first_file if node >= self.first_file else self.graph.file_of(node)

@@ -22,7 +22,7 @@ from lci_py.search.ranking.literals import (
     is_parameters,
     literals_of,
 )
-from lci_py.source.text.patterns import lazily
+from lci_py.source.text.patterns import ROUTE, lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
 
@@ -120,6 +120,13 @@ def spelled(
     Raises:
         IndexError_: A shard cannot be used.
     """
+    if snapshot.whole.alone and ROUTE.match(query.raw):
+        from lci_py.search.routes import handlers
+
+        rows = [(row, match / _WORTH[row["kind"]]) for row, match in handlers(snapshot, query.raw)]
+        names, symbols = placed(snapshot, query, rows, allowed)
+        if names:
+            return Spelled(names, {}, symbols)
     names, symbols = named(snapshot, query, filters, allowed)
     is_name = bool(snapshot.whole.total(("name", query.text), bool(names)))
     asked = asked_names(snapshot, query, filters, whole=is_name, strict=strict)

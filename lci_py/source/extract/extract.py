@@ -20,6 +20,7 @@ from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
 from lci_py.source.extract.type_hints import AnonymousScopes, Narrowed, bound_names, outline, tests_of, types_of
+from lci_py.source.frameworks import registrations
 from lci_py.source.stated_values import claims_of
 from lci_py.source.stated_values.repeated_keys import repeated_keys
 from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
@@ -33,7 +34,7 @@ from lci_py.types.search import IMPLICIT, TYPE_KINDS
 from lci_py.types.source import Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from tree_sitter import Node
 
@@ -75,6 +76,9 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     if flow is not None and flow.implicit:
         calls += _implicit(finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
     calls += getter_reads(captured, finder, symbols, anonymous, flow, narrowed)
+    caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
+    registered, handled = registrations(language, captured, finder, symbols, caller)
+    calls += handled
     stored = (
         stored_functions(captured, finder, calls)
         if has_rule(language, "including")
@@ -103,6 +107,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         stored=tuple(stored),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
         claims=(*claims_of(language, path, source, symbols), *repeated_keys(path, language, captured, finder)),
+        registered=tuple(registered),
         flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
         chunks=chunks,
         has_errors=parsed.has_errors,
@@ -219,14 +224,22 @@ def _calls(
 def _implicit(
     finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, found: Iterable[tuple[str, str, Node]]
 ) -> list[Call]:
+    caller = _caller(finder, symbols, anonymous, of_variables=False)
+    return list(dict.fromkeys(Call(name, receiver, node.start_point[0] + 1, caller(node.start_byte), IMPLICIT)
+                              for name, receiver, node in found))  # fmt: skip
+
+
+def _caller(
+    finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, *, of_variables: bool
+) -> Callable[[int], int]:
+    """What tells the innermost function around a byte, as `Call.caller`."""
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
-    calls: dict[Call, None] = {}
-    for name, receiver, node in found:
-        caller = finder.caller(node.start_byte, symbols, of_variables=False)
-        if anonymous is not None:
-            caller = anonymous.caller(node.start_byte, caller, starts)
-        calls[Call(name, receiver, node.start_point[0] + 1, caller, IMPLICIT)] = None
-    return list(calls)
+
+    def caller(byte: int) -> int:
+        named = finder.caller(byte, symbols, of_variables=of_variables)
+        return named if anonymous is None else anonymous.caller(byte, named, starts)
+
+    return caller
 
 
 def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:

@@ -26,3 +26,7 @@ class _Pattern:
 def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """As `re.compile`, but on first use, which raises `re.error` for a bad pattern. Not for functions of `re`."""
     return cast("re.Pattern[AnyStr]", _Pattern(pattern, flags))
+
+
+#: A path of HTTP, with or without a method.
+ROUTE = lazily(r"\s*(?:(?i:get|post|put|patch|delete|head|options|any)\s+)?[/…]\S+\s*$")

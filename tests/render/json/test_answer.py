@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 from hypothesis import given, strategies as st
 
+from lci_py.callgraph.edges import ROUTE, STEPS
 from lci_py.errors import NoIndexError, UnknownModeError
 from lci_py.render import token_budget
 from lci_py.render.json import answer as render
@@ -213,7 +214,7 @@ def test_keys_stand_in_the_order_of_the_contract() -> None:
         explain={},
     )
     head = ["id", "file", "line", "end_line", "symbol", "qualified_name", "kind", "language", "signature", "doc"]
-    layers = ["stale", "also_in", "also_matched", "graph", "via", "conflict", "definitions", "explain"]
+    layers = ["stale", "also_in", "also_matched", "graph", "via", "routes", "conflict", "definitions", "explain"]
     ranked = ["snippet_line", "match_line", "snippet", "mode_source", "mode_score"]
     assert list(render.result_object(full)) == [*head, *ranked, *layers]
     # What it lists is what its result is, and so it has a signature where no snippet shows one.
@@ -327,7 +328,7 @@ def test_build_and_dry_run() -> None:
 def test_the_schema_knows_the_vocabulary() -> None:
     VALIDATOR.check_schema(SCHEMA)
     assert SCHEMA["$defs"]["kind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND]
-    assert SCHEMA["$defs"]["graphKind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND, LAMBDA_KIND]
+    assert SCHEMA["$defs"]["graphKind"]["enum"] == [*KINDS, BLOCK_KIND, FILE_KIND, LAMBDA_KIND, *STEPS[ROUTE:]]
     assert SCHEMA["$defs"]["mode"]["enum"] == list(MODES)
     assert SCHEMA["$defs"]["view"]["enum"] == list(VIEWS)
     assert SCHEMA["$defs"]["relation"]["enum"] == list(RELATIONS)

@@ -1,0 +1,425 @@
+"""What is registered with a framework, by the name under which a client knows it: `GET /api/checks/<id>`.
+
+A file says a part of it: the prefix may stand where the router is made, where it is mounted, and where the function is
+called that mounts it. The parts are joined when somebody asks, since there are few of them. What does not tell its
+prefix begins with `…`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from lci_py.callgraph.edges import AMBIGUOUS, ROUTE
+from lci_py.index.shards.graph import CALLS, IMPORTS
+from lci_py.index.shards.symbol_queries import definitions_in, imports_in, names, registered_in
+from lci_py.source.frameworks import table_of
+from lci_py.source.frameworks.texts import UNKNOWN, joined, titled
+from lci_py.types.record import replace
+from lci_py.types.source import Registration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lci_py.index.shards.graph import GraphIndex
+    from lci_py.index.shards.symbols import Row, SymbolicIndex
+    from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Answer
+
+ROOT = "/"
+#: Mounts above each other that are followed, and names of one route that are shown.
+_DEPTH, _MOST = 8, 6
+#: What each function counts of the one before.
+_LESS = 0.97
+_PARAMETER = re.compile(r"[<{:*($…]")
+_OPTIONAL = re.compile(r"\(([^()]*)\)")
+_STRING = re.compile(r"""["'`]([^"'`]+)["'`]""")
+#: Names of what is called when a class is registered.
+_CONSTRUCTORS = ("__init__", "__new__", "__construct", "initialize", "constructor")
+_MOUNTS = ("mount", "override", "router")
+
+
+class Item(NamedTuple):
+    """A registration, and the number of its file."""
+
+    file: int
+    row: Registration
+
+
+class Route(NamedTuple):
+    """A route with its whole name.
+
+    Attributes:
+        name: `GET /path`.
+        item: The registration.
+        targets: Nodes of its handlers; none if the handler has no name.
+    """
+
+    name: str
+    item: Item
+    targets: tuple[int, ...]
+
+
+class Routes:
+    """All registrations of an index."""
+
+    def __init__(self, symbols: SymbolicIndex, graph: GraphIndex) -> None:
+        self._symbols, self._graph = symbols, graph
+        self._first_file, self._first_lambda = graph.n_symbols, graph.n_symbols + graph.n_files
+
+    @cached_property
+    def _files(self) -> list[tuple[str, str]]:
+        return [(path, language) for path, language in self._symbols.per_file("path, language")]
+
+    @cached_property
+    def _tests(self) -> list[bool]:
+        return [bool(test) for (test,) in self._symbols.per_file("test")]
+
+    @cached_property
+    def items(self) -> list[Item]:
+        """All, by file and line."""
+        found = registered_in(self._symbols)
+        return sorted(Item(file, row) for file, row in found)
+
+    @cached_property
+    def _at(self) -> dict[tuple[int, int], list[Item]]:
+        found: dict[tuple[int, int], list[Item]] = {}
+        for item in self.items:
+            found.setdefault((item.file, item.row.line), []).append(item)
+        return found
+
+    def names_at(self, file: int, line: int, target: int) -> list[str]:
+        """The names under which a line registers a node, sorted."""
+        items = [item for item in self._at.get((file, line), ()) if item.row.kind not in (*_MOUNTS, "root", "base")]
+        own = self._name(target)
+        fitting = [item for item in items if own and last(item.row.target) == own]
+        if not fitting:
+            fitting = [item for item in items if item.row.symbol == target]
+        if not fitting and own in _CONSTRUCTORS and len({item.row.target for item in items}) == 1:
+            fitting = items
+        return sorted({name for item in fitting for name in self.full_names(item)})
+
+    def _name(self, node: int) -> str:
+        if node >= self._first_file:
+            return ""
+        found = names(self._symbols, [node]).get(node)
+        return found.name if found else ""
+
+    def full_names(self, item: Item) -> list[str]:
+        """The names of a registration with what is mounted before it."""
+        row = item.row
+        if row.kind != "route":
+            return [row.name or row.kind]
+        method, _, path = row.name.rpartition(" ")
+        before = self._prefixes(item.file, row.router, self._scope(item), row.symbol, _DEPTH)
+        return [titled(method, joined(one, path)) for one in sorted(before)[:_MOST]]
+
+    # --- prefixes
+
+    def _scope(self, item: Item) -> int:
+        """The symbol around a registration; -1 for the file."""
+        node = self._graph.caller(item.file, item.row.scope)
+        if node >= self._first_lambda:
+            return self._graph.lambda_at(node)[2]
+        return node if node < self._first_file else -1
+
+    def _prefixes(self, file: int, router: str, scope: int, handler: int, depth: int) -> set[str]:
+        """What can stand before a path that is registered on a router."""
+        if router == ROOT:
+            return {""}
+        if not depth:
+            return {UNKNOWN}
+        base, above, found = "", [], set()
+        if router:
+            own = [item for item in self._routers.get((file, router), ()) if self._sees(scope, item)]
+            if not own and (imported := self._imported(file, router)):
+                found = {
+                    one for where, name in imported for one in self._prefixes(where, name, -1, -1, depth - 1)
+                }  # fmt: skip
+                return found or {UNKNOWN}
+            for item in own:
+                if item.row.kind == "root":
+                    found.add("")
+                elif item.row.kind == "base":
+                    base = item.row.name
+                else:
+                    above.append(item)
+            above += self._mounted.get((file, router), ())
+        if not above and not found:
+            above = [item for around in self._around(scope, handler) for item in self._mounted.get(around, ())]
+            above = above or list(self._mounted.get((file, ""), ()))
+        for item in dict.fromkeys(above):
+            row = item.row
+            if self._tests[item.file] > self._tests[file]:
+                continue
+            if item.file == file and row.router == router and self._scope(item) == scope:
+                continue
+            more = self._prefixes(item.file, row.router, self._scope(item), -1, depth - 1)
+            own_part = "" if row.kind == "override" else base
+            found |= {joined(joined(one, row.name), own_part) for one in more}
+        return found or {joined(self._unmounted(file, router), base)}
+
+    def _unmounted(self, file: int, router: str) -> str:
+        """What stands before the paths of a router that nothing mounts."""
+        path, language = self._files[file]
+        table = table_of(language)
+        fresh = not router and table.fresh and not re.search(table.mounted, path)
+        return "" if fresh or self._is_root(file) else UNKNOWN
+
+    def _is_root(self, file: int) -> bool:
+        """Whether a setting of Django names the file as that of all routes."""
+        return file in self._root_files
+
+    @cached_property
+    def _root_files(self) -> set[int]:
+        names = [text[1] for item in self.items if item.row.kind == "root" and (text := _STRING.match(item.row.target))]
+        return {file for name in names for file in self._files_ending(name.replace(".", "/"), (".py", "/__init__.py"))}
+
+    def _sees(self, scope: int, item: Item) -> bool:
+        """Whether code in a symbol sees the variable that a registration gives a value to."""
+        own = self._scope(item)
+        return own < 0 or own in self._around(scope, -1)
+
+    def _around(self, scope: int, handler: int) -> list[int]:
+        """A symbol and those around it; first the handler, if routes are registered by attributes."""
+        found = [handler] if handler >= 0 else []
+        while scope >= 0 and len(found) < 20:
+            found.append(scope)
+            row = self._symbols.symbol_rows([scope]).get(scope)
+            parent = row["parent"] if row else None
+            scope = -1 if parent is None else int(parent)
+        return found
+
+    @cached_property
+    def _routers(self) -> dict[tuple[int, str], list[Item]]:
+        """File and variable to what the file says of the router in it."""
+        found: dict[tuple[int, str], list[Item]] = {}
+        for item in self.items:
+            if item.row.kind in ("router", "root", "base"):
+                found.setdefault((item.file, item.row.target), []).append(item)
+        return found
+
+    @cached_property
+    def _mounted(self) -> dict[object, list[Item]]:
+        """What is mounted to the mounts: (file, variable), (file, "") for all of a file, the number of a function."""
+        found: dict[object, list[Item]] = {}
+        for item in self.items:
+            if item.row.kind in _MOUNTS[:2]:
+                for key in self._children(item):
+                    found.setdefault(key, []).append(item)
+        return found
+
+    def _children(self, item: Item) -> Iterator[object]:
+        """What a mount mounts."""
+        file, row = item
+        text = row.target.strip().removeprefix("&")
+        if (string := _STRING.search(text)) is not None:
+            if text[0] in "\"'" and "/" not in string[1] and not string[1].endswith(".php"):  # a module of Python
+                yield from (
+                    (one, "") for one in self._files_ending(string[1].replace(".", "/"), (".py", "/__init__.py"))
+                )
+            elif string[1].endswith(".php"):
+                yield from ((one, "") for one in self._files_ending(string[1].lstrip("./"), ("",)))
+            else:
+                yield from ((one, "") for one in self._imports_on(file, row.line, string[1]))
+            return
+        functions = [node for node in self._called(item) if node < self._first_file]
+        if functions:
+            yield from functions
+        name = re.split(r"\(", text)[0]
+        if "(" in text:
+            return
+        head, _, rest = name.replace("::", ".").partition(".")
+        imported = self._imported(file, head)
+        if not imported:
+            yield file, name
+        for where, bound in imported:
+            member = rest.rpartition(".")[2] if rest else bound
+            yield where, member if any(one.row.router == member for one in self._of_file.get(where, ())) or (
+                where, member) in self._routers else ""  # fmt: skip
+
+    @cached_property
+    def _of_file(self) -> dict[int, list[Item]]:
+        found: dict[int, list[Item]] = {}
+        for item in self.items:
+            found.setdefault(item.file, []).append(item)
+        return found
+
+    def _files_ending(self, path: str, suffixes: Sequence[str]) -> list[int]:
+        wanted = tuple(f"/{path}{suffix}" for suffix in suffixes)
+        return [file for file in self._of_file if f"/{self._files[file][0]}".endswith(wanted)]
+
+    def _called(self, item: Item) -> list[int]:
+        """What the line of a registration calls or registers that has its name."""
+        name = re.split(r"\(", item.row.target)[0]
+        name = re.split(r"\.|::|->", name)[-1]
+        return [node for node in self._targets(item, 0) if self._name(node) == name]
+
+    def _targets(self, item: Item, least: int) -> list[int]:
+        """The nodes that the line of a registration calls, over edges of a step or those after it."""
+        edges = self._graph.edges([self._graph.caller(item.file, item.row.scope)], CALLS)
+        found = zip(edges.node.tolist(), edges.line.tolist(), (edges.step & ~np.uint8(AMBIGUOUS)).tolist(), strict=True)
+        return list(dict.fromkeys(node for node, line, step in found if line == item.row.line and step >= least))
+
+    def handlers(self, item: Item) -> list[int]:
+        """The nodes of the functions that a registration registers."""
+        if item.row.symbol >= 0:
+            return [item.row.symbol]
+        if not item.row.target:
+            return []
+        found = self._targets(item, ROUTE)
+        named = [node for node in found if self._name(node) == last(item.row.target)]
+        same = {one.row.target for one in self._at[item.file, item.row.line] if one.row.kind not in _MOUNTS}
+        return named or (found if len(same) == 1 else []) or self._variables(item)
+
+    def _variables(self, item: Item) -> list[int]:
+        """The variable that a registration names: what it holds was wrapped (`const show = caught(async () => …)`)."""
+        head, _, name = item.row.target.rpartition(".")
+        files = [(file, bound) for file, bound in self._imported(item.file, head or name)] or [(item.file, "")]
+        for file, bound in files:
+            spans = definitions_in(self._symbols, file)
+            found = [span.number for span in spans if span.name == (name if head else bound or name)]
+            if found:
+                return found[:1]
+        return []
+
+    def held(self, node: int) -> list[tuple[Item, str]]:
+        """What registers the value of a variable, and under which names."""
+        own = self._name(node)
+        items = [one for one in self.items if one.row.kind not in _MOUNTS and own and last(one.row.target) == own]
+        return [
+            (item, name)
+            for item in items
+            if not self._targets(item, ROUTE) and node in self.handlers(item)
+            for name in self.full_names(item)
+        ]
+
+    # --- imports
+
+    def _imported(self, file: int, name: str) -> list[tuple[int, str]]:
+        """The files that a name is imported from, each with its name there; "" for the whole file."""
+        found: list[tuple[int, str]] = []
+        for item in imports_in(self._symbols, file):
+            bound = item.alias or item.name or re.split(r"[./\\]", item.module)[-1]
+            if bound != name:
+                continue
+            own = item.name if item.name not in ("*", "default") else ""
+            for target in self._imports_on(file, item.line, own or item.module):
+                whole = own and self._stem(target) == own
+                found.append((target, "" if whole else own))
+        return found
+
+    def _imports_on(self, file: int, line: int, name: str) -> list[int]:
+        """The files that a line imports; of several, those called like a module or name."""
+        edges = self._graph.edges([self._first_file + file], IMPORTS)
+        found = [
+            int(node) - self._first_file
+            for node, at in zip(edges.node, edges.line, strict=True)
+            if int(at) == line and self._first_file <= node < self._first_lambda
+        ]
+        last = re.split(r"[./\\]", name.strip("./"))[-1]
+        called = [one for one in found if self._stem(one) in (name, last)]
+        return called or found
+
+    def _stem(self, file: int) -> str:
+        """The name of a module: that of its file, or of the folder whose file says nothing."""
+        *folders, base = self._files[file][0].split("/")
+        stem = base.split(".")[0]
+        return folders[-1] if folders and stem in ("__init__", "index", "mod", "lib") else stem
+
+    # --- search
+
+    def matching(self, text: str) -> list[Route]:
+        """The routes that a query such as `GET /checks/12` names, best first."""
+        method, _, path = text.strip().rpartition(" ")
+        wanted = segments(path)
+        found: list[tuple[tuple[float, ...], str, Item]] = []
+        for item in self.items:
+            if item.row.kind != "route":
+                continue
+            for name in self.full_names(item):
+                own, _, known = name.rpartition(" ")
+                if own and method.upper() not in ("", "ANY", own):
+                    continue
+                scores = [score for one in variants(known) if (score := alike(segments(one), wanted)) is not None]
+                if scores:
+                    found.append(((*max(scores), float(own == method.upper())), name, item))
+        found.sort(key=lambda one: (tuple(-part for part in one[0]), one[2].file, one[2].row.line, one[1]))
+        best = [one for one in found if one[0][0] == found[0][0][0]]
+        return [Route(name, item, tuple(self.handlers(item))) for _, name, item in best[:20]]
+
+
+def handlers(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
+    """The functions that answer a path, each with how much of an answer it is, best first.
+
+    Args:
+        snapshot: What is searched.
+        text: A path, with or without a method before it.
+    """
+    routes = Routes(snapshot.symbols, snapshot.graph).matching(text)
+    nodes = list(dict.fromkeys(node for route in routes for node in route.targets if node < snapshot.graph.n_symbols))
+    rows = snapshot.symbols.symbol_rows(nodes)
+    return [(rows[node], _LESS**rank) for rank, node in enumerate(nodes)]
+
+
+def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
+    """An answer to a query such as `GET /checks/12` that says which routes lead to its results."""
+    known: dict[str, list[str]] = {}
+    for route in Routes(snapshot.symbols, snapshot.graph).matching(text):
+        for node in route.targets:
+            if (found := names(snapshot.symbols, [node]).get(node)) is not None:
+                known.setdefault(found.id, []).append(route.name)
+    results = tuple(replace(one, routes=tuple(known.get(one.id, ()))) for one in answer.results)
+    return replace(answer, results=results)
+
+
+def last(name: str) -> str:
+    """The last part of a name."""
+    return re.split(r"\.|::|->", name)[-1]
+
+
+def segments(path: str) -> list[str]:
+    """The parts of a path between slashes, without what follows `?`."""
+    return [part for part in path.partition("?")[0].split("/") if part]
+
+
+def variants(path: str) -> Iterable[str]:
+    """A path with and without its optional parts: `/top(/page/:n)`."""
+    if "(" not in path:
+        return [path]
+    found = {path}
+    for _ in range(4):
+        found |= {
+            one[: m.start()] + other + one[m.end() :]
+            for one in found
+            if (m := _OPTIONAL.search(one))
+            for other in ("", m[1])
+        }
+    return sorted(one for one in found if "(" not in one)
+
+
+def alike(route: Sequence[str], wanted: Sequence[str]) -> tuple[float, ...] | None:
+    """How well a route fits a path: whether its whole name is known, equal parts, equal letters; None if not at all."""
+    whole = not route or not route[0].startswith(UNKNOWN)
+    if not whole:
+        route = route[1:]
+        if not route or len(wanted) < len(route):
+            return None
+        wanted = wanted[len(wanted) - len(route) :]
+    elif wanted[:1] == [UNKNOWN]:
+        wanted = wanted[1:]
+        route = route[max(0, len(route) - len(wanted)) :]
+    if len(route) != len(wanted):
+        return None
+    same, near = 0, 0.0
+    for one, other in zip(route, wanted, strict=True):
+        if one == other:
+            same += 1
+        elif _PARAMETER.search(one):
+            near += 0.5 * (bool(_PARAMETER.search(other)) + (other.strip("<>{}:") in re.split(r"\W+", one)))
+        else:
+            return None
+    return (float(same and whole), float(same), near)

@@ -1,0 +1,112 @@
+"""What a file registers with a framework: routes, commands, listeners, injected functions.
+
+`grammars/LANGUAGE/frameworks.toml` has the calls, decorators and attributes that register something, as
+docs/languages.md describes. A registration is stored as it is written; `search.routes` joins the prefixes of
+several files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from lci_py.source.frameworks.around import Row
+from lci_py.source.text.language_tables import shared_table
+from lci_py.types.search import FUNCTION_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lci_py.source.frameworks.registry import Registry
+    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.types.source import Call, Registration, Symbol
+
+#: Registrations that are kept of one file.
+MOST = 2_000
+
+
+class Table(NamedTuple):
+    """What `frameworks.toml` of a language says.
+
+    Attributes:
+        signs: Texts of which a file with registrations has one.
+        calls, attributes: The rows.
+        reader: `rails`, if no table can list what registers a route.
+        fixtures: Whether tests name fixtures by their parameters.
+        fresh: Whether a router that nothing mounts is at the root, if it has no name.
+        mounted: Files, by their paths, of which that is not so.
+    """
+
+    signs: tuple[bytes, ...] = ()
+    calls: Sequence[Row] = ()
+    attributes: Sequence[Row] = ()
+    reader: str = ""
+    fixtures: bool = False
+    fresh: bool = False
+    mounted: str = "$^"
+
+
+@cache
+def table_of(language: str) -> Table:
+    """The table of a language, which may have none."""
+    try:
+        data = shared_table(f"{language}/frameworks")
+    except FileNotFoundError:
+        return Table()
+    if "same_as" in data:
+        return table_of(data["same_as"])
+    calls, attributes = data.get("call", []), data.get("attribute", [])
+    signs = dict.fromkeys(sign.encode() for row in (*calls, *attributes) for sign in row["signs"])
+    others = {key: data[key] for key in ("reader", "fixtures", "fresh", "mounted") if key in data}
+    return Table(tuple(signs), calls, attributes, **others)
+
+
+def registrations(
+    language: str,
+    captured: Captured,
+    finder: Finder,
+    symbols: Sequence[Symbol],
+    caller: Callable[[int], int],
+) -> tuple[list[Registration], list[Call]]:
+    """What a file registers, and for each function that is registered by its name, a call that stands for the edge.
+
+    Args:
+        language: Of the file.
+        captured, finder, symbols: Its syntax.
+        caller: The innermost function around a byte, as `Call.caller`.
+    """
+    table = table_of(language)
+    source = captured.source
+    # Most files have none, and searching for fixed bytes is cheap.
+    if not any(sign in source for sign in table.signs):
+        return [], []
+    from lci_py.source.frameworks.attributes import read_attributes
+    from lci_py.source.frameworks.calls import Calls
+    from lci_py.source.frameworks.rails import rails_routes
+    from lci_py.source.frameworks.registry import Registry
+
+    calls, attributes = (
+        [row for row in rows if any(sign.encode() in source for sign in row["signs"])]
+        for rows in (table.calls, table.attributes)
+    )
+    registry = Registry(symbols)
+    if table.reader == "rails":
+        rails_routes(captured, registry.add)
+    else:
+        Calls(captured, finder, caller, calls, registry).read()
+        if table.fixtures:
+            _fixtures(source, symbols, registry)
+        read_attributes(source, symbols, attributes, registry)
+    return registry.registered[:MOST], registry.calls[:MOST]
+
+
+def _fixtures(source: bytes, symbols: Sequence[Symbol], registry: Registry) -> None:
+    """Give to `registry` the fixtures that tests and fixtures take as parameters (pytest)."""
+    lines = source.split(b"\n")
+    for number, symbol in enumerate(symbols):
+        is_test = symbol.name.startswith("test")
+        if symbol.kind in FUNCTION_KINDS and (
+            is_test or any(b"fixture" in line for line in lines[symbol.first_line - 1 : symbol.line - 1])
+        ):
+            registry.fixtures(number)

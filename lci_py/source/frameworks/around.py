@@ -1,0 +1,204 @@
+"""What stands around a call that registers something: groups that give it a prefix, the router, the definition."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from lci_py.source.frameworks.texts import STRING, UNKNOWN, content, joined, readable, reference
+from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.captures import Captured
+
+Row = dict[str, Any]
+#: The router at the root, and modules whose functions make a router.
+ROOTED, _MODULES = "/", frozenset({"web", "axum", "http"})
+#: Nodes above each other that are looked at.
+_HIGHEST = 60
+#: Of a call, what its function is a member of, from the outside in; and where its own name is.
+_OBJECTS = ("function", "object", "receiver", "value", "operand", "expression", "scope", "path")
+_OWN_NAMES = ("name", "property", "field", "attribute", "method")
+#: Of a node that gives a name to a value, the field of the name.
+_NAMED = {
+    "assignment": "left", "augmented_assignment": "left", "assignment_expression": "left",
+    "variable_declarator": "name", "short_var_declaration": "left", "assignment_statement": "left", "var_spec": "name",
+    "let_declaration": "pattern",
+}  # fmt: skip
+_FUNCTIONS = frozenset(
+    "function_definition function_declaration method_declaration function_item arrow_function function_expression"
+    " func_literal lambda_expression anonymous_function method_definition closure_expression class_definition"
+    " class_declaration".split()
+)
+_OPTION = lazily(r"""["']?(\w+)["']?\s*(?:=>|:)\s*([^,{}\[\]\n]+)""")
+#: Bytes of an argument whose options are read.
+_MOST_OPTIONS = 2_000
+
+
+class Arguments(NamedTuple):
+    """The arguments of a call or an attribute, as they are written."""
+
+    given: tuple[str, ...]
+    named: Mapping[str, str]
+
+    def get(self, keys: int | str | list[int | str]) -> str:
+        """The first one that there is of some places (a negative one counts from the end) and names; "" if none."""
+        for key in keys if isinstance(keys, list) else [keys]:
+            if isinstance(key, int):
+                if -len(self.given) <= key < len(self.given):
+                    return self.given[key]
+            elif key in self.named:
+                return self.named[key]
+        return ""
+
+
+class Around:
+    """Looks at the syntax around calls of one file."""
+
+    def __init__(self, captured: Captured, rows: Mapping[str, Sequence[Row]]) -> None:
+        """
+        Args:
+            captured: The file.
+            rows: Of the table, by the name that is called.
+        """
+        self._captured, self._rows = captured, rows
+
+    def prefix(self, node: Node, row: Row) -> tuple[str, str]:
+        """What the groups around a call put before its path, and the router that it is registered on."""
+        prefix = self._of_chain(node)
+        owner = self.assigned(node) if row.get("listed") else self._root(node)
+        for around in self.calls_around(node):
+            before = self._of_chain(around)
+            group = next((one for one in self._rows_of(around) if one["kind"] == "group" or one.get("groups")), None)
+            if group is not None:
+                before = joined(before, self._path_of_group(around, group))
+                owner = owner if row.get("listed") or group.get("listed") else self._root(around)
+            prefix = joined(before, prefix)
+        return prefix, owner
+
+    def calls_around(self, node: Node) -> Iterator[Node]:
+        """The calls that a node stands in the arguments or the block of, the innermost first."""
+        inner, around = node, node.parent
+        for _ in range(_HIGHEST):
+            if around is None:
+                return
+            called = self.callee(around)
+            if called is not None and inner.start_byte >= called.end_byte:
+                yield around
+            inner, around = around, around.parent
+
+    def _rows_of(self, call: Node) -> Sequence[Row]:
+        called = self.callee(call)
+        return () if called is None else self._rows.get(self._captured.text(called), ())
+
+    def _path_of_group(self, call: Node, row: Row) -> str:
+        return self.path(self.arguments(call).get(row.get("name", 0)), row) or ""
+
+    def _of_chain(self, node: Node) -> str:
+        """What calls before a call in its chain put before its path: `Route::prefix('a')->get(…)`."""
+        found = ""
+        for inner in self._chain(node):
+            row = next((one for one in self._rows_of(inner) if one["kind"] == "group" and one.get("chained")), None)
+            if row is not None:
+                found = joined(self._path_of_group(inner, row), found)
+        return found
+
+    def _chain(self, node: Node) -> Iterator[Node]:
+        """What a call is made on, and what that is made on, and so on."""
+        for _ in range(_HIGHEST):
+            inner = next(filter(None, map(node.child_by_field_name, _OBJECTS)), None)
+            if inner is None:
+                return
+            yield inner
+            node = inner
+
+    def _root(self, node: Node) -> str:
+        """The first name of a chain of calls; "" if it is a type or a module."""
+        last = [node, *self._chain(node)][-1]
+        text, around = self._captured.text(last), last.parent
+        is_called = around is not None and around.child_by_field_name("function") == last
+        if is_called or last is node or text[:1].isupper() or text in _MODULES:
+            return ROOTED if text == "http" else self.assigned(node)
+        return text if re.fullmatch(r"[$@\w]{1,60}", text) else ""
+
+    def callee(self, node: Node) -> Node | None:
+        """The name that a call calls; None if a node is no call."""
+        if "call" not in node.type and "invocation" not in node.type:
+            return None
+        called = node.child_by_field_name("function")
+        name = next(filter(None, map((called or node).child_by_field_name, _OWN_NAMES)), None)
+        return name if name is not None else called
+
+    def assigned(self, node: Node) -> str:
+        """The variable that the value of an expression, or of a list with it, is given to; "" if none."""
+        around = node.parent
+        while around is not None and around.type not in _FUNCTIONS:
+            field = _NAMED.get(around.type)
+            name = around.child_by_field_name(field) if field else None
+            if name is not None:
+                is_value = node.start_byte >= name.end_byte
+                return self._captured.text(name).removeprefix("mut ").strip() if is_value else ""
+            around = around.parent
+        return ""
+
+    def decorated(self, node: Node) -> Node | None:
+        """The name of the definition that a call decorates; None if it decorates none."""
+        around = node if node.type == "decorator" else node.parent
+        if around is None or around.type != "decorator" or around.parent is None:
+            return None
+        defined = around.parent.child_by_field_name("definition")
+        if defined is None:  # JavaScript: decorators stand before the method, or in the class
+            sibling = around.next_named_sibling
+            while sibling is not None and sibling.type == "decorator":
+                sibling = sibling.next_named_sibling
+            defined = sibling if sibling is not None else around.parent
+        return defined.child_by_field_name("name")
+
+    # --- arguments
+
+    def arguments(self, node: Node) -> Arguments:
+        """The arguments of a call. Those of an object or a table with options count as named."""
+        group = node.child_by_field_name("arguments")
+        given: list[str] = []
+        named: dict[str, str] = {}
+        for child in group.named_children if group is not None else ():
+            if "comment" in child.type:
+                continue
+            name = child.child_by_field_name("name") if "argument" in child.type else child.child_by_field_name("key")
+            text = self._captured.text(child)
+            if name is not None:
+                value = child.child_by_field_name("value") or child.named_children[-1]
+                named[self._captured.text(name).strip("\"':")] = self._captured.text(value)
+                continue
+            given.append(text)
+            if text[:1] in "{[" and len(text) < _MOST_OPTIONS:
+                named.update(_OPTION.findall(text))
+        return Arguments(tuple(given), named)
+
+    def path(self, text: str, row: Row) -> str | None:
+        """The path or name that an expression stands for; None if a row needs one and it is none."""
+        if not text:
+            return None if row.get("needed") else ""
+        first = STRING.search(text)
+        if first is None:
+            constant = self._constant(text)
+            if constant is None and row.get("loose"):
+                return UNKNOWN
+            return constant if constant is not None or not row.get("bare") or not reference(text) else text
+        if row.get("whole") and len(text) != len(first[0]) and "+" not in text:
+            return None
+        made = f"{UNKNOWN if first.start() else ''}{content(first)}"
+        return readable(made) if row.get("regex") else made
+
+    def _constant(self, text: str) -> str | None:
+        """The text of a constant of the file that is given once."""
+        if not re.fullmatch(r"[A-Za-z_]\w*", text):
+            return None
+        pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+string)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(text.encode())
+        values = re.findall(pattern, self._captured.source)
+        found = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
+        return content(found) if found else None

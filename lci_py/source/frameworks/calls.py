@@ -1,0 +1,249 @@
+"""What calls and decorators register: `path("x/", view)`, `@app.get("/x")`, `router.use("/x", routes)`."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.frameworks.around import Around
+from lci_py.source.frameworks.texts import chained, is_inline, joined, method_of, reference, split, titled
+from lci_py.source.text.patterns import lazily
+from lci_py.types.record import dataclass
+from lci_py.types.source import Registration
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from tree_sitter import Node
+
+    from lci_py.source.frameworks.around import Arguments, Row
+    from lci_py.source.frameworks.registry import Registry
+    from lci_py.source.syntax.captures import Captured, Finder
+
+#: What can be mounted: a name, a module, or a call.
+_CHILD = lazily(
+    r"(?:[&$\w.:>?-]+|require|import)(?:\((?:[^()]|\([^()]*\))*\)(?:\.default)?)?$|['\"][\w./-]+['\"]$|__DIR__"
+)
+_METHOD = lazily(r"(?i)\b(?:get|post|put|delete|patch|head|options)\b")
+_MADE, _GROUPED = lazily(r"(\w+)\(\)\s*$"), lazily(r"[$&\w]+(?:\.|->)(\w+)\((.*)\)$", re.DOTALL)
+#: Laravel's actions of a resource: its name, the method, what follows the path.
+_ACTIONS = (
+    ("index", "GET", ""), ("create", "GET", "/create"), ("store", "POST", ""), ("show", "GET", "/{}"),
+    ("edit", "GET", "/{}/edit"), ("update", "PUT", "/{}"), ("update", "PATCH", "/{}"), ("destroy", "DELETE", "/{}"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """A call that a row of the table is about."""
+
+    row: Row
+    node: Node
+    callee: str
+    receiver: str
+    arguments: Arguments
+    decorated: int  # the definition that it decorates, -1 if none
+    name: str
+    scope: int
+    line: int
+
+
+class Calls:
+    """Reads the calls of one file."""
+
+    def __init__(
+        self, captured: Captured, finder: Finder, caller: Callable[[int], int], rows: Sequence[Row],
+        registry: Registry,
+    ) -> None:  # fmt: skip
+        self._captured, self._finder, self._caller, self._registry = captured, finder, caller, registry
+        self._rows: dict[str, list[Row]] = {}
+        for row in rows:
+            for name in row["names"].split():
+                self._rows.setdefault(name, []).append(row)
+        self._around = Around(captured, self._rows)
+        self._routers: set[str] = set()
+
+    def read(self) -> None:
+        """Everything that calls register by the table; then the functions that routers are passed to."""
+        others: list[tuple[Node, Node]] = []
+        for captures in self._captured.calls:
+            if captures.get("callee") and "call" in captures:
+                node, callee = captures["call"][0], captures["callee"][0]
+                rows = self._rows.get(self._captured.text(callee), ())
+                receiver = self._captured.text(captures["receiver"][0]) if rows and captures.get("receiver") else ""
+                if not any(self._take(row, node, callee, receiver) for row in rows):
+                    others.append((node, callee))
+        for node, callee in others if self._routers else ():
+            self._pass_on(node, callee)
+        for found in re.finditer(rb"(?m)^ROOT_URLCONF\s*=\s*(\S+)", self._captured.source):
+            line = self._captured.row(found.start()) + 1
+            self._note("root", "", "", found[1].decode("utf-8", "replace"), -1, line)
+
+    def _note(self, kind: str, name: str, router: str, target: str, scope: int, line: int) -> None:
+        self._registry.note(Registration(kind, name, router, target, scope, -1, line))
+
+    def _take(self, row: Row, node: Node, callee: Node, receiver: str) -> bool:
+        """Whether a call registers what a row says; if so, it is added."""
+        named = self._around.decorated(node)
+        is_other = row["kind"] == "group" or ("decorates" in row) != (named is not None)
+        if is_other or ("on" in row and not re.fullmatch(row["on"], receiver, re.DOTALL)):
+            return False
+        arguments = self._around.arguments(node)
+        if len(arguments.given) < row.get("least", 0):
+            return False
+        name = self._around.path(arguments.get(row["name"]), row) if "name" in row else row.get("fixed", "")
+        if name is None or ("pattern" in row and not re.match(row["pattern"], name)):
+            return False
+        if "unassigned" in row and re.fullmatch(r"[$\w.]+", receiver) and self._around.assigned(node):
+            return False  # `x = cache.get("/a", b)`
+        decorated = -1 if named is None else self._finder.symbol(named.start_byte)
+        site = _Site(row, node, self._captured.text(callee), receiver, arguments, decorated, name,
+                     self._caller(callee.start_byte), callee.start_point[0] + 1)  # fmt: skip
+        return bool(getattr(self, f"_{row.get('as', row['kind'])}", self._other)(site))
+
+    def _root(self, site: _Site) -> bool:
+        """A router at the root, or one with a prefix of its own."""
+        if child := self._around.assigned(site.node):
+            self._routers.add(child)
+            self._note(site.row["kind"], site.name, "", child, site.scope, site.line)
+        return True
+
+    _base = _root
+
+    def _mount(self, site: _Site) -> bool:
+        """A router below another one."""
+        row, made = site.row, site.row["child"] == "assigned"
+        child = self._around.assigned(site.node) if made else site.arguments.get(row["child"])
+        if "finds" in row:
+            text = re.search(row["finds"], self._captured.text(site.node))
+            child = text[1] if text else ""
+        if not _CHILD.match(child) or is_inline(child):
+            return not made and "finds" not in row
+        prefix, owner = self._around.prefix(site.node, row)
+        self._routers.update((child, owner))
+        kind = "router" if made else "override" if site.name and row.get("instead") else "mount"
+        self._note(kind, joined(prefix, site.name), owner, child, site.scope, site.line)
+        if not made and "silent" not in row and (target := reference(child)):
+            self._registry.call("route", target, site.scope, site.line)
+        return "finds" not in row
+
+    def _route(self, site: _Site) -> bool:
+        prefix, owner = self._around.prefix(site.node, site.row)
+        path = joined(prefix, site.name)
+        self._routers.add(owner)
+        if site.decorated >= 0:
+            for method in self._methods(site):
+                self._registry.note(
+                    Registration("route", titled(method, path), owner, "", site.scope, site.decorated, site.line)
+                )
+            return True
+        for method, text in self._handlers(site):
+            child = re.match(site.row["mounts"], text, re.DOTALL) if "mounts" in site.row else None
+            if child is not None:
+                target = next(part for part in child.groups() if part is not None)
+                self._note("mount", path, owner, target.strip(), site.scope, site.line)
+            else:
+                self._registry.add("route", titled(method, path), owner, text, site.scope, site.line)
+        return True
+
+    def _resources(self, site: _Site) -> bool:
+        """The routes of all actions of a controller (Laravel)."""
+        prefix, owner = self._around.prefix(site.node, site.row)
+        path = joined(prefix, site.name)
+        around = site.node.parent
+        rest = self._captured.text(around)[len(self._captured.text(site.node)) :] if around is not None else ""
+        limit = re.match(r"\s*->(only|except)\(([^()]*)\)", rest)
+        chosen = set(re.findall(r"\w+", limit[2])) if limit else set()
+        parameter = "{" + re.sub(r"(?<!s)s$", "", path.rpartition("/")[2].replace("-", "_")) + "}"
+        controller = site.arguments.get(site.row["handler"])
+        for action, method, more in _ACTIONS:
+            skipped = site.callee == "apiResource" and action in ("create", "edit")
+            if skipped or (limit and (action in chosen) != (limit[1] == "only")):
+                continue
+            title = titled(method, path + more.replace("{}", parameter))
+            self._registry.add(
+                "route", title, owner, self._expanded(f"[{controller}, '{action}']"), site.scope, site.line
+            )
+        return True
+
+    def _fixture(self, site: _Site) -> bool:
+        """What `usefixtures` names (pytest)."""
+        for text in site.arguments.given:
+            self._registry.call("fixture", ("", text.strip("\"'")), site.decorated, site.line)
+        return True
+
+    def _other(self, site: _Site) -> bool:
+        """A listener, command or injected function."""
+        row = site.row
+        name = site.name or (site.receiver if row["kind"] == "event" else "")
+        if site.decorated >= 0:
+            name = name or self._captured.text(self._around.decorated(site.node) or site.node).replace("_", "-")
+            self._registry.note(Registration(row["kind"], name, "", "", site.scope, site.decorated, site.line))
+            return True
+        text = site.arguments.get(row["handler"])
+        if text:
+            self._registry.add(row["kind"], name, "", text, site.scope, site.line)
+        return bool(text)
+
+    def _pass_on(self, node: Node, callee: Node) -> None:
+        """A router that is passed to a function, which registers routes on it: `users.Register(v1.Group("/users"))`."""
+        for text in self._around.arguments(node).given:
+            head = re.match(r"[$&\w]+", text)
+            if text in self._routers:
+                name: str | None = ""
+            else:
+                name = self._inner_group(text) if head is not None and head[0] in self._routers else None
+            if name is not None and head is not None:
+                scope, line = self._caller(callee.start_byte), callee.start_point[0] + 1
+                self._note("mount", name, head[0], f"{self._captured.text(callee)}()", scope, line)
+                return
+
+    def _inner_group(self, text: str) -> str | None:
+        """The prefix of a group that is made in an argument."""
+        found = _GROUPED.match(text)
+        rows = self._rows.get(found[1], ()) if found else ()
+        row = next((one for one in rows if one["kind"] == "group" or one.get("child") == "assigned"), None)
+        return None if row is None or found is None else self._around.path((split(found[2]) or [""])[0], row) or ""
+
+    def _methods(self, site: _Site) -> list[str]:
+        """The methods of HTTP of a route; "" for any."""
+        said = site.row.get("method", "")
+        if said == "callee":
+            return [method_of(site.callee)]
+        if said == "receiver":
+            made = _MADE.search(site.receiver)
+            return [method_of(made[1]) if made else ""]
+        words = _METHOD.findall(site.arguments.get(said)) if said else []
+        return [word.upper() for word in words] or [site.row.get("default", "")]
+
+    def _handlers(self, site: _Site) -> Iterator[tuple[str, str]]:
+        """The methods of a route, each with its handler."""
+        text = site.arguments.get(site.row["handler"])
+        if site.row.get("method") == "chained":
+            yield from ((method_of(verb), inner) for verb, inner in chained(text))
+            return
+        if "controller" in site.row:
+            text = self._expanded(self._of_group(site.node, text))
+        for method in self._methods(site):
+            yield method, text
+
+    def _of_group(self, node: Node, text: str) -> str:
+        """A method that is named alone, in a group of routes of one controller (Laravel)."""
+        if not re.fullmatch(r"['\"]\w+['\"]", text):
+            return text
+        for around in self._around.calls_around(node):
+            called = self._around.callee(around)
+            before = self._captured.source[around.start_byte : called.start_byte if called else 0]
+            if found := re.search(rb"controller\(\s*([\w\\]+::class)\s*\)", before):
+                return f"[{found[1].decode()}, {text}]"
+        return text
+
+    def _expanded(self, text: str) -> str:
+        """The name of a class with its namespace in place of another name for that: `use App\\Http as H` (PHP)."""
+        head = re.match(r"\[(\w+)\\", text)
+        alias = (
+            re.search(rb"(?m)^use\s+([\w\\]+)\s+as\s+%s\s*;" % head[1].encode(), self._captured.source)
+            if head
+            else None
+        )
+        return f"[\\{alias[1].decode()}{text[1 + len(head[1]) :]}" if alias and head else text

@@ -1,0 +1,189 @@
+"""The routes of a Ruby on Rails application: `config/routes.rb` says much by convention, so no table can list it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tree_sitter import Node
+
+    from lci_py.source.syntax.captures import Captured
+
+#: Action, method and what follows the path of the collection; ":" stands for that of a member.
+_ACTIONS = (
+    ("index", "GET", ""), ("create", "POST", ""), ("new", "GET", "/new"), ("show", "GET", ":"),
+    ("edit", "GET", ":/edit"), ("update", "PATCH", ":"), ("update", "PUT", ":"), ("destroy", "DELETE", ":"),
+)  # fmt: skip
+_VERBS = frozenset({"get", "post", "put", "patch", "delete", "match", "root"})
+_RESOURCES = frozenset({"resources", "resource"})
+_IRREGULAR = {"people": "person", "children": "child", "news": "news", "series": "series", "media": "medium"}
+_DEPTH = 30
+
+
+class _Around(NamedTuple):
+    """What blocks say of the routes in them: the path of a member is that before a verb in a block of `member`."""
+
+    path: str = ""
+    module: str = ""
+    controller: str = ""
+    collection: str = ""
+    member: str = ""
+    nested: bool = False
+
+
+def rails_routes(captured: Captured, add: Callable[[str, str, str, str, int, int], None]) -> None:
+    """Give all routes of a file to `add`: kind, name, router, handler, scope and line."""
+    reader = _Routes(captured, add)
+    for captures in captured.calls:
+        if captures.get("callee") and captured.text(captures["callee"][0]) == "draw" and "call" in captures:
+            reader.read_block(captures["call"][0], _Around(), 0)
+
+
+class _Routes:
+    def __init__(self, captured: Captured, add: Callable[[str, str, str, str, int, int], None]) -> None:
+        self._captured, self._add = captured, add
+
+    def read_block(self, node: Node, around: _Around, depth: int) -> None:
+        """The routes in the block of a call, or in a statement that holds others."""
+        block = node.child_by_field_name("block") if node.type == "call" else node
+        body = (block.child_by_field_name("body") or block) if block is not None else None
+        for child in body.named_children if body is not None and depth < _DEPTH else ():
+            if child.type == "call":
+                self._call(child, around, depth)
+            elif child.type in ("if", "unless", "then", "else", "body_statement", "if_modifier", "unless_modifier"):
+                self.read_block(child, around, depth + 1)
+
+    def _call(self, node: Node, around: _Around, depth: int) -> None:
+        method = node.child_by_field_name("method")
+        name = self._captured.text(method) if method is not None else ""
+        given, options = self._arguments(node)
+        if name in _VERBS:
+            self._verb(name, node, given, options, around)
+        elif name in _RESOURCES:
+            for one in given:
+                self._resources(name, one, node, options, around, depth)
+        elif name in ("member", "collection"):
+            path = around.member if name == "member" else around.collection
+            self.read_block(node, around._replace(path=path, nested=True), depth + 1)
+        elif name not in ("concern", "direct", "resolve"):
+            self.read_block(node, self._scoped(name, given, options, around), depth + 1)
+
+    def _scoped(self, name: str, given: list[str], options: dict[str, str], around: _Around) -> _Around:
+        """What `namespace`, `scope` and `controller` change for what is in their blocks."""
+        if name == "namespace" and given:
+            path, module = options.get("path", given[0]), options.get("module", given[0])
+        elif name == "scope":
+            path, module = "/".join(given) or options.get("path", ""), options.get("module", "")
+        else:
+            path, module = "", ""
+        named = given[0] if name == "controller" and given else around.controller
+        return around._replace(
+            path=_path(around.path, path), module="/".join(filter(None, (around.module, module))),
+            controller=options.get("controller", named),
+            collection=_path(around.collection, path), member=_path(around.member, path),
+        )  # fmt: skip
+
+    def _resources(
+        self, kind: str, name: str, node: Node, options: dict[str, str], around: _Around, depth: int
+    ) -> None:
+        plural = kind == "resources"
+        controller = options.get("controller") or (name if plural else _plural(name))
+        module = "/".join(filter(None, (around.module, options.get("module", ""))))
+        collection = _path(around.path, options.get("path", name))
+        param = options.get("param", "id")
+        member = f"{collection}/:{param}" if plural else collection
+        only, without = _words(options.get("only")), _words(options.get("except"))
+        for action, verb, rest in _ACTIONS:
+            named = (only is None or action in only) and (without is None or action not in without)
+            if named and (plural or action != "index"):
+                path = member + rest[1:] if rest.startswith(":") else collection + rest
+                self._route(verb, path, f"{controller}#{action}", module, node)
+        inner = f"{collection}/:{_singular(name)}_{param}" if plural else collection
+        self.read_block(node, _Around(inner, module, controller, collection, member), depth + 1)
+
+    def _verb(self, verb: str, node: Node, given: list[str], options: dict[str, str], around: _Around) -> None:
+        if verb == "root":
+            self._route("GET", around.path, options.get("to") or (given[0] if given else ""), around.module, node)
+            return
+        paths = (
+            given or [key for key in options if key.startswith("/") or "/" in key or options[key].count("#") == 1][:1]
+        )
+        for path in paths:
+            target = options.get(path) or options.get("to", "")
+            if "(" in target or target.startswith(("->", "lambda", "proc")):
+                continue
+            controller = options.get("controller") or around.controller
+            action = options.get("action", "")
+            if target and "#" not in target:
+                action, target = target, ""
+            if not target and not action:
+                words = path.strip("/").split("/")
+                action = words[-1].replace("-", "_")
+                if not controller and len(words) > 1:
+                    controller = "/".join(words[:-1])
+            before = {"member": around.member, "collection": around.collection}.get(options.get("on", ""), around.path)
+            methods = _words(options.get("via")) if verb == "match" else [verb]
+            for method in methods or [""]:
+                self._route(
+                    "" if method == "all" else method.upper(), _path(before, path), target or f"{controller}#{action}",
+                    "/".join(filter(None, (around.module, options.get("module", "")))), node,
+                )  # fmt: skip
+
+    def _route(self, method: str, path: str, target: str, module: str, node: Node) -> None:
+        controller, _, action = target.partition("#")
+        if not controller or not re.fullmatch(r"\w+", action):
+            return
+        whole = controller.lstrip("/") if controller.startswith("/") else "/".join(filter(None, (module, controller)))
+        owner = "::".join(_camel(part) for part in whole.split("/"))
+        path = re.sub(r"\(\.:format\)$", "", path) or "/"
+        title = f"{method} {path}".strip()
+        self._add("route", title, "/", f"{owner}Controller.{action}", -1, node.start_point[0] + 1)
+
+    def _arguments(self, node: Node) -> tuple[list[str], dict[str, str]]:
+        """The arguments without a name, and those with one, as texts without quotes and colons."""
+        group = node.child_by_field_name("arguments")
+        given: list[str] = []
+        options: dict[str, str] = {}
+        for child in group.named_children if group is not None else ():
+            if child.type == "pair":
+                key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+                if key is not None and value is not None:
+                    options[self._plain(key)] = self._plain(value)
+            elif child.type in ("string", "simple_symbol", "delimited_symbol"):
+                given.append(self._plain(child))
+        return given, options
+
+    def _plain(self, node: Node) -> str:
+        text = self._captured.text(node)
+        return text if node.type in ("array", "call", "lambda") else re.sub(r"#\{[^{}]*\}", "…", text.strip("\"':"))
+
+
+def _path(before: str, path: str) -> str:
+    path = path.strip("/")
+    return f"{before}/{path}" if path else before
+
+
+def _words(text: str | None) -> list[str] | None:
+    return None if text is None else re.findall(r"\w+", text.removeprefix("%i").removeprefix("%w"))
+
+
+def _camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def _plural(name: str) -> str:
+    if name.endswith("y") and name[-2:-1] not in tuple("aeiou"):
+        return f"{name[:-1]}ies"
+    return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"
+
+
+def _singular(name: str) -> str:
+    if name in _IRREGULAR:
+        return _IRREGULAR[name]
+    for ending, other in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("ss", "ss")):
+        if name.endswith(ending):
+            return name.removesuffix(ending) + other
+    return name.removesuffix("s")

@@ -1,0 +1,146 @@
+"""Expressions as texts: which function one names, which path, which arguments are in it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What stands for a part of a path that the text of the file does not say.
+UNKNOWN = "…"
+VERBS = ("get", "post", "put", "delete", "patch", "head", "options", "any", "trace", "connect")
+#: A text in quotes, with what may stand before it.
+STRING = lazily(r"""[rbufRBUF@$]*("{3}|'{3}|["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
+_FILLED, _FORMATTED = lazily(r"\$\{[^{}]*\}|#\{[^{}]*\}"), lazily(r"\{[^{}]*\}")
+_GROUP = lazily(r"\(\?P<(\w+)>(?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*\)")
+#: A name, with what it is a member of.
+_REFERENCE = lazily(r"[$@&:\\]*[A-Za-z_][\w\\]*(?:(?:\.|::|->|\?\.)\w+)*$")
+_MEMBER = lazily(r"(.*)(?:\?\.|\.|::|->)(\w+)$")
+#: A call of one argument or more: a function that wraps another one, perhaps one that a call made.
+_CALL = lazily(r"(?P<outer>[$\w.:]+(?:->\w+|\([^()]*\))?)\s*\((?P<inner>.*)\)$", re.DOTALL)
+_WRAPPED = lazily(r"[$@&]?[A-Za-z_][\w.:]*(?:\(.*\))?$", re.DOTALL)
+#: PHP: `[Users::class, 'index']`, `'Users@index'`, `Users::class`.
+_OF_CLASS = (
+    lazily(r"(?:\[|array\()\s*(\\?[\w\\]+)::class\s*,\s*['\"](\w+)['\"]\s*,?\s*[\])]$"),
+    lazily(r"['\"](\\?[\w\\]+)@(\w+)['\"]$"),
+    lazily(r"(\\?[\w\\]+)::class()$"),
+)
+_INLINE = lazily(
+    r"\s*(?:(?:async|function|func|fn|static|lambda|move)\b|\||->|\{|\(?[\w\s,:]*\)?\s*=>|\([^()]*\)\s*(?::[^=]+)?=>)"
+)
+_VERB = lazily(rf"\b({'|'.join(VERBS)})\s*\(")
+
+
+def is_inline(text: str) -> bool:
+    """Whether an expression is a function without a name."""
+    return _INLINE.match(text) is not None
+
+
+def reference(text: str) -> tuple[str, str] | None:
+    """The receiver and the name of the function that an expression means; None if it names none. A function that is
+    wrapped in a call is meant: `csrf_exempt(view)`."""
+    for _ in range(4):
+        text = text.strip().removesuffix(",").removeprefix("&")
+        if method := next(filter(None, (pattern.match(text) for pattern in _OF_CLASS)), None):
+            return method[1], method[2] or "__invoke"
+        if _REFERENCE.match(text):
+            member = _MEMBER.match(text)
+            return (member[1], member[2]) if member else ("", text.lstrip("@&:"))
+        call = _CALL.match(text)
+        if call is None:
+            return None
+        outer, inner = call["outer"], split(call["inner"])
+        if outer.endswith((".as_view", ".asView")):
+            text = outer.rpartition(".")[0]
+        elif inner and not outer.endswith(".bind") and _WRAPPED.match(inner[-1]):
+            text = inner[-1]
+        else:
+            text = outer.removesuffix(".bind")
+    return None
+
+
+def split(text: str) -> list[str]:
+    """The parts of a text between commas that are outside of brackets and quotes."""
+    found, start, end = [], 0, 0
+    while end < len(text):
+        end = _ends(text, start, ",")
+        found.append(text[start:end].strip())
+        start = end + 1
+    return [part for part in found if part]
+
+
+def bracketed(text: str, start: int) -> str:
+    """The text from `start` up to the bracket that closes the one before it."""
+    return text[start : _ends(text, start, "")]
+
+
+def _ends(text: str, start: int, sign: str) -> int:
+    """Where a sign comes that is in no brackets and quotes, or a bracket closes that was open before; or the end."""
+    depth, quote, at = 0, "", start
+    while at < len(text):
+        one = text[at]
+        if quote:
+            at += one == "\\"
+            quote = "" if one == quote else quote
+        elif one in "\"'`":
+            quote = one
+        elif one in "([{":
+            depth += 1
+        elif one in ")]}":
+            depth -= 1
+            if depth < 0 and not sign:
+                return at
+        elif one == sign and depth <= 0:
+            return at
+        at += 1
+    return at
+
+
+def content(found: re.Match[str]) -> str:
+    """What a `STRING` holds, with `UNKNOWN` for what is put in when the program runs."""
+    text = _FILLED.sub(UNKNOWN, found[2])
+    return _FORMATTED.sub(UNKNOWN, text) if "f" in found[0][: found.start(1) - found.start()].lower() else text
+
+
+def readable(path: str) -> str:
+    """A path that is a regular expression as one with named parts."""
+    return _GROUP.sub(r"<\1>", path).removeprefix("^").removesuffix("$").replace("\\", "")
+
+
+def chained(text: str) -> Iterator[tuple[str, str]]:
+    """The calls of a chain that are named like a method of HTTP, with their first arguments: `get(list).post(add)`."""
+    at = 0
+    while match := _VERB.search(text, at):
+        inner = bracketed(text, match.end())
+        at = match.end() + len(inner)
+        if inner.strip():
+            yield match[1], split(inner)[0]
+
+
+def attributes_of(head: str, mark: str) -> Iterator[tuple[str, str, int]]:
+    """The attributes in a text, each with its name, its arguments and where it starts."""
+    for found in re.finditer(mark, head):
+        yield found[1], bracketed(head, found.end()) if found[0].endswith("(") else "", found.start()
+
+
+def method_of(verb: str) -> str:
+    """The method of HTTP that a name says; "" for any."""
+    verb = verb.removeprefix("Map").upper()
+    return verb if verb.lower() in VERBS and verb != "ANY" else ""
+
+
+def titled(method: str, path: str) -> str:
+    """The name of a route."""
+    path = path if path.startswith((UNKNOWN, "/")) else f"/{path}"
+    return f"{method} {path}" if method else path
+
+
+def joined(before: str, path: str) -> str:
+    """Two parts of a path with one slash between them."""
+    if not before or not path:
+        return before or path
+    return f"{before.rstrip('/')}/{path.lstrip('/')}"

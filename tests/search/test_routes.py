@@ -1,0 +1,205 @@
+"""Routes, listeners, commands, injected functions and fixtures, as a program of each framework registers them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lci_py import app
+from lci_py.search.routes import alike, segments, variants
+from tests.conftest import Ran
+
+FILES = {
+    # Django: variables, included modules, and a prefix that is computed
+    "dj/site/settings.py": 'ROOT_URLCONF = "site.urls"\n',
+    "dj/site/urls.py": (
+        "from django.urls import include, path\nfrom shop import views\n"
+        'urlpatterns = [path("shop/", include("shop.urls")), path(f"{PREFIX}old/", include("late.urls"))]\n'
+    ),
+    "dj/shop/urls.py": (
+        "from django.urls import include, path, re_path\nfrom shop import views\n"
+        'item_urls = [path("", views.item), path("sell", login_required(views.sell))]\n'
+        'urlpatterns = [path("<uuid:code>/", include(item_urls)), path("list", views.Listing.as_view()),\n'
+        '    re_path(r"^by/(?P<year>[0-9]{4})/$", views.by_year)]\n'
+    ),
+    "dj/late/urls.py": 'from django.urls import path\nfrom shop.views import late\nurlpatterns = [path("x", late)]\n',
+    "dj/shop/views.py": (
+        "def item(r): pass\ndef sell(r): pass\ndef by_year(r): pass\ndef late(r): pass\nclass Listing:\n    def get(self): pass\n"
+    ),
+    # Flask: a blueprint with a prefix that the application replaces, and one that nobody registers
+    "fl/main.py": (
+        "from flask import Flask\nfrom fl.users import bp as users\n"
+        "def create():\n    app = Flask(__name__)\n    app.register_blueprint(users, url_prefix='/people')\n"
+        "    @app.route('/health')\n    def health(): pass\n    return app\n"
+    ),
+    "fl/users.py": (
+        "from flask import Blueprint\nbp = Blueprint('users', __name__, url_prefix='/users')\n"
+        "@bp.route('/<int:id>', methods=['GET', 'DELETE'])\ndef user(id): pass\n"
+    ),
+    "fl/alone.py": "from flask import Blueprint\nbp = Blueprint('a', __name__)\n@bp.get('/alone')\ndef alone(): pass\n",
+    # FastAPI
+    "fa/main.py": (
+        "from fastapi import APIRouter, Depends, FastAPI\nfrom fa import items\napp = FastAPI()\napi = APIRouter()\n"
+        "api.include_router(items.router)\napp.include_router(api, prefix='/v1')\n"
+    ),
+    "fa/items.py": (
+        "from fastapi import APIRouter, Depends\nrouter = APIRouter(prefix='/items')\ndef session(): pass\n"
+        "@router.get('/{id}')\ndef read(id, s=Depends(session)): pass\n"
+    ),
+    # Express, fastify
+    "js/app.js": (
+        "const express = require('express');\nconst app = express();\nconst users = require('./users');\n"
+        "app.use('/api', users);\napp.get('/ping', ping);\nfunction ping(req, res) {}\n"
+        "const seen = cache.get('/ping', ping);\nbus.on('open', ping);\n"
+    ),
+    "js/users.js": (
+        "const router = require('express').Router();\nconst control = require('./control');\n"
+        "router.post('/users', check('x'), control.create);\nrouter.route('/users/:id').get(check('y'), control.show);\n"
+        "module.exports = router;\n"
+    ),
+    "js/control.js": (
+        "const create = (req, res) => {};\nconst show = wrapped(async (req, res) => {});\nmodule.exports = { create, show };\n"
+    ),
+    # Gin: a group that is passed on; the same function in a test
+    "go/main.go": (
+        'package main\nimport "github.com/gin-gonic/gin"\nfunc main() {\n\tr := gin.Default()\n\tv1 := r.Group("/v1")\n'
+        '\tRegister(v1.Group("/carts"))\n}\nfunc Register(g *gin.RouterGroup) { g.PUT("/:id", Auth(), Change) }\n'
+        'func Change(c *gin.Context) {}\nfunc Unknown(g *gin.RouterGroup) { g.GET("/far", Change) }\n'
+    ),
+    "go/main_test.go": 'package main\nfunc TestIt() { r := gin.New(); Register(r.Group("/test")) }\n',
+    # Spring, ASP.NET
+    "java/Pets.java": (
+        '@RequestMapping("/pets")\nclass Pets {\n  /** For every @GetMapping("/no"). */\n'
+        '  @GetMapping({"/{id}", "/by/{id}"})\n  public Pet show() { return null; }\n'
+        '  @RequestMapping(value = "/add", method = RequestMethod.POST)\n  Pet add() { return null; }\n}\n'
+    ),
+    "cs/Pets.cs": (
+        '[Route("api/[controller]")]\nclass PetsController {\n  [HttpGet("{id}")]\n  public int Show() { return 1; }\n'
+        '  [HttpPost("/raw")]\n  public int Raw() { return 1; }\n}\n'
+    ),
+    # Rails
+    "rb/config/routes.rb": (
+        'Rails.application.routes.draw do\n  namespace :admin do\n    resources :stories, only: [:show, :update] do\n'
+        '      member do\n        post "hide"\n      end\n      resources :notes, only: %i[create]\n    end\n  end\n'
+        '  get "/top(/:length)" => "home#top"\nend\n'
+    ),
+    "rb/app/stories.rb": "class Admin::StoriesController\n  def show; end\n  def update; end\n  def hide; end\nend\n",
+    "rb/app/notes.rb": "module Admin\n  class NotesController\n    def create; end\n  end\nend\n",
+    "rb/app/home.rb": "class HomeController\n  def top; end\nend\n",
+    # Laravel
+    "php/routes/web.php": (
+        "<?php\nuse App\\Http as H;\nRoute::prefix('admin')->group(function () {\n"
+        "  Route::get('/users/{user}', [H\\Users::class, 'show']);\n"
+        "  Route::controller(H\\Users::class)->group(function () { Route::post('/users', 'store'); });\n});\n"
+        "Route::resource('photos', H\\Photos::class)->only(['index', 'show']);\n"
+    ),
+    "php/Users.php": "<?php\nnamespace App\\Http;\nclass Users { function show() {} function store() {} }\n",
+    "php/Photos.php": "<?php\nnamespace App\\Http;\nclass Photos { function index() {} function show() {} }\n",
+    # axum, actix
+    "rs/src/main.rs": (
+        "fn app() -> Router { Router::new().nest(\"/api\", users()).route(\"/ready\", get(ready)) }\n"
+        "fn users() -> Router { Router::new().route(\"/users\", get(list).post(add)) }\n"
+        "async fn ready() {}\nasync fn list() {}\nasync fn add() {}\n"
+    ),
+    "rs/src/actix.rs": (
+        "fn config(cfg: &mut web::ServiceConfig) {\n"
+        "  cfg.service(web::scope(\"/v2\").route(\"/a\", web::get().to(first)).service(second));\n}\n"
+        "fn start() { App::new().configure(config); }\n"
+        "async fn first() {}\n#[post(\"/b\")]\nasync fn second() {}\n"
+    ),
+    # click, signals, pytest
+    "cli.py": "import click\n@click.command()\ndef sync_all(): pass\n@receiver(post_save, sender=X)\ndef saved(): pass\n",
+    "tests/conftest.py": "import pytest\n@pytest.fixture\ndef db(): pass\n",
+    "tests/unit/test_it.py": "def test_it(db): pass\n",
+}  # fmt: skip
+
+#: Function -> under which names it is registered.
+NAMES = {
+    "item": ["/shop/<uuid:code>/"], "sell": ["/shop/<uuid:code>/sell"], "Listing": ["/shop/list"],
+    "by_year": ["/shop/by/<year>/"], "late": ["…old/x"],
+    "user": ["DELETE /people/<int:id>", "GET /people/<int:id>"], "health": ["GET /health"], "alone": ["GET …/alone"],
+    "read": ["GET /v1/items/{id}"], "session": ["inject"],
+    "ping": ["GET /ping", "open"], "create": ["POST /admin/stories/:story_id/notes", "POST /api/users"],
+    "Change": ["GET …/far", "PUT /v1/carts/:id"],
+    "Pets.show": ["GET /pets/by/{id}", "GET /pets/{id}"], "add": ["POST /api/users", "POST /pets/add"],
+    "Show": ["GET /api/Pets/{id}"], "Raw": ["POST /raw"],
+    "StoriesController.show": ["GET /admin/stories/:id"],
+    "StoriesController.update": ["PATCH /admin/stories/:id", "PUT /admin/stories/:id"],
+    "StoriesController.hide": ["POST /admin/stories/:id/hide"], "top": ["GET /top(/:length)"],
+    "Users.show": ["GET /admin/users/{user}"], "store": ["POST /admin/users"],
+    "Photos.index": ["GET /photos"], "Photos.show": ["GET /photos/{photo}"],
+    "ready": ["GET /ready"], "list": ["GET /api/users"], "first": ["GET /v2/a"], "second": ["POST /v2/b"],
+    "sync_all": ["sync-all"], "saved": ["post_save"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("routes")
+    for path, text in FILES.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    app.build_index(str(root), jobs=1)
+    return root
+
+
+@pytest.mark.parametrize("function", NAMES)
+def test_a_function_is_called_by_the_names_under_which_it_is_registered(root: Path, function: str) -> None:
+    from lci_py.types.graph import GraphRequest
+
+    with app.open_engine(str(root)) as engine:
+        answer = engine.navigate("callers", GraphRequest(function, every=True))
+    kinds = ("route", "event", "command", "inject")
+    assert sorted(one.place.symbol for one in answer.neighbours if one.place.kind in kinds) == NAMES[function]
+
+
+def test_a_fixture_is_called_by_the_test_that_takes_it(lci: Callable[..., Ran], root: Path) -> None:
+    (found,) = json.loads(lci("callers", "db", "--json", cwd=root).out)["results"]
+    assert (found["symbol"], found["step"]) == ("test_it", "fixture")
+
+
+@pytest.mark.parametrize(
+    ("query", "first", "route"),
+    [
+        ("GET /admin/stories/12", "show", "GET /admin/stories/:id"),
+        ("/shop/<uuid>/sell", "sell", "/shop/<uuid:code>/sell"),
+        ("post /api/users", "add", "POST /api/users"),
+        ("GET /v9/old/far", "Change", "GET …/far"),
+        ("/top/day?x=1", "top", "GET /top(/:length)"),
+        ("/api/users/7", "show", "GET /api/users/:id"),  # a variable that holds what a function made
+    ],
+)
+@pytest.mark.parametrize("mode", ["dense", "multiview"])
+def test_a_path_finds_the_function_that_answers_it(
+    lci: Callable[..., Ran], root: Path, query: str, first: str, route: str, mode: str
+) -> None:
+    results = json.loads(lci("search", query, "--mode", mode, "--json", cwd=root).out)["results"]
+    assert first in [result.get("symbol") for result in results[:2]]
+    assert any(route in result["routes"] for result in results[:2] if result.get("symbol") == first)
+
+
+def test_a_path_is_a_name(lci: Callable[..., Ran], root: Path) -> None:
+    shown = lci("callers", "GET /health", cwd=root).out
+    assert "fl/main.py\n6 route GET /health  route" in shown
+
+
+@pytest.mark.parametrize(
+    ("route", "path", "fits"),
+    [
+        ("/a/<id>", "/a/1", True),
+        ("/a/<id>", "/a", False),
+        ("…/b", "/a/b", True),
+        ("…/b", "/b/a", False),
+        ("/a/b", "…/b", True),
+        ("/a/:id", "/a/:key/", True),
+    ],
+)
+def test_a_route_fits_a_path(route: str, path: str, fits: bool) -> None:
+    assert (alike(segments(route), segments(path)) is not None) is fits
+
+
+def test_optional_parts() -> None:
+    assert variants("/top(/:a(/:b))") == ["/top", "/top/:a", "/top/:a/:b"]
