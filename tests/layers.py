@@ -36,7 +36,7 @@ EVERYWHERE = ("types", "errors", "interrupts", "processes")
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
         "main", "mcp_server", "batch", "commands object_parser",
-        "cluster", "search rows index agent help pick", "answering", "output",
+        "cluster", "search rows index agent help completion pick", "answering", "output",
         "request",
         "streams", "terminal", "command_line", "options kept_engine",
     ),

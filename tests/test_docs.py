@@ -106,8 +106,11 @@ def commands_page() -> str:
 
 tests/test_docs.py writes this page from `lci_py/cli/options/`, the tables behind `lci --help`; do not edit it.
 
-`lci --version` shows the version. `-h` or `--help` shows the help of `lci` or of a command. `lci --install-completion`
-adds completion to the shell.
+`lci help COMMAND`, or `lci COMMAND -h`, says in 30 lines what a command takes, with `--all` everything; `lci help` lists the
+commands, and `lci help --man` prints a man page (`lci help --man | man -l -`). `lci -V` shows the version.
+
+`eval "$(lci --completion bash)"` in `~/.bashrc`, the same with `zsh` in `~/.zshrc`, and `lci --completion fish >
+~/.config/fish/completions/lci.fish` complete commands, flags, their values, and names of definitions of an index that is there.
 
 Flags can stand before or after the argument. A value follows as `--flag VALUE` or `--flag=VALUE`; short flags can be
 joined (`-qn5`); everything after `--` is an argument. Give a repeatable flag once for each value. Examples with output:
@@ -134,7 +137,24 @@ have paths that start at the root.
 An error is one line on stderr, or with `--json` one `{"error": …}` object on stdout
 ([json-output.md](json-output.md#errors)).
 """
-    return head + "\n" + "\n\n".join(usage(command) for command in COMMANDS.values()) + "\n"
+    sections = [head.rstrip(), short_flags(), *map(usage, COMMANDS.values())]
+    return "\n\n".join(sections) + "\n"
+
+
+def short_flags() -> str:
+    """The table of what each letter means: one thing in all commands, except in `grep`, whose letters are those of rg."""
+    meanings: dict[str, dict[bool, str]] = {}
+    for command in COMMANDS.values():
+        for flag in command.flags:
+            for letter in (spelling for spelling in flag.spellings if not spelling.startswith("--")):
+                known = meanings.setdefault(letter, {}).setdefault(command.name == "grep", flag.spellings[0])
+                assert known == flag.spellings[0], f"{letter} means {known} and, in {command.name}, {flag.spellings[0]}"
+    rows = ["## Short flags", "", "| letter | means | in `grep`, as in rg |", "|---|---|---|"]
+    for letter in sorted(meanings, key=str.swapcase):
+        usual, in_grep = meanings[letter].get(False, ""), meanings[letter].get(True, "")
+        cells = [f"`{name}`" if name else "" for name in (letter, usual, in_grep if in_grep != usual else "")]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def test_the_commands_page_is_golden() -> None:
@@ -230,12 +250,7 @@ def test_every_setting_is_documented() -> None:
 
 
 def test_every_environment_variable_is_documented() -> None:
-    read = {
-        name
-        for path in PACKAGE.rglob("*.py")
-        for name in re.findall(r"LCI_[A-Z_]+", text(path))
-        if name != "LCI_COMPLETE"  # typer's, for shell completion
-    }
+    read = {name for path in PACKAGE.rglob("*.py") for name in re.findall(r"LCI_[A-Z_]+", text(path))}
     assert read == set(re.findall(r"LCI_[A-Z_]+", text(SETTINGS_PAGE)))
 
 

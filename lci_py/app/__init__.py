@@ -8,7 +8,7 @@ import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -97,6 +97,19 @@ def language_words() -> list[str]:
     from lci_py.source.syntax.languages import language_aliases, language_names
 
     return sorted({*language_names(), *language_aliases()})
+
+
+def names_from(root: str | None, start: str) -> list[str]:
+    """Names of definitions that begin with a text.
+
+    Raises:
+        NoIndexError, IndexError_: There is no index, or it cannot be read.
+    """
+    from lci_py.search.suggest import names_from as find
+
+    where = find_root(root)
+    with closing(_snapshot(where, config.load(where)[0])) as snapshot:
+        return find(snapshot.symbols, start)
 
 
 def index_dir_of(root: Path, settings: Settings) -> Path:

@@ -1,11 +1,7 @@
-"""Parses a command line by the table of options, without typer: its import takes longer than a search.
-
-Typer prints help and completions.
-"""
+"""Parses a command line by the table of options."""
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,9 +20,10 @@ Value = str | int | bool | tuple[str, ...] | None
 ARGUMENT = "argument"
 #: The key of what may follow it.
 MORE = "more"
-COMPLETE_VARIABLE = "_LCI_COMPLETE"
 _INT = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 _HELP = ("-h", "--help")
+#: First arguments of a line that is about the program.
+_ABOUT = (*_HELP, "help", "-V", "--version", "--complete", "--completion")
 #: Arguments that are looked for in the source, where a text like an option can stand.
 _TEXTS = ("QUERY", "PATTERN", "NAME")
 
@@ -78,7 +75,7 @@ def parse(argv: Sequence[str]) -> Invocation | None:
         UsageError: There is no such command or option, a value is missing or of the wrong type, or there are too few or
             too many arguments.
     """
-    if not argv or argv[0] in (*_HELP, "--version") or os.environ.get(COMPLETE_VARIABLE):
+    if not argv or argv[0] in _ABOUT:
         return None
     command = COMMANDS.get(argv[0])
     if command is None:

@@ -1,130 +1,237 @@
-"""Help and completion, by typer, from the table of options. No command runs here."""
+"""Help and the man page, from the table of options."""
 
 from __future__ import annotations
 
-import inspect
-from typing import TYPE_CHECKING, Annotated, Any
+import os
+import re
+import sys
+from typing import TYPE_CHECKING
 
-import typer
-
-from lci_py.cli.command_line import ARGUMENT, MORE
 from lci_py.cli.options import COMMANDS
-from lci_py.cli.options.flags import Command, Flag, Positional
+from lci_py.errors import unknown_value
+from lci_py.render.text.style import ASCII, Layout, Style, sentence, signs_for
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterable, Iterator, Sequence
 
-_TYPES: dict[str, Any] = {
-    "flag": bool,
-    "int": int | None,
-    "text": str | None,
-    "once": list[str] | None,
-    "list": list[str] | None,
-}
+    from lci_py.cli.options.flags import Command, Flag
 
-
-def _completion(choices: tuple[str, ...] | None) -> Callable[[str], list[str]] | None:
-    """The completion function for the shell, without choices empty. None stands for the names of languages."""
-
-    def complete(incomplete: str) -> list[str]:
-        if choices is None:
-            from lci_py import app
-
-            return [word for word in app.language_words() if word.startswith(incomplete)]
-        return [choice for choice in choices if choice.startswith(incomplete)]
-
-    return None if choices == () else complete
+ABOUT = "Local code search: by meaning, by words, by structure, over the call graph."
+CODES = "Exit: 0 results, 1 none, 2 usage, 3 no usable index, 4 degraded with --strict, 70 internal error."
+#: Lines of a short help. What it only names is described by `--help --all`.
+SHORT = 30
+#: Flags that most commands have: a short help names them.
+_SHARED = frozenset(
+    "json jsonl format fields vimgrep paths max_tokens offset refresh exclude repo model batch "
+    "trust_index root workspace quiet verbose color hyperlink no_pager".split()
+)
+#: Flags that a short help describes last.
+_RARE = frozenset("budget_ms strict shadow trace explain_file expand near".split())
+_FEW = 3  # examples of a short help
+_WIDEST = 100
 
 
-def _parameter(flag: Flag) -> inspect.Parameter:
-    option = typer.Option(
-        *flag.spellings,
-        help=flag.help,
-        metavar=flag.metavar,
-        rich_help_panel=flag.panel,
-        autocompletion=_completion(flag.choices),
-        show_default=flag.default is not None,
+class _Page:
+    """Lines of help, as wide as the terminal."""
+
+    def __init__(self) -> None:
+        on_terminal = sys.stdout.isatty()
+        width = 80
+        if on_terminal:
+            import shutil
+
+            width = min(shutil.get_terminal_size().columns, _WIDEST)
+        self._color = on_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self._layout = Layout(Style(False), signs_for(getattr(sys.stdout, "encoding", None)), width)
+        self.bold = Style(self._color)
+        self.lines: list[str] = []
+
+    def head(self, text: str) -> None:
+        self.lines += ["", self.bold(text, "bold")] if self.lines else [self.bold(text, "bold")]
+
+    def text(self, text: str, indent: str = "") -> None:
+        self.lines += list(self.wrapped(text, indent))
+
+    def wrapped(self, text: str, indent: str = "", first: str | None = None) -> Iterator[str]:
+        """`text` on as many lines as it needs; the first begins with `first` instead of `indent`."""
+        start = indent if first is None else first
+        lines = sentence(text, self._layout, indent, len(start))
+        yield start + next(lines)
+        yield from lines
+
+    def table(self, rows: Iterable[tuple[str, str]]) -> None:
+        self.lines += [line for row in self.rows(rows) for line in row]
+
+    def rows(self, rows: Iterable[tuple[str, str]]) -> list[list[str]]:
+        """A term and what it means in two columns; a list of lines for each row."""
+        found = list(rows)
+        wide = min(max((len(term) for term, _ in found), default=0), 24)
+        indent = " " * (wide + 4)
+        made = []
+        for term, meaning in found:
+            if len(term) > wide:
+                made.append([f"  {term}", *self.wrapped(meaning, indent)])
+            else:
+                made.append(list(self.wrapped(meaning, indent, f"  {term:<{wide}}  ")))
+        return made
+
+    def write(self) -> None:
+        text = "\n".join(self.lines) + "\n"
+        if self._layout.signs is ASCII:
+            text = text.replace("…", "...").replace("·", "-").replace("→", "->")
+        sys.stdout.write(text)
+
+
+def show_help(argv: Sequence[str]) -> None:
+    """Write what `lci help …`, `lci --help` or `lci COMMAND --help` asks for.
+
+    Raises:
+        UsageError: There is no such command.
+    """
+    words = [word for word in argv if word in COMMANDS][:1]
+    asked = [word for word in argv if not word.startswith("-") and word != "help"][:1]
+    if asked and not words:
+        raise unknown_value("command", asked[0], tuple(COMMANDS))
+    if "--man" in argv:
+        sys.stdout.write(man())
+        return
+    page = _Page()
+    if not words:
+        _overview(page)
+    elif "--all" in argv:
+        _whole(page, COMMANDS[words[0]])
+    else:
+        _short(page, COMMANDS[words[0]])
+    page.write()
+
+
+def brief() -> str:
+    """What `lci` alone says: eight lines."""
+    from lci_py import __version__
+
+    rows = {
+        "index": "build the index of this repository, or refresh it",
+        "search QUERY": "by meaning; -m bm25 by words, -m multiview by all",
+        "explore QUESTION": "one answer, with the code that belongs to it",
+        "def, refs, callers NAME": "where it is defined, used, called",
+        "grep PATTERN": "lines that match, as rg prints them",
+        "pick": "search as you type, on a terminal",
+    }
+    lines = [f"  lci {term:<23}  {meaning}" for term, meaning in rows.items()]
+    last = "`lci help` lists all commands, `lci help COMMAND` says what one takes."
+    return "\n".join([f"lci {__version__}, code search by meaning, words, structure and calls", *lines, last]) + "\n"
+
+
+def _overview(page: _Page) -> None:
+    page.head("Usage: lci COMMAND [ARGUMENT] [FLAGS]")
+    page.text(ABOUT)
+    page.head("Commands")
+    page.table((command.name, _clause(command.help, 60)) for command in COMMANDS.values())
+    page.head("More")
+    page.table(
+        [
+            ("help COMMAND", "What a command takes; with --all every flag. `lci help --man` prints a man page."),
+            ("-V, --version", "The version."),
+            ("--completion SHELL", "What makes bash, zsh or fish complete commands, flags and names."),
+        ]
     )
-    return inspect.Parameter(
-        flag.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=False if flag.shape == "flag" else flag.default,
-        annotation=Annotated[_TYPES[flag.shape], option],
-    )
+    page.text(CODES)
 
 
-def _argument(name: str, spec: Positional | None, *, required: bool) -> list[inspect.Parameter]:
-    if spec is None:
-        return []
-    info = typer.Argument(metavar=spec.metavar, help=spec.help, autocompletion=_completion(spec.choices))
-    annotation: Any = list[str] | None if spec.many else str if required else str | None
-    return [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if required else None,
-            annotation=Annotated[annotation, info],
-        )
-    ]
+def _usage(command: Command) -> str:
+    shown = []
+    for argument, required in (
+        (command.argument, command.argument and command.argument.required),
+        (command.more, False),
+    ):
+        if argument is not None:
+            metavar = argument.metavar + ("…" if argument.many and " " not in argument.metavar else "")
+            shown.append(metavar if required else f"[{metavar}]")
+    return " ".join([f"Usage: lci {command.name}", *shown, "[FLAGS]"])
 
 
-def _signature(command: Command) -> Callable[..., None]:
-    """A function whose signature tells typer the command's argument and flags."""
-
-    def run(**_: object) -> None:
-        """Never called: `command_line` reads what runs."""
-
-    # With --batch, the lines of the batch have the argument.
-    batch = any(flag.name == "batch" for flag in command.flags)
-    required = command.argument is not None and command.argument.required and not batch
-    positionals = [
-        *_argument(ARGUMENT, command.argument, required=required),
-        *_argument(MORE, command.more, required=False),
-    ]
-    parameters = [*positionals, *(_parameter(flag) for flag in command.flags)]
-    run.__name__ = command.name
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # functions allow it
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
+def _arguments(command: Command) -> list[tuple[str, str]]:
+    return [(one.metavar, one.help) for one in (command.argument, command.more) if one is not None]
 
 
-def _epilog(command: Command) -> str:
-    """The examples below a command's help; brackets are escaped because typer reads them as markup."""
-    wide = max(len(line) for line, _ in command.examples)
-    rows = [f"  {line:<{wide}}  # {does}" for line, does in command.examples]
-    if wide > 44:
-        rows = [f"  # {does}\n  {line}" for line, does in command.examples]
-    return "Examples:\n" + "\n".join(rows).replace("[", "\\[")
+def _short(page: _Page, command: Command) -> None:
+    """The flags that are the command's own, as many as fit, and the names of the others."""
+    own = sorted((flag for flag in command.flags if flag.name not in _SHARED), key=lambda flag: flag.name in _RARE)
+    rows = page.rows((_term(flag), _clause(flag.help)) for flag in own)
+    others = [flag for flag in command.flags if flag not in own]
+    for shown in range(len(rows), -1, -1):
+        page.lines = []
+        _begin(page, command)
+        page.lines += [line for row in rows[:shown] for line in row]
+        if rest := [flag.spellings[0] for flag in (*own[shown:], *others)]:
+            page.lines.append("")
+            page.text(f"Also: {' '.join(rest)}. `lci {command.name} --help --all` says what they do.")
+        page.lines += _examples(page, command, _FEW)
+        if len(page.lines) <= SHORT:
+            return
 
 
-def application() -> typer.Typer:
-    """All commands as typer sees them."""
-    app = typer.Typer(
-        name="lci",
-        help="Local code search: by meaning, by words, by structure, over the call graph.",
-        epilog="Exit: 0 results, 1 none, 2 usage, 3 no usable index, 4 degraded with --strict, 70 internal error.",
-        pretty_exceptions_enable=False,
-        rich_markup_mode="rich",
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+def _begin(page: _Page, command: Command) -> None:
+    page.head(_usage(command))
+    page.text(command.help)
+    page.lines.append("")
+    page.table(_arguments(command))
 
-    @app.callback()
-    def root(version: bool = typer.Option(False, "--version", help="Show the version.")) -> None:
-        pass
 
+def _examples(page: _Page, command: Command, most: int) -> list[str]:
+    some = command.examples[:most]
+    wide = max((len(line) for line, _ in some), default=0)
+    if wide <= 44:
+        lines = [f"  {line:<{wide}}  # {does}" for line, does in some]
+    else:
+        lines = [line for shown, does in some for line in (f"  # {does}", f"  {shown}")]
+    return ["", page.bold("Examples:", "bold"), *lines] if some else []
+
+
+def _whole(page: _Page, command: Command) -> None:
+    _begin(page, command)
+    for panel in dict.fromkeys(flag.panel for flag in command.flags):
+        page.head(panel)
+        page.table((_term(flag), _meaning(flag)) for flag in command.flags if flag.panel == panel)
+    page.lines += _examples(page, command, len(command.examples))
+
+
+def _term(flag: Flag) -> str:
+    return ", ".join(sorted(flag.spellings, key=len)) + (f" {flag.metavar}" if flag.metavar else "")
+
+
+def _meaning(flag: Flag) -> str:
+    return flag.help if flag.default is None else f"{flag.help} Default: {flag.default}."
+
+
+def _clause(text: str, most: int | None = None) -> str:
+    """The first clause of a help text; of one with more characters than `most`, what is before its comma."""
+    first = re.split(r"[;:] |\. ", text)[0].rstrip(".")
+    return (first if most is None or len(first) < most else first.partition(",")[0]) + "."
+
+
+# --- the man page -----------------------------------------------------------------------------------------------
+
+
+def man() -> str:
+    """lci(1) in troff, of all commands."""
+    from lci_py import __version__
+
+    lines = [f'.TH LCI 1 "" "lci {__version__}" "User Commands"', ".SH NAME", "lci \\- " + _troff(ABOUT[:-1].lower())]
+    lines += [".SH SYNOPSIS", ".B lci", "COMMAND [ARGUMENT] [FLAGS]", ".SH COMMANDS"]
     for command in COMMANDS.values():
-        app.command(command.name, help=command.help, epilog=_epilog(command))(_signature(command))
-    return app
+        lines += [f".SS {_troff(_usage(command).removeprefix('Usage: '))}", _troff(command.help)]
+        named = [(flag, _term(flag)) for flag in command.flags]
+        for term, meaning in [*_arguments(command), *((term, _meaning(flag)) for flag, term in named)]:
+            lines += [".TP", f".B {_troff(term)}", _troff(meaning)]
+        for line, does in command.examples:
+            lines += [".PP", _troff(f"{does}:"), ".br", f".B {_troff(line)}"]
+    lines += [".SH EXIT STATUS", _troff(CODES)]
+    return "\n".join(lines) + "\n"
 
 
-def run_typer(argv: list[str]) -> int:
-    """Print help or completions for the shell; returns the exit code."""
-    command: Any = typer.main.get_command(application())
-    try:
-        command.main(args=argv, prog_name="lci", standalone_mode=False)
-    except SystemExit as exit_:
-        # Completion exits by itself. So does typer, with 1, when the reader of its help has gone.
-        if isinstance(exit_.__context__, BrokenPipeError):
-            raise BrokenPipeError from exit_
-        return exit_.code if isinstance(exit_.code, int) else 0
-    return 0
+def _troff(text: str) -> str:
+    """A line of text in which troff reads no request."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
+    escaped = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in escaped)
+    return f"\\&{escaped}" if escaped[:1] in (".", "'") else escaped

@@ -78,29 +78,30 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def _about(argv: list[str]) -> int:
-    """Answer a line about the program: its version, its help, or a completion."""
-    from lci_py.cli.command_line import COMPLETE_VARIABLE
+    """Answers a line that is about the program: its version, its help, or a completion; returns the exit code."""
+    if not argv:
+        if (call := _pick()) is not None:
+            return execute(call)
+        from lci_py.cli.help import brief
 
-    if argv[:1] == ["--version"]:
-        from lci_py import __version__
-
-        with streams.writing():
-            sys.stdout.write(f"lci {__version__}\n")
-        return EXIT_OK
-    from lci_py.cli.help import run_typer
-
-    if os.environ.get(COMPLETE_VARIABLE):  # a shell that asks for completions passes no arguments
-        return run_typer(argv)
-    if not argv and (call := _pick()) is not None:
-        return execute(call)
-    if not argv:  # a usage error: the help goes to stderr
-        from contextlib import redirect_stdout
-
-        with redirect_stdout(sys.stderr):
-            run_typer(["--help"])
+        sys.stderr.write(brief())  # a usage error
         return EXIT_USAGE
     with streams.writing():  # which takes it that a reader has gone
-        return run_typer(["--help"] if argv[0].startswith("-") else [argv[0], "--help"])
+        if argv[0] in ("-V", "--version"):
+            from lci_py import __version__
+
+            sys.stdout.write(f"lci {__version__}\n")
+        elif argv[0].startswith("--complet"):
+            from lci_py.cli import completion
+
+            if argv[0] == "--completion":
+                sys.stdout.write(completion.script(argv[1] if len(argv) > 1 else ""))
+            else:
+                sys.stdout.writelines(f"{found}\n" for found in completion.complete(argv[1:]))
+        else:
+            from lci_py.cli.help import show_help
+
+            show_help(argv)
     return EXIT_OK
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MOST = 3
 #: Minimum similarity (`difflib`) of two file names: missing.py does not resemble snapshot.py.
 _NEAR = 0.75
+#: Names that complete a word.
+_MOST_OFFERED = 200
 #: Names that are compared with one that nothing has.
 _MOST_ALIKE = 1_000
 
@@ -57,6 +59,15 @@ def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
     from lci_py.index.shards.symbol_queries import alike
 
     return tuple(alike(symbols, last))
+
+
+def names_from(symbols: SymbolicIndex, start: str) -> list[str]:
+    """Names of definitions that begin with a text, for a shell to complete: of `Session.cl`, members of `Session`."""
+    scope, _, last = start.rpartition(".")
+    if not scope:
+        return symbols.names_from(start, _MOST_OFFERED)
+    rows, _ = symbols.select(Filters(name=(f"{last}*",), parent=(scope.rpartition(".")[2],)), _MOST_OFFERED)
+    return sorted({f"{scope}.{row['symbol']}" for row in rows})
 
 
 def listed(words: Iterable[str], last: str = "and") -> str:

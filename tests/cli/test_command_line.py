@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from lci_py.cli.command_line import ARGUMENT, COMPLETE_VARIABLE, MORE, parse
+from lci_py.cli.command_line import ARGUMENT, MORE, parse
 from lci_py.cli.main import main
 from lci_py.cli.options import COMMANDS
 from lci_py.errors import UsageError
@@ -105,15 +105,20 @@ def test_values() -> None:
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["-h"], ["search", "-h"], ["search", "q", "--help"], ["grep", "-ih"], ["--version"]]
+    "argv",
+    [
+        [],
+        ["-h"],
+        ["help", "grep"],
+        ["search", "-h"],
+        ["search", "q", "--help"],
+        ["grep", "-ih"],
+        ["-V"],
+        ["--complete", "1"],
+    ],
 )
 def test_what_is_about_the_program(argv: list[str]) -> None:
     assert parse(argv) is None
-
-
-def test_a_completion_is_asked_for_by_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(COMPLETE_VARIABLE, "complete_bash")
-    assert parse(["search", "q"]) is None
 
 
 @pytest.mark.parametrize(

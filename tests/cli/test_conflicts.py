@@ -304,11 +304,3 @@ def test_a_budget_cuts_definitions_and_says_so(run: Run, app: FakeApp) -> None:
     assert "cut to" not in run("search", "q", "--conflicts", "--max-tokens", "300").out  # text shows eight of them
     text = run("search", "q", "--conflicts", "--max-tokens", "110").out
     assert "cut to 110 tokens: 1 snippet and 97 definitions dropped\n" in text and len(text.encode()) <= 440
-
-
-def test_help(run: Run) -> None:
-    ran = run("conflicts", "--help")
-    assert ran.code == 0
-    for word in ("--relation", "--fail-on", "--sarif", "lci conflicts --relation overlap,duplicate"):
-        assert word in ran.out
-    assert json.dumps(ran.err) == '""'

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lci_py import app
 from lci_py.cli.main import main
-from tests.conftest import Ran
 
 FILES = ("net/src/runtime/mod.rs", "net/src/mod.rs", "app/[id]/page.rs", "app/i/page.rs", "runtime.rs")
 RUNTIME, MOD, PAGE, OTHER, TOP = FILES
@@ -141,8 +139,3 @@ def test_what_is_no_path(
     monkeypatch.chdir(root)
     assert main(["search", "target", *args]) == 2
     assert said in capsys.readouterr().err
-
-
-def test_the_shell_completes_languages(lci: Callable[..., Ran]) -> None:
-    ran = lci(_LCI_COMPLETE="complete_bash", COMP_WORDS="lci search --lang go", COMP_CWORD="3")
-    assert ran.out.split() == ["go", "golang"]

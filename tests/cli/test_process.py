@@ -20,23 +20,6 @@ from tests.conftest import PROJECT
 from tests.support.waiting import PATIENCE
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("lci search --mode b", ["bm25"]),
-        ("lci search --kind enum", ["enum", "enum_member"]),
-        ("lci sta", ["status", "stats"]),
-        ("lci def --refresh a", ["auto", "always"]),
-        ("lci hook un", ["uninstall"]),
-    ],
-)
-def test_completion(words: str, expected: list[str]) -> None:
-    position = str(len(words.split()) - 1)
-    env = {"_LCI_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": position}
-    ran = process(env=env)
-    assert (ran.returncode, ran.stdout.decode().split()) == (0, expected)
-
-
 @pytest.mark.parametrize("argv", [["q"], ["q", "--json"], ["q", "--jsonl"], ["q", "--paths"]])
 def test_a_reader_that_goes_away_is_no_error(argv: list[str]) -> None:
     read, write = os.pipe()
@@ -181,7 +164,7 @@ fake.open_engine = lambda root, model, **how: Session()
 fake.default_mode = lambda root: "dense"
 from lci_py.cli.main import main
 main({argv!r})
-heavy = ("typer", "click", "rich", "numpy", "pydantic", "faiss")
+heavy = ("numpy", "pydantic", "faiss", "prompt_toolkit", "pygments")
 print(*(name for name in heavy if name in sys.modules), file=sys.stderr)
 """
     code = check.format(argv=argv)

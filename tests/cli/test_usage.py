@@ -12,7 +12,7 @@ import lci_py
 from lci_py.cli.command_line import parse
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import FILTER_KEYS
-from lci_py.errors import EXIT_INTERRUPTED, DamagedIndexError, NoIndexError
+from lci_py.errors import EXIT_INTERRUPTED, NoIndexError
 from lci_py.types.search import SearchRequest
 from tests.cli.fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
 
@@ -252,16 +252,6 @@ def test_interrupt(run: Callable[..., Ran], app: FakeApp) -> None:
     assert run("search", "--batch", "-", stdin=b"q\n").code == EXIT_INTERRUPTED
 
 
-def test_the_slow_parser_ends_in_the_same_place(run: Callable[..., Ran], app: FakeApp) -> None:
-    # `+5` is a number only for typer, so these lines run through typer's commands.
-    assert run("search", "nothing", "-n", "+5").code == 1
-    assert app.requests[0].limit == 5
-    app.hook = raising(DamagedIndexError("x"))
-    assert run("search", "q", "-n", "+5", "--json").code == 3
-    app.hook = raising(KeyboardInterrupt())
-    assert run("search", "q", "-n", "+5").code == 130
-
-
 # --- def, index, status -----------------------------------------------------------------------------------------
 
 
@@ -364,13 +354,26 @@ def test_hook(run: Callable[..., Ran], app: FakeApp) -> None:
 
 def test_help_has_every_flag_and_worked_examples(run: Callable[..., Ran]) -> None:
     for command in COMMANDS.values():
-        ran = run(command.name, "--help")
-        assert ran.code == 0
-        words = ran.out.split()
+        whole, short = run(command.name, "--help", "--all"), run(command.name, "--help")
+        assert (whole.code, short.code, run("help", command.name)) == (0, 0, short)
+        words = whole.out.replace(",", " ").split()
         for flag in command.flags:
             assert set(flag.spellings) <= set(words), flag
-        assert "Examples:" in ran.out
-        assert command.examples[0][0] in ran.out
+            assert flag.spellings[0] in short.out
+        assert "Examples:" in whole.out and all(line in whole.out for line, _ in command.examples)
+        assert command.examples[0][0] in short.out
+        assert short.out.count("\n") <= 30, command.name
+        assert all(len(line) <= 80 for ran in (whole, short) for line in ran.out.partition("Examples:")[0].splitlines())
+
+
+def test_help_of_all_commands(run: Callable[..., Ran]) -> None:
+    ran = run("help")
+    assert ran == run("--help") == run("-h") and ran.code == 0
+    assert all(f"\n  {name} " in ran.out for name in COMMANDS)
+    assert run("help", "serch").err.startswith("lci: unknown command 'serch': did you mean 'search'?")
+    page = run("help", "--man").out
+    assert page.startswith(".TH LCI 1 ") and page.isascii()
+    assert all(f".SS lci {name}" in page for name in COMMANDS)
 
 
 def test_the_examples_of_the_help_parse() -> None:
@@ -382,7 +385,7 @@ def test_the_examples_of_the_help_parse() -> None:
 
 
 def test_version_and_no_arguments(run: Callable[..., Ran]) -> None:
-    assert run("--version") == Ran(0, f"lci {lci_py.__version__}\n", "")
+    assert run("--version") == run("-V") == Ran(0, f"lci {lci_py.__version__}\n", "")
     ran = run()
     assert (ran.code, ran.out) == (2, "")
-    assert "Usage" in ran.err
+    assert len(ran.err.splitlines()) == 8 and max(map(len, ran.err.splitlines())) <= 80

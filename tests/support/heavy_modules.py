@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-HEAVY = {"re2", "numpy", "faiss", "onnxruntime", "tokenizers", "bm25s", "tree_sitter", "rich", "typer"}
+HEAVY = {"re2", "numpy", "faiss", "onnxruntime", "tokenizers", "bm25s", "tree_sitter", "prompt_toolkit", "pygments"}
 #: What makes the model: the extra `training`.
 TRAINING_ONLY = {"torch", "scipy", "onnx"}
 

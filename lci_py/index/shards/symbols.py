@@ -260,6 +260,17 @@ class SymbolicIndex:
                         rows.append({"joined": found, "name": row["name"], "unit": row["unit"]})
         return rows
 
+    def names_from(self, start: str, limit: int) -> list[str]:
+        """The first `limit` names of symbols that begin with a text, in the order of their characters."""
+        found: set[str] = set()
+        for segment in self.segments:
+            sql = (
+                f"SELECT DISTINCT s.name FROM definitions s JOIN files f ON f.id = s.file "
+                f"WHERE {segment.live} AND s.name >= ? AND s.name < ? ORDER BY s.name LIMIT ?"
+            )
+            found.update(row[0] for row in segment.execute(sql, [start, f"{start}\U0010ffff", limit]))
+        return sorted(found)[:limit]
+
     def named(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of the symbols that words spell, in files that pass `there`.
 
