@@ -75,7 +75,7 @@ def _json(entry: Entry) -> dict[str, object]:
 
 
 def _is_installed() -> bool:
-    return find_spec("prompt_toolkit") is not None
+    return all(find_spec(name) is not None for name in ("prompt_toolkit", "pygments"))
 
 
 def _mode(given: str | None) -> str:

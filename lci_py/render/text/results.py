@@ -363,14 +363,14 @@ def _flat(text: str) -> str:
 
 
 def _found_by(r: Result) -> str:
-    """`0.83 dense +bm25 +symbolic`: the score, the view that contributes most to it, and the other views.
+    """`dense +bm25 +symbolic`: the view that contributes most to the score, and the other views.
 
-    A structural match is shown without its score, which is always 1.
+    With `--explain`, the score before them: alone it says nothing. That of a structural match is always 1.
     """
     if r.via is not None and not r.mode_score:
         return ""  # only the graph found it, no view
     also = "".join(f" +{view}" for view, _ in r.also_matched or ())
-    score = "" if r.mode_source == "symbolic" and r.mode_score == 1 else f"{r.mode_score:.2f} "
+    score = "" if r.explain is None or (r.mode_source, r.mode_score) == ("symbolic", 1) else f"{r.mode_score:.2f} "
     return f"{score}{r.mode_source}{also}"
 
 

@@ -167,7 +167,7 @@ def test_layers_of_multiview() -> None:
     second = make(id="id1", file="b.go", via=(("id0", "called_by"),))
     assert "imported by" not in shown(answer(first, second, mode="multiview"))
     lines = shown(answer(first, second, mode="multiview"), imports=True, width=100).splitlines()
-    assert lines[0].endswith("0.83 dense +bm25 +symbolic")
+    assert lines[0].endswith("  dense +bm25 +symbolic")
     assert "    callers: c0, c1, c2 (+6)" in lines
     assert "    imported by: main.go" in lines
     assert "    via called by crypto.encrypt (src/aes.go:9)" in lines
@@ -175,7 +175,7 @@ def test_layers_of_multiview() -> None:
 
 def test_a_block_is_shown_as_its_lines() -> None:
     text = shown(answer(make(kind="block", symbol=None, qualified_name=None, signature=None)), width=40)
-    assert text.splitlines()[0] == "src/aes.go:9  lines 9-11      0.83 dense"
+    assert text.splitlines()[0] == "src/aes.go:9  lines 9-11           dense"
 
 
 def test_the_footer_counts_what_matches_by_structure() -> None:
@@ -630,7 +630,7 @@ def test_a_name_without_room_beside_its_path_gets_a_line_of_its_own() -> None:
     found = make(file=LONG_FILE, line=69, kind="class", symbol=LONG_NAME.rpartition(".")[2], qualified_name=LONG_NAME)
     lines = shown(answer(found), width=80).splitlines()
     assert lines[0] == f"{LONG_FILE}:69"
-    assert lines[1].startswith(f"    class {LONG_NAME}  ") and lines[1].endswith("  0.83 dense")
+    assert lines[1].startswith(f"    class {LONG_NAME}  ") and lines[1].endswith("  dense")
     assert len(lines[1]) == 80
     assert shown(answer(found)).splitlines()[1].endswith(f" class {LONG_NAME}  dense")
 
@@ -641,9 +641,9 @@ def test_a_name_that_is_cut_keeps_its_last_two_parts() -> None:
     )
     assert shown(answer(found), width=56).splitlines()[0] == "app/models/concerns/a.rb:9  method …Two.Three.Four.find"
     assert shown(answer(found), width=48).splitlines()[0] == "app/models/concerns/a.rb:9  method …Four.find"
-    assert shown(answer(found), width=44).splitlines()[:2] == [
+    assert shown(answer(found), width=38).splitlines()[:2] == [
         "app/models/concerns/a.rb:9",
-        "    method One.Two.Three.Four.find  0.83",  # no part of a word
+        "    method One.Two.Three.Four.find",  # no part of a word
     ]
 
 
