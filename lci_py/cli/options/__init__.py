@@ -1,6 +1,6 @@
 """The commands and their flags, as data for the parser, for help and for completion.
 
-A query does without the tables of the other commands: each module here is imported when a command of its own is looked up.
+A query does without the tables of other commands: each module here is imported when a command of its own is looked up.
 """
 
 from __future__ import annotations
