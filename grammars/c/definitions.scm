@@ -22,16 +22,19 @@
 (type_definition
   type: (_ body: (_))
   declarator: [(type_identifier) @name (_ declarator: (type_identifier) @name)] @definition.type)
+; `uint8_t` and its like are types that the grammar knows.
 (type_definition
   declarator: [
     (type_identifier) @name
+    (primitive_type) @name
     (_ declarator: (type_identifier) @name)
     (_ declarator: (_ declarator: (type_identifier) @name))
     (function_declarator declarator: (parenthesized_declarator [
       (type_identifier) @name
       (_ declarator: (type_identifier) @name)]))
-    (_ declarator: (function_declarator
-      declarator: (parenthesized_declarator (_ declarator: (type_identifier) @name))))]) @definition.type
+    (_ declarator: (function_declarator declarator: (parenthesized_declarator [
+      (type_identifier) @name
+      (_ declarator: (type_identifier) @name)])))]) @definition.type
 ; typedef int (WINAPI *Name)(int), as error recovery leaves it.
 (type_definition type: (macro_type_specifier type: (type_descriptor type: (type_identifier) @name))) @definition.type
 
@@ -67,18 +70,31 @@
     (_ !declarator !parameters) @name
     (_ !parameters declarator: [(identifier) @name (_ declarator: (identifier) @name)])] @definition.variable)
 (declaration
-  . [type: (_) (_ ["static" "const" "volatile" "thread_local"])]
+  . [type: (_) (_ ["static" "const" "volatile" "thread_local" "__thread"])]
   declarator: [
     (identifier) @name
     (_ !parameters declarator: [
       (identifier) @name
-      (_ !parameters declarator: [(identifier) @name (_ !parameters declarator: (identifier) @name)])
+      (_ !parameters declarator: [
+        (identifier) @name
+        (_ !parameters declarator: [(identifier) @name (_ !parameters declarator: (identifier) @name)])
+        (_ declarator: (_ !parameters (_ declarator: (identifier) @name)) parameters: (_))])
       (_ declarator: (_ !parameters (_ declarator: [
         (identifier) @name
         (_ declarator: (identifier) @name)])) parameters: (_))])
     (_ declarator: (_ !parameters (_ declarator: [
       (identifier) @name
       (_ declarator: (identifier) @name)])) parameters: (_))]) @definition.variable
+
+; A variable that points to a function, which the grammar takes for a product (`T *(*f)(int);`) or a call
+; (`T (*f)(int) = g;`). In a function it is dropped like any other variable.
+(expression_statement [
+  (binary_expression operator: "*" right: (call_expression
+    function: (parenthesized_expression (pointer_expression argument: (identifier) @name))))
+  (call_expression function: (call_expression
+    arguments: (argument_list . (pointer_expression argument: (identifier) @name) .)))
+  (assignment_expression left: (call_expression function: (call_expression
+    arguments: (argument_list . (pointer_expression argument: (identifier) @name) .))))]) @definition.variable
 
 (comment) @comment
 ; A function whose body does not parse, such as one that an #if cuts in half.

@@ -110,12 +110,16 @@
 (type_definition
   type: (_ body: (_))
   declarator: [(type_identifier) @name (_ (type_identifier) @name)] @definition.type)
+; `uint8_t` and its like are types that the grammar knows.
 (type_definition
   declarator: [
     (type_identifier) @name
+    (primitive_type) @name
     (_ [
       (type_identifier) @name
-      (_ [(type_identifier) @name (_ (type_identifier) @name)])])]) @definition.type
+      (_ [
+        (type_identifier) @name
+        (_ [(type_identifier) @name (_ (type_identifier) @name)])])])]) @definition.type
 (alias_declaration name: (type_identifier) @name) @definition.type
 
 (preproc_def name: (identifier) @name) @definition.macro
@@ -131,7 +135,8 @@
     (_ !parameters [
       (field_identifier) @name
       (_ !parameters (field_identifier) @name)])
-    (_ declarator: (_ !parameters (_ (field_identifier) @name)) parameters: (_))]) @definition.field
+    (_ declarator: (_ !parameters (_ (field_identifier) @name)) parameters: (_))
+    (_ !parameters (_ declarator: (_ !parameters (_ (field_identifier) @name)) parameters: (_)))]) @definition.field
 
 ; Variables: `extern` ones are no definitions. What is inside a function is dropped by the extractor.
 (declaration
@@ -145,6 +150,7 @@
       (identifier) @name
       (_ !parameters declarator: [(identifier) @name (_ declarator: (identifier) @name)])
       (reference_declarator (identifier) @name)
+      (array_declarator declarator: (_ scope: (_) @parent name: (identifier) @name))
       (_ scope: (_) @parent name: [
         (identifier) @name
         (_ scope: (_) @parent name: (identifier) @name)])

@@ -7,6 +7,7 @@ language are compiled into a single tree-sitter query, which runs in C, once per
 from __future__ import annotations
 
 import re
+import sys
 import time
 import warnings
 from bisect import bisect_right
@@ -18,13 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import VISIBLE, Use, edited, entries, macro_text
 from lci_py.source.syntax.recover import Recovery
-from lci_py.source.syntax.repair import cost, errors, marked, repairs, suspects
+from lci_py.source.syntax.repair import cost, errors, marked, repairs, suspects, without_directives
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
 
@@ -36,9 +37,13 @@ _VISIBLE = re.compile(rb"[^\n]")
 #: How far the text after what is blanked counts.
 _LOOK_AHEAD = 200
 #: Bytes of a file that `detect` reads, for languages that its name does not tell apart.
-HEAD_BYTES = 8192
+HEAD_BYTES = 32_768
 #: A query gets this many times the bound: its timeout is in wall-clock time, and it cannot go on afterwards.
 _BUSY = 2
+#: Parts of a file that are parsed alone; what is beyond that number is parsed together.
+_MOST_APART = 500
+#: Bytes in errors, such as two heads of one function leave, for which the directives of C stay.
+_FEW = 10
 #: The share of its nodes that a tree keeps without what does not parse, or too much was left out.
 _KEPT = 0.7
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([A-Za-z_]+)[\d.]*")
@@ -72,40 +77,49 @@ def _of_bytes(text: str | None) -> re.Pattern[bytes] | None:
     return lazily(text.encode()) if text else None
 
 
+class Aside(NamedTuple):
+    """Ranges of bytes, in order, that are left out of the text of a file, and the tree of these alone."""
+
+    tree: Tree
+    ranges: Sequence[tuple[int, int]]
+
+    def has(self, start: int, end: int) -> bool:
+        """Whether some bytes are in one of the ranges."""
+        place = bisect_right(self.ranges, (start, sys.maxsize)) - 1
+        return place >= 0 and end <= self.ranges[place][1]
+
+
 class Parsed(NamedTuple):
     """A syntax tree, the text that was parsed, and the uses of macros that were replaced in that text.
 
-    `lost` has the byte ranges that were blanked because they do not parse beside the others; `apart` is the tree of
-    these alone.
+    `lost` has the byte ranges that were blanked because they do not parse beside the others. The trees of `apart` are
+    those of such lines, and of branches and macros of C that were blanked.
     """
 
     tree: Tree
     text: bytes
     uses: list[Use]
-    apart: Tree | None = None
+    apart: Sequence[Aside] = ()
     lost: Sequence[tuple[int, int]] = ()
 
     @property
     def has_errors(self) -> bool:
         """Whether the grammar cannot parse the whole file."""
-        return self.apart is not None or self.tree.root_node.has_error
+        return bool(self.apart) or self.tree.root_node.has_error
 
     @property
     def lost_lines(self) -> int:
         """The number of lines that do not parse."""
-        root = self.tree.root_node
         lines: set[int] = set()
-        for start, end in (*self.lost, *(errors(root) if root.has_error else ())):
+        trees = (self.tree, *(aside.tree for aside in self.apart if aside.ranges is not self.lost))
+        for start, end in (*self.lost, *(span for tree in trees for span in errors(tree.root_node))):
             first = self.text.count(b"\n", 0, start)
             lines.update(range(first, first + self.text.count(b"\n", start, max(start, end - 1)) + 1))
         return len(lines)
 
     def root_at(self, byte: int) -> Node:
         """The root of the tree that covers a byte."""
-        place = bisect_right(self.lost, (byte, len(self.text))) - 1
-        if self.apart is not None and place >= 0 and byte < self.lost[place][1]:
-            return self.apart.root_node
-        return self.tree.root_node
+        return next((one.tree for one in self.apart if one.has(byte, byte + 1)), self.tree).root_node
 
 
 @dataclass(frozen=True)
@@ -144,6 +158,7 @@ class LanguageSpec:
     macros: tuple[str, ...]
     divided: re.Pattern[bytes] | None
     unknown: re.Pattern[bytes] | None
+    misread: re.Pattern[bytes] | None
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -208,26 +223,80 @@ class LanguageSpec:
         if self.macros:
             text, uses = macro_text((*self.macros, *limits.macros)).rewritten(text)
         tree = self._tree(text, limits)
+        if self.misread and (edits := list(self._misread(text, tree.root_node))):
+            text = edited(text, edits)
+            tree = self._tree(text, limits)
         if not tree.root_node.has_error or not (found := errors(tree.root_node)):
             return Parsed(tree, text, uses)
-        if self.macros or self.divided or self.unknown:
-            text, tree = self._better(text, tree, found, limits)
-        return self._recovered(Parsed(tree, text, uses), limits)
+        first = Parsed(tree, text, uses)
+        better = self._better(first, found, limits) if self.macros or self.divided or self.unknown else first
+        return self._recovered(better, limits)
 
-    def _better(self, text: bytes, tree: Tree, found: list[tuple[int, int]], limits: Limits) -> tuple[bytes, Tree]:
-        """The text with fewer bytes in errors: the given one, or that of a second attempt."""
+    def _misread(self, text: bytes, root: Node) -> Iterator[tuple[int, bytes]]:
+        """Blanks for what makes the grammar take a keyword for a name."""
+        assert self.misread is not None
+        for match in self.misread.finditer(text):
+            if root.descendant_for_byte_range(*match.span("keyword")).type == "identifier":  # type: ignore[union-attr]
+                yield match.start("cause"), VISIBLE.sub(b" ", match["cause"])
+
+    def _better(self, parsed: Parsed, found: list[tuple[int, int]], limits: Limits) -> Parsed:
+        """The text with the fewest bytes in errors: the given one, or that of another attempt.
+
+        If repairs of C leave errors, all directives are taken out. The branches left out are read apart.
+        """
+        text = parsed.text
         if self.divided:
             edits = [(match.end() - 1, b";") for match in self.divided.finditer(text)]
         elif self.unknown:
             edits = [(match.start(), _overwritten(match)) for match in self.unknown.finditer(text)]
         else:
             edits = repairs(text, found)
-        if edits:
-            other = edited(text, edits)
-            again = self._tree(other, limits, marked(tree.copy(), text, edits))
-            if cost(errors(again.root_node)) < cost(found):
-                return other, again
-        return text, tree
+        best = self._edited(parsed, edits, limits)
+        if not self.macros:
+            return best
+        others = (
+            [[(start, start + len(blank))] for start, blank in edits if b"\n" in blank] if best is not parsed else []
+        )
+        if (left := cost(errors(best.tree.root_node))) > _FEW:
+            edits, branches = without_directives(text)
+            flat = self._edited(parsed, edits, limits)
+            if flat is not parsed:
+                flat = self._edited(flat, repairs(flat.text, errors(flat.tree.root_node)), limits)
+            if cost(errors(flat.tree.root_node)) < left:
+                best, others = flat, branches
+        return best._replace(apart=self._asides(text, others, limits))
+
+    def _asides(self, text: bytes, groups: Sequence[Sequence[tuple[int, int]]], limits: Limits) -> list[Aside]:
+        """Some ranges of a text as files of their own, those of a group as one."""
+        from tree_sitter import Point, Range
+
+        breaks = [match.end() for match in re.finditer(b"\n", text)]
+
+        def point(byte: int) -> Point:
+            row = bisect_right(breaks, byte)
+            return Point(row, byte - (breaks[row - 1] if row else 0))
+
+        together: list[tuple[int, int]] = []
+        for start, end in sorted(span for ranges in groups[_MOST_APART:] for span in ranges):
+            if not together or together[-1][1] <= start:
+                together.append((start, end))
+        found = []
+        try:
+            for ranges in (*groups[:_MOST_APART], *([together] if together else [])):
+                self.parser.included_ranges = [Range(point(start), point(end), start, end) for start, end in ranges]
+                found.append(Aside(self._tree(text, limits), ranges))
+        finally:
+            self.parser.included_ranges = []
+        return found
+
+    def _edited(self, parsed: Parsed, edits: list[tuple[int, bytes]], limits: Limits) -> Parsed:
+        """A text with other words, if it then has fewer bytes in errors than before."""
+        if not edits:
+            return parsed
+        text = edited(parsed.text, edits)
+        tree = self._tree(text, limits, marked(parsed.tree.copy(), parsed.text, edits))
+        fewer = cost(errors(tree.root_node)) < cost(errors(parsed.tree.root_node))
+        return parsed._replace(tree=tree, text=text) if fewer else parsed
 
     def _recovered(self, parsed: Parsed, limits: Limits) -> Parsed:
         """The text without the parts that do not parse, if it then has fewer bytes in errors than before."""
@@ -245,10 +314,10 @@ class LanguageSpec:
         most = _KEPT * parsed.tree.root_node.descendant_count
         if cost(errors(tree.root_node)) + recovery.size >= before or tree.root_node.descendant_count < most:
             return parsed
-        lost, at = bytearray(VISIBLE.sub(b" ", parsed.text)), recovery.ranges
-        for start, end in at:
-            lost[start:end] = parsed.text[start:end]
-        return Parsed(tree, text, parsed.uses, self._tree(bytes(lost), limits), at)
+        lost = recovery.ranges
+        return parsed._replace(
+            tree=tree, text=text, apart=[*parsed.apart, *self._asides(parsed.text, [lost], limits)], lost=lost
+        )
 
     def _tree(self, text: bytes, limits: Limits, before: Tree | None = None) -> Tree:
         """The tree of a text; `before` is one of nearly the same text, which saves time."""
@@ -271,13 +340,10 @@ class LanguageSpec:
     def matches_of(self, parsed: Parsed, limits: Limits) -> Matches:
         """The matches of the combined query in a tree, and in that of the lines that did not parse beside them."""
         found = self.matches(parsed.tree.root_node, limits)
-        if parsed.apart is not None:
-            starts = [start for start, _ in parsed.lost]
-            for match in self.matches(parsed.apart.root_node, limits):
-                first, last = _span(match[1])
-                place = bisect_right(starts, first) - 1
-                if place >= 0 and last <= parsed.lost[place][1]:
-                    found.append(match)
+        if parsed.apart:
+            for aside in parsed.apart:
+                matches = self.matches(aside.tree.root_node, limits)
+                found += [match for match in matches if aside.has(*_span(match[1]))]
             found.sort(key=lambda match: _span(match[1])[0])
         return found
 
@@ -371,6 +437,7 @@ def _spec(folder: Path) -> LanguageSpec:
         macros=entries(data.get("macros", {})),
         divided=_of_bytes(data.get("divided")),
         unknown=_of_bytes(data.get("unknown")),
+        misread=_of_bytes(data.get("misread")),
     )
 
 

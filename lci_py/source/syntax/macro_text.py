@@ -215,7 +215,7 @@ def _elses(source: bytes) -> Iterator[tuple[int, bytes]]:
         for directive in _DIRECTIVE.finditer(source, match.end(1), match.end(1) + _READ):
             word = directive.group(2)
             depth += word.startswith(b"if") - (word == b"endif")
-            if depth == (word != b"endif") and not word.startswith(b"if"):
+            if depth == (word != b"endif") and word.startswith((b"el", b"endif")):
                 found.append(directive.span(1))
             if depth > _DEEPEST:
                 break

@@ -3,8 +3,8 @@
 These become blanks, of the same length, so that offsets and lines stay:
 
 - words that look like attributes, near an error: `__word` and `WORD`, with arguments or without, and empty or attribute
-macros of the file, where a declaration has a word too many (`WORD int f(`, `int WORD f(`, `f(void) WORD {`);
-- macros that stand alone on a line at the margin, near an error;
+  macros of the file, where a declaration has a word too many (`WORD int f(`, `int WORD f(`, `f(void) WORD {`);
+- macros that stand alone on a line, near an error: indented ones without small letters in their names;
 - the directives of a conditional that cuts a statement or a block in half, with its later branches;
 - the directives that an error consists of, such as those in the braces of an array.
 
@@ -53,11 +53,15 @@ _TAGS = frozenset((b"struct", b"union", b"enum", b"goto", b"return", b"case", b"
 _NO_LINE = lazily(rb"[ \t]*[#*/]")  # a directive, or a comment
 _QUALIFIERS = frozenset(b"const volatile static extern inline register typedef auto".split())
 _BEFORE = lazily(rb"(\w*)\s*\Z")
-_AFTER = lazily(rb"\s*(\w+|\*+|.)?\s*(\w|\*)?", re.DOTALL)
-_ALONE = lazily(rb"\n([A-Za-z_]\w*" + _ARGUMENTS + rb")[ \t\r]*(?=\n\s*(\{?))")
+_AFTER = lazily(rb"\s*(\w+|\*+|.)?\s*(\w|\*|\(\s*\*)?", re.DOTALL)
+_ALONE = lazily(
+    rb"\n([A-Za-z_]\w*" + _ARGUMENTS + rb"|[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]+(?:" + _ARGUMENTS + rb")?)"
+    rb"[ \t\r]*(?=(?://[^\n]*)?\n\s*(\{?))"
+)
 _DIRECTIVE = lazily(
     rb"\n[ \t]*#[ \t]*(if|ifdef|ifndef|elif|elifdef|elifndef|else|endif)\b((?:/\*.*?\*/|\\\r?\n|[^\n])*)", re.DOTALL
 )
+_DEFINE = lazily(rb"^[ \t]*#[ \t]*define\b(?:/\*.*?\*/|\\\r?\n|[^\n])*\n?", re.DOTALL | re.MULTILINE)
 _BRACKETS = lazily(rb"[(){}]|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n]){1,4}'|//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _NO_CODE = lazily(rb"/\*.*?(?:\*/|\Z)|//[^\n]*|\n[ \t]*#(?:\\\r?\n|[^\n])*", re.DOTALL)
 #: A function's head at the margin, with its brace or without.
@@ -66,8 +70,37 @@ _ELSE = lazily(rb"\s*(?:\}\s*)?else\b")
 _STATEMENT_END = lazily(rb"[;{}:]|\A")
 
 
+def without_directives(text: bytes) -> tuple[list[Edit], list[list[tuple[int, int]]]]:
+    """Edits that leave no `#define`, and of each conditional its first branch (after `#if 0`, the second).
+
+    Returns:
+        Blanks, and what can be read apart: all definitions of macros together, and each other branch.
+    """
+    macros = [(match.start(), match.end()) for match in _DEFINE.finditer(text)]
+    edits = [_blank(text, *span) for span in macros]
+    others = [macros] if macros else []
+    open_: list[_Open] = []
+    for match in _DIRECTIVE.finditer(b"\n" + text):
+        start, end, word = match.start(), match.end() - 1, match.group(1)
+        edits.append(_blank(text, start, end))
+        if word.startswith(b"if"):
+            wanted = 1 if (word, match.group(2).strip()) == (b"if", b"0") else 0
+            inside = bool(open_) and (open_[-1].inside or open_[-1].number != open_[-1].wanted)
+            open_.append(_Open(wanted, 0, end, inside))
+        elif open_:
+            one = open_.pop()
+            if one.number != one.wanted and not one.inside:
+                edits.append(_blank(text, one.body, start))
+                others.append([(one.body, start)])
+            if word != b"endif":
+                open_.append(one._replace(number=one.number + 1, body=end))
+    return edits, others
+
+
 def errors(root: Node) -> list[tuple[int, int]]:
     """The byte ranges of a tree's errors, without those that are no more than a mark."""
+    if root.type == "ERROR":
+        return [(root.start_byte, root.end_byte)]
     found, pending = [], [root] if root.has_error else []
     while pending:
         for child in pending.pop().children:
@@ -144,7 +177,7 @@ def _regions(text: bytes, found: list[tuple[int, int]]) -> Iterator[tuple[int, i
     for start, end in found:
         low = max(done, start - _AROUND)
         begin = max(low, *(text.rfind(mark, low, start) for mark in (b"\n}", b";\n", b"\n\n")))
-        stop = text.find(b"\n", max(start + _AROUND // 2, min(end, start + _AROUND)))
+        stop = text.find(b"\n", max(start + _AROUND // 2, end))
         stop = len(text) if stop < 0 else stop
         if stop > done:
             yield max(begin, done), stop
@@ -156,7 +189,8 @@ def _attributes(text: bytes, start: int, end: int, own: set[bytes]) -> Iterator[
     for match in _WORD.finditer(text, start, end):
         word = match.group(1)
         looks = word in own or (_LOOKS.fullmatch(word) is not None and not _KNOWN.match(word))
-        if not looks or _NO_LINE.match(text, text.rfind(b"\n", 0, match.start()) + 1):
+        line = text.rfind(b"\n", 0, match.start()) + 1
+        if not looks or _NO_LINE.match(text, line) or _goes_on(text, line):
             continue
         if done < 0 or text[done : match.start()].strip():  # several in a row stand where the first does
             before = _BEFORE.search(text, max(start, match.start() - 80), match.start())
@@ -179,6 +213,8 @@ def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arg
     if after[:1].isalpha() or after[:1] == b"_":
         if after in _TYPES:
             return True
+        if mark == b")" and _LOOKS.fullmatch(after):
+            return True  # the first of several
         return mark == b"*" or bool(before and before not in _QUALIFIERS) or bool(then)
     if after[:1] == b"*":
         return has_arguments or bool(before and before not in _QUALIFIERS)
@@ -186,11 +222,21 @@ def _is_attribute(before: bytes, mark: bytes, after: bytes, then: bytes, has_arg
 
 
 def _alone(text: bytes, start: int, end: int) -> Iterator[Edit]:
+    done = 0
     for match in _ALONE.finditer(text, max(0, start - 1), end):
-        if not match.group(2) and _STATEMENT_END.search(
-            text[max(0, match.start() - 200) : match.start()].rstrip()[-1:]
+        before = text[max(done, match.start() - 400) : match.start()]
+        if (
+            not match.group(2)
+            and not _goes_on(text, match.start(1))
+            and _STATEMENT_END.search(_NO_CODE.sub(b"", before).rstrip()[-1:])
         ):
             yield _blank(text, match.start(1), match.end(1))
+            done = match.end()
+
+
+def _goes_on(text: bytes, line: int) -> bool:
+    """Whether the line that starts at a byte belongs to a macro's text."""
+    return text[max(0, line - 3) : line].rstrip(b"\r\n")[-1:] == b"\\"
 
 
 class _Branch(NamedTuple):
@@ -198,6 +244,15 @@ class _Branch(NamedTuple):
     body: int
     word: bytes
     condition: bytes
+
+
+class _Open(NamedTuple):
+    """A conditional that has not ended: the branch of it that is kept, its latest one, and where that begins."""
+
+    wanted: int
+    number: int
+    body: int
+    inside: bool  # of a branch that is left out
 
 
 def _conditionals(text: bytes, found: list[tuple[int, int]]) -> Iterator[Edit]:
@@ -221,7 +276,9 @@ def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterato
     pairs = list(pairwise(branches))
     texts = [_NO_CODE.sub(b"", b"\n" + text[one.body : other.start]).rstrip() for one, other in pairs]
     directives = [_blank(text, one.start, one.body) for one in branches]
-    if all(map(_balanced, texts)) and not (in_error and len(texts) > 1 and not all(map(_complete, texts))):
+    cuts = in_error and not all(map(_complete, texts))
+    balanced = all(map(_balanced, texts))
+    if balanced and not cuts:
         if in_error and any(part.endswith(b",") or _ELSE.match(part) for part in texts):
             yield from directives
         return
@@ -229,6 +286,8 @@ def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterato
         return  # several heads of one function: each is found
     first = branches[0]
     kept = 1 if (first.word, first.condition) in ((b"if", b"0"), (b"ifdef", b"__cplusplus")) else 0
+    if balanced and len(texts) == 1:
+        kept = -1  # an attribute between two halves of a declaration
     yield from directives
     for number, (one, other) in enumerate(pairs):
         if number != kept:

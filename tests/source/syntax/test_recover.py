@@ -130,6 +130,18 @@ def test_offsets_and_lines_stay(lines: list[bytes]) -> None:
         at += len(line)
 
 
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        (b"@A(x)\n@B\nopen class C {\n  fun f() {}\n}\n\n@A\nclass D\n", ["C", "C.f", "D"]),
+        (b"@A\nconst val X = 1\n\n@A // why\nconst val Y = 2\n", ["X", "Y"]),
+        (b"class C {\n  fun f(a: Int, suspend: (Int) -> Int): Int {\n    if (suspend(a)) return 1\n    return 2\n  }\n}\n\nclass D\n", ["C", "C.f", "D"]),
+    ],
+)  # fmt: skip
+def test_keywords_that_the_grammar_of_kotlin_takes_for_names(source: bytes, wanted: list[str]) -> None:
+    assert [symbol.qualified_name for symbol in extract("a.kt", source, "kotlin").symbols] == wanted
+
+
 def test_a_name_that_begins_like_an_operator_of_kotlin_is_a_name() -> None:
     lines = b"".join(
         b'    val in%d = open%d()\n    check(read(in%d, 5)).isEqualTo("A")\n    in%d.close()\n' % (n, n, n, n)

@@ -73,6 +73,56 @@ def test_the_better_tree_is_kept() -> None:
     assert parsed.text == source
 
 
+def test_an_attribute_in_a_conditional_between_the_halves_of_a_head() -> None:
+    after = "".join(f"inline auto after_{i}(int a) -> int {{\n  return a + {i};\n}}\n" for i in range(9))
+    source = (
+        'namespace lib {\ntemplate <typename T>\n#if CLANG_VERSION >= 307\n__attribute__((no_sanitize("x")))\n#endif\n'
+        f"inline auto odd(T it) -> T {{\n  return it;\n}}\n{after}}}\n"
+    )
+    expected = [(f"after_{i}", 9 + 3 * i, 11 + 3 * i) for i in range(9)]
+    assert functions(source, "cpp") == [("odd", 6, 8), *expected]
+
+
+def test_branches_and_macros_are_read_apart() -> None:
+    """A file of which no branch of a conditional parses beside the other: each branch is read alone."""
+    body = "".join(f"int part_{i}(int a)\n{{\n\treturn g(a, {i}) + g(a, {i + 1});\n}}\n" for i in range(40))
+    source = (
+        "int first(int a)\n{\n\tif (a) {\n#ifdef A\n\t\tg();\n\t} else if (b) {\n#define ONE(x) f(x)\n\t\tfor (;;) {\n#elif B\n"
+        f"{body}#else\n\t}}}}\n#define TWO 2\n#endif\n\t}}\n}}\nint last(int a)\n{{\n\treturn a;\n}}\n"
+    )
+    one = extract("a.c", source.encode(), "c")
+    names = [symbol.name for symbol in one.symbols]
+    assert [name for name in ("ONE", "TWO", "last", *(f"part_{i}" for i in range(40))) if name not in names] == []
+    lines = source.split("\n")
+    assert all(symbol.name in lines[symbol.line - 1] for symbol in one.symbols)
+    assert {("g", 12), ("g", 16)} <= {(call.name, call.line) for call in one.calls}
+    assert one.lost_lines < 20
+
+
+def test_macros_alone_on_indented_lines() -> None:
+    source = (
+        "class A {\n public:\n  A();\n  FORBID_OP(A, &&)\n  FORBID_OP(A, ==) // none\n  FORBID_OP(A, |)\n\n"
+        "  int size() const { return n; }\n  int n;\n};\n#define EACH(x) \\\n  FORBID_OP(x, ==)\n"
+    )
+    one = extract("a.hpp", source.encode(), "cpp")
+    assert [(s.kind, s.name, s.line) for s in one.symbols if s.name != "A"] == [
+        ("method", "size", 8), ("field", "n", 9), ("macro", "EACH", 11)
+    ]  # fmt: skip
+
+
+def test_variables_and_types_that_the_grammar_takes_for_something_else() -> None:
+    source = (
+        "API int (*one)(int a) ATTR ATTR_2(3, 4);\nthing *(*two)(int a);\ntime_type (*three)(void) = NULL;\n"
+        "static char **four[] = { 0 };\n__thread int five = 0;\ntypedef long long ssize_t;\n"
+        "typedef void *(callback)(int a);\nvoid *(*six)(int a) = g;\n"
+    )
+    one = extract("a.c", source.encode(), "c")
+    assert [(s.kind, s.name) for s in one.symbols] == [
+        ("variable", "one"), ("variable", "two"), ("variable", "three"), ("variable", "four"), ("variable", "five"),
+        ("type", "ssize_t"), ("type", "callback"), ("variable", "six"),
+    ]  # fmt: skip
+
+
 def test_lines_and_length_stay() -> None:
     source = b"#if A\r\nif (x) {\r\n#else\r\n{\r\n#endif\r\nFOO_BAR int x\r\n}\r\n"
     edits = repairs(source, [(0, len(source))])
