@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _VENDORED = lazily(
     r"(?:^|/)(?:vendor\w*|_vendor|third[-_]?party|3rd[-_]?party|node_modules|bower_components|external|externals|extern"
-    r"|deps|site-packages|contrib/[^/]+/src)/",
+    r"|deps|site-packages|contrib/[^/]+/src|pods|carthage|[^/]+\.(?:xc)?framework|zlib|bzip2|libpng|googletest|jemalloc)/",
     re.IGNORECASE,
 )
 _HEAD_LINES = 20

@@ -21,6 +21,7 @@ from lci_py.index.shards.stated_values import (
 from lci_py.source.stated_values.file_roles import documented_folder, is_documentation, is_elsewhere, is_template
 from lci_py.source.stated_values.names import is_capital, is_flag, is_secret, is_specific
 from lci_py.source.stated_values.values import agree, read, word
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Places that one entry names at most, of each value.
 _MAX_PLACES = 3
+#: A type whose constants a document may be about; in another one, a name may stand for anything.
+_OF_SETTINGS = lazily(r"conf|setting|option|const|param|limit|env")
 _NAMED_KINDS = frozenset(("constant", "variable", "field", "property", "enum_member", "macro"))
 
 
@@ -56,9 +59,10 @@ def _passed_over(row: StatedValue) -> bool:
         return True
     if row.how != "code":
         return False
-    in_table = "default" in row.qualified_name.rpartition(".")[0].lower()
+    owner = row.qualified_name.rpartition(".")[0].lower()
+    is_setting = "default" in owner or (is_capital(row.name) and (not owner or _OF_SETTINGS.search(owner)))
     # What a build sets, a `#define` does not tell.
-    return is_documentation(row.file) or row.kind == "macro" or not (in_table or is_capital(row.name))
+    return is_documentation(row.file) or row.kind == "macro" or not is_setting
 
 
 def _alike(rows: Iterable[StatedValue]) -> list[list[StatedValue]]:

@@ -37,6 +37,8 @@ _RELEASE = lazily(
     rf"(?m)^(?:#{{1,3}}\s*|={{2,3}}\s*)?\[?(?:[Vv]ersion\s+|[Rr]elease\s+|[\w-]+\s+)?{_V}\]?(?=[\s:(\]–-]|$)[^\n]{{0,60}}"
 )
 _HEADED = lazily(r"#|=|.*\d{4}|.*\n[=\-~^]{3}")
+#: Of a document: headings, which may be about a feature, and blocks of code.
+_ASIDE = lazily(r"(?ms)^#{1,6} [^\n]*$|^ *(```+|~~~+).*?^ *\1")
 _LINK = lazily(r"\[([^\]\n]*)\]\([^)\n]*\)")
 _UNRELEASED = lazily(r"(?i)unreleased|in development|not released|tbd|xx|upcoming|\bdev\b|\?\?")
 
@@ -110,7 +112,7 @@ def stated(path: str, text: str) -> Iterator[Statement]:
     if _CHANGELOG.match(base):
         yield from _releases(path, text)
     elif _README.match(base):
-        text = _LINK.sub(r"\1", text)
+        text = _ASIDE.sub(lambda aside: re.sub(r"[^\n]", " ", aside[0]), _LINK.sub(r"\1", text))
         for language, patterns in _languages().items():
             for pattern in patterns:
                 yield from _matches(pattern, language, "said", path, text)
@@ -170,14 +172,19 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
         members[path.rpartition("/")[0]].add(name)
     for path, text in texts.items():
         folder = path.rpartition("/")[0]
-        for one in stated(path, text):
-            if one.subject == "version" and one.how == "own" and not one.value.startswith("0.0"):
+        found_here = list(stated(path, text))
+        # What has no version of its own, only sets tools up.
+        is_published = not any(one.how == "own" and one.value.startswith("0.0") for one in found_here)
+        for one in found_here:
+            if one.subject == "version" and one.how == "own" and is_published:
                 for place, name in _projects_of(path, names.get(path, ""), members):
                     projects[place, name].append(one)
             elif one.how == "listed" and one.file.endswith((".yml", ".yaml")):
                 folders[path.partition(".github")[0].rstrip("/") if ".github" in path else folder].append(one)
-            elif one.how != "own":
-                folders[_DOCUMENTS.sub("", f"{folder}/x").strip("/") if _DOCUMENTS.search(path) else folder].append(one)
+            elif one.how == "said" and _DOCUMENTS.search(path):
+                folders[_DOCUMENTS.sub("", f"{folder}/x").strip("/")].append(one)
+            elif one.how != "own" and is_published:
+                folders[folder].append(one)
     found: list[_Found] = []
     for (folder, name), rows in sorted(projects.items()):
         newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []

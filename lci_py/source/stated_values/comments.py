@@ -84,7 +84,7 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
             known = _of_type(language, lines, symbols, members.get(number, ()))
         if known:
             yield from _entries(number, symbol, comment, known)
-        elif symbol.kind in VALUED_KINDS and (said := _value_in(comment, symbol.name)):
+        elif _has_default(language, symbols, symbol) and (said := _value_in(comment, symbol.name)):
             value = code_value(language, symbol.kind, symbol.name, symbol.signature)
             given = [(value, symbol.line)] if value else []
             if not value and symbol.kind in ("field", "property"):
@@ -95,6 +95,14 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaul
                 and sum(joined(one.name) == joined(symbol.name) and bool(one.doc) for one in symbols) < 2
             ):
                 yield from _pair(number, symbol.qualified_name, said, given[0])
+
+
+def _has_default(language: str, symbols: Sequence[Symbol], symbol: Symbol) -> bool:
+    """Whether the value of a definition may be a default. An object may be passed to a library."""
+    if symbol.kind == "property" and has_rule(language, "taken_apart") and "=" not in symbol.signature:
+        own = symbols[symbol.parent] if symbol.parent >= 0 else None
+        return own is None or own.kind in TYPE_KINDS or "default" in own.name.lower()
+    return symbol.kind in VALUED_KINDS
 
 
 def _telling(source: bytes) -> list[int]:

@@ -256,17 +256,19 @@ _MEMBER = lazily(r"['\"]?\s*:\s*")
 _TYPE = lazily(r"(?:readonly )?(?:number|string|boolean|any|unknown|object|never|[A-Z]\w*(?=\s*(?:$|[|<\[&])))")
 _DEFINE = lazily(r"#\s*define\s+(?=\S)")
 _BLANK = lazily(r"\s+")
+_NAME = lazily(r'"[A-Z][A-Z0-9]*_[A-Z0-9_]+"$')
 
 
 def code_value(language: str, kind: str, name: str, signature: str) -> str:
     """The value of a constant, variable, field or macro in normal form.
 
     Returns:
-        "" if it has none (`int x;`, `x = None`), or only its own name (as the names of events do); `COMPUTED` if the
-            value is not a literal.
+        "" if it has none (`int x;`, `x = None`), or only a name: its own, as events do, or that of a setting, as in
+            `#define HINT "AUDIO_HINT"`; `COMPUTED` if the value is not a literal.
     """
     value = _value(language, kind, name, signature)
-    return "" if value[:1] == '"' and joined(value[1:-1].replace("-", "")) == joined(name) else value
+    is_name = value[:1] == '"' and (joined(value[1:-1].replace("-", "")) == joined(name) or _NAME.match(value))
+    return "" if is_name else value
 
 
 def _value(language: str, kind: str, name: str, signature: str) -> str:

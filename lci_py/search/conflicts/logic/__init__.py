@@ -85,7 +85,7 @@ def witness(one: str | None, other: str | None, language: str) -> str:
     mine, theirs = _read(one or "", language).affirmed, _read(other or "", language).affirmed
     names = mine.variables | theirs.variables
     facts = _facts(names & _fact_names(language), language)
-    usual = [fact for fact in dialect.usual if names.issuperset(variables(fact))]
+    usual = [fact for fact in dialect.usual if not names.isdisjoint(variables(fact))]
     try:
         found = model([mine, theirs, Problem(usual)], facts) or model([mine, theirs], facts)
     except OutOfBudgetError:

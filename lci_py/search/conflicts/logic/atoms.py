@@ -60,7 +60,7 @@ _NEVER = Operand("0")
 _ATTEMPT = lazily(r"(?:try|begin)(?: else)?|((?:except|catch|rescue)\b.*)", re.DOTALL)
 _ATTEMPTS = frozenset({"try", "begin", "except", "catch", "rescue"})  # the words that these begin with
 #: Values to prefer in examples, where any will do.
-_COMMON = ("linux", "windows", "x86_64", "amd64", "gcc", "gc")
+_COMMON = ("linux", "windows", "android", "illumos", "wasip1", "x86_64", "amd64", "gcc", "gc")
 #: The value of a boolean variable that is true.
 ON = 1
 # A variable that is named by a text in a condition has `Values`; no such text begins with a blank. The name of a
