@@ -52,8 +52,7 @@ class Site(NamedTuple):
     arity: int = -1  # as in `types.source.Symbol`
     broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
-    scope: str = ""  # replaces the file where variants of one scope lie in several files
-    meant: str | None = None  # `build_tag` without the flags that variables hold, as it is compared
+    scope: str = ""  # what stands for the file, where variants of one scope lie in several files
     inferred: str | None = None  # the platform that its path suggests, or the build files
 
     @property
@@ -67,16 +66,11 @@ class Site(NamedTuple):
         return GROUPS.get(self.kind, "")
 
     @property
-    def condition(self) -> str | None:
-        """The condition to compare and evaluate."""
-        return self.build_tag if self.meant is None else self.meant
-
-    @property
     def placed(self) -> str | None:
         """The condition, joined with what the path suggests."""
         if self.inferred is None:
-            return self.condition
-        return join([self.condition or "", _WORD.sub(r"path(\g<0>)", self.inferred)])
+            return self.build_tag
+        return join([self.build_tag or "", _WORD.sub(r"path(\g<0>)", self.inferred)])
 
 
 #: The kinds that can define one thing twice. A namespace is reopened; an enum's member is found through its enum.
@@ -234,7 +228,7 @@ def passed_over(site: Site) -> bool:
     """Whether a site cannot be a second definition of anything, and is ignored."""
     if site.kind not in GROUPS or site.name in _NO_NAMES or not _PARTS.isdisjoint(site.traits):
         return True
-    if site.build_tag is not None and not _counts(site.condition or "", site.language):
+    if site.build_tag is not None and not _counts(site.build_tag or "", site.language):
         return True
     return _matches(site.rules.exempt, site)
 
@@ -266,7 +260,7 @@ def _pair(one: Site, other: Site) -> str | None:
     """The relation of two sites, the earlier first; None if they define different things, or that cannot be decided."""
     language, rules = one.language, one.rules
     macro_kinds = (one.kind == "macro") + (other.kind == "macro")
-    both = logic.together(one.condition, other.condition, language)
+    both = logic.together(one.build_tag, other.build_tag, language)
     by_path = one.path_tag != other.path_tag
     assigned = _is_assigned(one) and _is_assigned(other)
     if assigned and rules.second == "replaces" and not (by_path or (_chosen(one) and _chosen(other))):
@@ -300,7 +294,7 @@ def _pair(one: Site, other: Site) -> str | None:
         return _sequence(one, other) if one.file == other.file else None
     if not _one_program(one, other):
         return None
-    return _grave_unless(logic.alternatives(one.condition, other.condition, language))
+    return _grave_unless(logic.alternatives(one.build_tag, other.build_tag, language))
 
 
 def _grave_unless(saved: bool | None) -> str:
@@ -328,14 +322,14 @@ def _sequence(one: Site, other: Site) -> str | None:
     language, rules = one.language, one.rules
     if one.group in rules.reopened or rules.clauses:
         return None  # added to, or further clauses of one function
-    narrower = logic.implies(other.condition, one.condition, language)
+    narrower = logic.implies(other.build_tag, one.build_tag, language)
     if narrower:
         # The later one counts where its condition holds, the earlier one elsewhere.
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
     if "kept" in one.traits or _deliberate(one) or one.broken or "decorated" in one.traits | other.traits:
         return None
     return (
-        UNDECIDED if narrower is None else _grave_unless(logic.alternatives(one.condition, other.condition, language))
+        UNDECIDED if narrower is None else _grave_unless(logic.alternatives(one.build_tag, other.build_tag, language))
     )
 
 
@@ -477,7 +471,7 @@ def _chosen(site: Site) -> bool:
     """Whether the platform, and not a computation at run time, decides a variable's value."""
     if site.rules.run_time or site.build_tag is None:
         return False
-    return site.kind == "constant" or bool(_ENVIRONMENT.search(site.condition or "")) or bool(_run_time(site.build_tag))
+    return site.kind == "constant" or bool(_ENVIRONMENT.search(site.build_tag or "")) or bool(_run_time(site.build_tag))
 
 
 @lru_cache(maxsize=4096)
@@ -500,7 +494,7 @@ def _guards(site: Site) -> bool:
 def _apart(one: Site, other: Site) -> bool:
     """Whether sites in two files can coexist: no program has both, or one is weak and gives way."""
     weak = ("weak" in one.traits) != ("weak" in other.traits)
-    return weak or logic.together(one.condition, other.condition, one.language) is False or _placed_apart(one, other)
+    return weak or logic.together(one.build_tag, other.build_tag, one.language) is False or _placed_apart(one, other)
 
 
 def _placed_apart(one: Site, other: Site) -> bool:
@@ -517,7 +511,7 @@ def _placed_apart(one: Site, other: Site) -> bool:
 def _told_by_path(sites: Sequence[Site]) -> bool:
     """Whether some of these definitions can only be told apart by what their paths suggest."""
     return any(
-        _placed_apart(one, other) and logic.together(one.condition, other.condition, one.language) is not False
+        _placed_apart(one, other) and logic.together(one.build_tag, other.build_tag, one.language) is not False
         for one, other in combinations(sites, 2)
     )
 

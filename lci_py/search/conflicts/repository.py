@@ -146,8 +146,8 @@ def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:
     """A situation in which two overlapping definitions both exist, in words; "" if none overlap."""
     places = {(one.file, one.line) for one in found if one.relation == "overlap"}
     clashing = [site for site in sites if (site.file, site.line) in places]
-    pairs = ((a, b) for a, b in combinations(clashing, 2) if a.condition != b.condition)
-    return next(filter(None, (witness(a.condition, b.condition, a.language) for a, b in pairs)), "")
+    pairs = ((a, b) for a, b in combinations(clashing, 2) if a.build_tag != b.build_tag)
+    return next(filter(None, (witness(a.build_tag, b.build_tag, a.language) for a, b in pairs)), "")
 
 
 def _gravest(definitions: tuple[DefinitionSite, ...]) -> str:

@@ -1,5 +1,5 @@
-"""What other files determine about a Rust definition: conditions on module declarations and macros, aliases of
-conditions in a build script, and its scope.
+"""What other files determine about a Rust definition: conditions on module declarations and macros, and its
+scope.
 
 A file is a module because another file declares it, perhaps under a condition: `#[cfg(unix)] mod unix;`. A macro such
 as tokio's `cfg_net!` puts `#[cfg]` before the items it is given, and is mostly defined in a file of its own. Both are
@@ -14,28 +14,22 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.filters import KIND_NUMBER, kinds_in, qualified_in
-from lci_py.source.conditions.rust_cfg import UNKNOWN, predicate, unquote
+from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
 from lci_py.source.conditions.text import alternatives, any_of, bare, conjuncts, enclosed, join
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lci_py.index.shards.symbols import SymbolicIndex
-    from lci_py.search.snapshot import Snapshot
 
 #: For a file with more declarations than this no condition is computed: no person could read it.
 _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
 _UNKNOWN = lazily(r"macro\((\w+)\)\Z")
-#: Names of Rust that no build script defines, or a value is compared with.
-_BUILT_IN = lazily(r'"[^"]*"|\b(?:unix|windows|test|debug_assertions|doc|docsrs|miri|loom|\w+(?= = ))\b|[^\w"]+')
-_NAMES = lazily(r'"[^"]*"|\b[A-Za-z_]\w*\b(?! = )')
-_ALIASES = lazily(r"\bcfg_aliases!\s*[{(\[]")
-_ALIAS = lazily(r"//[^\n]*|\b(\w+)\s*:\s*\{([^{}]{0,2000})\}|\}")
-_MAX_TEXT, _MAX_SCRIPTS, _MAX_LINES, _MAX_SCRIPT = 4_000, 400, 2_000, 100_000
+_MAX_TEXT = 4_000
 #: With `=`, as the index of such modules has it.
 _IS_MODULE = f"s.kind_number = {KIND_NUMBER['module']}"
 _SELECT = (
@@ -364,41 +358,3 @@ def _shared(one: str, other: str) -> int:
     """The number of leading folders that two paths share; a file is nearer to itself than to all others."""
     mine, theirs = one.split("/"), other.split("/")
     return next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), len(mine))
-
-
-# --- aliases in a build script ----------------------------------------------------------------------------------------
-
-
-def aliased(snapshot: Snapshot, file: str, tag: str) -> str:
-    """A Rust condition in which each alias of the file's package is expanded."""
-    if not _BUILT_IN.sub("", tag):
-        return tag
-    scripts, folder = _build_scripts(snapshot), file
-    while folder and scripts:
-        folder = folder.rpartition("/")[0]
-        if folder in scripts:
-            spelled = _spelled(scripts[folder], tag)
-            return spelled if len(spelled) <= _MAX_TEXT else "…"
-    return tag
-
-
-def _spelled(aliases: Mapping[str, str], tag: str) -> str:
-    return _NAMES.sub(lambda match: aliases.get(match[0], match[0]), tag)
-
-
-@lru_cache(maxsize=1)
-def _build_scripts(snapshot: Snapshot) -> dict[str, dict[str, str]]:
-    """By folder with a `build.rs`, the aliases that it defines."""
-    found: dict[str, dict[str, str]] = {}
-    scripts = [path for path in snapshot.symbols.paths() if path == "build.rs" or path.endswith("/build.rs")]
-    for path in scripts[:_MAX_SCRIPTS]:
-        text = b"\n".join(snapshot.reader.some(path, 1, _MAX_LINES)).decode("utf-8", "replace")[:_MAX_SCRIPT]
-        aliases = found[path.rpartition("/")[0]] = {}
-        start = _ALIASES.search(text)
-        for match in _ALIAS.finditer(text, start.end()) if start else ():
-            if match[0] == "}":
-                break
-            meant = _spelled(aliases, predicate(match[2].strip())) if match[1] else ""
-            if meant and len(meant) <= _MAX_TEXT:
-                aliases[match[1]] = f"({meant})"
-    return found

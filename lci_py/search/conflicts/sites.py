@@ -108,18 +108,8 @@ def sites_of(snapshot: Snapshot, row: Row) -> list[Site]:
         signature="import",
         digest="",
         traits=frozenset(),
-        meant=_meant(snapshot, row, tag),
     )
     return [site, imported]
-
-
-def _meant(snapshot: Snapshot, row: Row, tag: str | None) -> str | None:
-    """A condition with the aliases of Rust build scripts expanded."""
-    if tag is None or not rules_of(row["language"]).modules:
-        return tag
-    from lci_py.search.conflicts.rust_modules import aliased
-
-    return aliased(snapshot, row["file"], tag)
 
 
 def site_of(snapshot: Snapshot, row: Row) -> Site:
@@ -132,7 +122,6 @@ def site_of(snapshot: Snapshot, row: Row) -> Site:
         path_tag=path_condition(language, file),
         # Tests of several platforms are mostly different ones, which only share their names.
         inferred=None if row["test"] else inferred_condition(language, file),
-        meant=_meant(snapshot, row, tag),
     )
 
 
