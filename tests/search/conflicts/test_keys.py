@@ -121,7 +121,7 @@ CODE = {
     "a.php": ("<?php\n$a = ['a' => 1, \"a\" => 2, 'b', 'b'];\n", "a"),
     "a.lua": ('t = { a = 1, ["a"] = 2, { a = 1 } }\n', "a"),
     "a.ex": ('m = %{a: 1, a: 2}\nl = [a: 1, a: 2]\n', "a"),
-    "a.sh": ("case $x in\n  a) f;;\n  b|a) g;;\nesac\ncase $x in\n  c) f;;&\n  c) g;;\nesac\n", "a"),
+    "a.sh": ("case $x in\n  a) f;;\n  b|a) g;;\nesac\ncase $x in\n  c) f;;&\n  c) g;;\n  *\"d\"*) f;;\n  *\"e\"*) f;;\nesac\n", "a"),
     "a.scala": ('val m = Map("a" -> 1, "a" -> 2)\n', "a"),
     "a.zig": ("const s = S{ .a = 1, .a = 2 };\n", "a"),
     "a.m": ('void f() { d = @{ @"a": @1, @"a": @2 }; }\n', "a"),

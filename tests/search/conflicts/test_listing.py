@@ -145,9 +145,17 @@ def test_what_else_is_listed_on_request(
             {"a.rs": '#[cfg(feature = "a")]\nfn F() {}\n#[cfg(all(feature = "b", not(test)))]\nfn F() { f() }\n'},
             'with feature = "a" and feature = "b" set, without test',
         ),
+        (
+            {
+                "p/a.go": "//go:build !linux && !js && !windows && !android\n\npackage p\n\nfunc F() {}\n",
+                "p/b.go": "//go:build !linux && !js && !darwin\n\npackage p\n\nfunc F() { f() }\n",
+            },
+            "on GOOS=illumos",
+        ),
+        ({"a.rs": '#[cfg(unix)]\nfn F() {}\n#[cfg(target_arch = "wasm32")]\nfn F() { f() }\n'}, ""),
         ({"a.py": "if x < 3:\n    def F(): ...\nif x < 5:\n    def F(): return 1\n"}, "with x = 0 set"),
     ],
-    ids=["switches of one build", "C", "Go", "Rust", "Python"],
+    ids=["switches of one build", "C", "Go", "Rust", "a port of Go", "unix on wasm32", "Python"],
 )
 def test_an_overlap_names_its_witness(listed, files: dict[str, str], witness: str) -> None:  # type: ignore[no-untyped-def]
     (one,) = listed(files).results

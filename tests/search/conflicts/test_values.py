@@ -81,6 +81,10 @@ AGREE = [
     [row("a.py:1", "USE_CACHE", "true", "code"), row("R.md:2", "USE_CACHE", "1", "prose")],
     # Somebody else is meant, or nobody knows who.
     [row("a.py:1", "max_size", "5", "code", qualified_name="Row.max_size"), row("R.md:2", "max_size", "6", "prose")],
+    [
+        row("a.py:1", "HEADER_SIZE", "2", "code", qualified_name="Key.HEADER_SIZE"),
+        row("R.md:2", "HEADER_SIZE", "0", "prose"),
+    ],
     [row("packages/a/x.py:1", "MAX_RETRIES", "60", "code"), row("packages/b/R.md:2", "MAX_RETRIES", "6", "prose")],
     [CODE, row("b.py:1", "MAX_RETRIES", "?", "code"), READ],
     [*(row(f"{n}.py:1", "MAX_RETRIES", str(n), "code") for n in range(3)), READ],
