@@ -457,6 +457,8 @@ def _deliberate(site: Site) -> bool:
     """
     if _MATERIAL.search(site.file) or site.signature == "import":
         return True
+    if site.is_test and site.rules.c_macros:
+        return True  # what a macro such as TEST_CASE makes a scope of, may look like none
     if not site.is_test or site.rules.second != "replaces":
         return False
     return not (site.name.lower().startswith("test") and "test" in site.file.rpartition("/")[2])

@@ -37,8 +37,8 @@ _RELEASE = lazily(
     rf"(?m)^(?:#{{1,3}}\s*|={{2,3}}\s*)?\[?(?:[Vv]ersion\s+|[Rr]elease\s+|[\w-]+\s+)?{_V}\]?(?=[\s:(\]–-]|$)[^\n]{{0,60}}"
 )
 _HEADED = lazily(r"#|=|.*\d{4}|.*\n[=\-~^]{3}")
-#: Of a document: headings, which may be about a feature, and blocks of code.
-_ASIDE = lazily(r"(?ms)^#{1,6} [^\n]*$|^ *(```+|~~~+).*?^ *\1")
+#: Of a document: headings and footnotes, which may be about a feature, and blocks of code.
+_ASIDE = lazily(r"(?ms)^(?:#{1,6} |[¹²³⁴⁵†‡]|\\\*|\[\^)[^\n]*$|^ *(```+|~~~+).*?^ *\1")
 _LINK = lazily(r"\[([^\]\n]*)\]\([^)\n]*\)")
 _UNRELEASED = lazily(r"(?i)unreleased|in development|not released|tbd|xx|upcoming|\bdev\b|\?\?")
 

@@ -23,8 +23,8 @@ _MAX_NAME = 100
 _CAPTURES = ("key", "key.name", "key.attribute")
 #: Nodes after a label that make it hold in some cases only.
 _GUARDS = frozenset({"when_clause", "guard", "guard_clause", "where_keyword", "if_clause"})
-#: Between two keys: only one is compiled; a case of a shell that goes on to the next one.
-_APART = lazily(rb"\n[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|elseif|endif)\b|;;?&")
+#: Between two keys: only one is compiled (`#if`, `#[cfg]`); a case of a shell that goes on to the next one.
+_APART = lazily(rb"#\[|\n[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|elseif|endif)\b|;;?&")
 
 
 def repeated_keys(path: str, language: str, captured: Captured, finder: Finder) -> Iterator[Claim]:

@@ -510,6 +510,7 @@ NO_CONFLICTS = {
     "javascript static and not": {"a.js": "class A { static F() {} F() {} }\n"},
     "typescript overloads": {"a.ts": "function F(a: number): void;\nfunction F(a: string): void;\nfunction F(a) {}\n"},
     "typescript declarations": {"a.ts": "declare function F(): void;\nfunction F() {}\n"},
+    "c++ types in tests": {"tests/a.cpp": "struct F { int a; };\nstruct F { int b; };\n"},
     "typescript merging": {"a.ts": "interface F {}\nabstract class F { f() {} }\ninterface F { f(): void }\n"},
     "ruby reopened class": {"a.rb": "class A\n  def F; 1; end\nend\nclass A\n  def F; 2; end\nend\n"},
     "ruby singleton class": {"a.rb": "class A\n  class << self\n    def F; 1; end\n  end\n  def F; 2; end\nend\n"},

@@ -116,7 +116,8 @@ CODE = {
     "a.cs": ('class A { void f(int x) { switch (x) { case 1 when y: break; case 1: break; case 2: break; case 2: break; } }\n'
              'string[,] a = { {"a", "b"}, {"a", "c"} }; object d = new Dictionary<string, int> { {"a", 1}, {"a", 2} }; }\n', "2 a"),
     "a.swift": ('let d = ["a": 1, "a": 2]\nfunc f() { switch x { case .a where y: h(); case .a: h(); case 1: h(); case 1: h() } }\n', "a 1"),
-    "a.rs": ("fn f() { match x { 1 if y => 2, 1 => 2, A::B => 1, #[cfg(a)] A::C => 1, A::C => 2, A::B => 3, _ => 3 } }\n", "A::B"),
+    "a.rs": ("fn f() { match x { 1 if y => 2, 1 => 2, A::B => 1, A::B => 3, #[cfg(a)] A::C => 1, A::C => 2, _ => 3 } }\n", "A::B"),
+    "b.rs": ("enum E { #[cfg(a)] A = 1, #[cfg(not(a))] A = 2, B, B }\n", "B"),
     "a.rb": ('H = { "a" => 1, a: 2, b: 4, :b => 5 }\n', "b"),
     "a.php": ("<?php\n$a = ['a' => 1, \"a\" => 2, 'b', 'b'];\n", "a"),
     "a.lua": ('t = { a = 1, ["a"] = 2, { a = 1 } }\n', "a"),

@@ -61,7 +61,13 @@ def test_a_repository(lci: Callable[..., Any], tmp_path: Path) -> None:
         ({"composer.json": '{"require": {"php": "^8.1"}}', "README.md": "- PHP >= 7.4\n"}, "says 7.4"),
         ({"pyproject.toml": PYPROJECT.format("1"), "README.md": "Python >=3.8, <4\n"}, ""),
         ({"pyproject.toml": PYPROJECT.format("1"), "tests/README.md": "Python 3.8+\n"}, ""),
-        ({"go.mod": "module a\n\ngo 1.21\n", "README.md": "## Files (Go 1.18+)\n\n```\nneeds go 1.16\n```\n"}, ""),
+        (
+            {
+                "go.mod": "module a\n\ngo 1.21\n",
+                "README.md": "## Files (Go 1.18+)\n\n```\nneeds go 1.16\n```\n¹ Go 1.18+\n",
+            },
+            "",
+        ),
         ({"pyproject.toml": PYPROJECT.format("0.0.0"), "README.md": "Python 3.5+\n"}, ""),
         ({"package.json": '{"engines": {"node": ">=20"}}', "docs/package.json": '{"engines": {"node": ">=18"}}'}, ""),
         (
