@@ -52,7 +52,7 @@ class Site(NamedTuple):
     arity: int = -1  # as in `types.source.Symbol`
     broken: bool = False  # whether its file does not parse as a whole
     path_tag: str | None = None  # the part of `build_tag` that its path, or the modules around it, state
-    scope: str = ""  # what stands for the file, where variants of one scope lie in several files
+    scope: str = ""  # replaces the file where variants of one scope lie in several files
     inferred: str | None = None  # the platform that its path suggests, or the build files
 
     @property
