@@ -55,6 +55,7 @@ def main() -> int:
     ap.add_argument("--held", action="store_true", help="the tasks that were held back, instead of the others")
     ap.add_argument("--only", action="append", default=[], metavar="ID")
     ap.add_argument("--show", action="store_true", help="print what the commands print, and what is still missing")
+    ap.add_argument("--lci", type=Path, default=Path(sys.executable).parent, help="folder of another lci to compare")
     ap.add_argument("--agent", metavar="CMD")
     ap.add_argument("--seconds", type=int, default=600)
     args = ap.parse_args()
@@ -69,7 +70,7 @@ def main() -> int:
         if args.agent:
             pairs[task["id"]] = [_asked(args.agent, task, root, side, args.seconds) for side in SIDES]
         else:
-            pairs[task["id"]] = [_played(task, root, side, show=args.show) for side in SIDES]
+            pairs[task["id"]] = [_played(task, root, side, args.lci, show=args.show) for side in SIDES]
         _print_row(task["id"], pairs[task["id"]])
     _print_totals(list(pairs.values()), exact=bool(args.agent))
     return 0
@@ -101,11 +102,11 @@ def sign_test(pairs: Sequence[tuple[float, float]]) -> float:
 # --- plans --------------------------------------------------------------------------------------------------------
 
 
-def _played(task: dict[str, Any], root: Path, side: str, *, show: bool) -> Paid:
+def _played(task: dict[str, Any], root: Path, side: str, lci: Path, *, show: bool) -> Paid:
     """Run the commands of a plan until nothing is missing."""
     missing, paid, calls = list(task["truth"]), 0, 0
     for command in task[side]:
-        env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        env = {**os.environ, "PATH": f"{lci}{os.pathsep}{os.environ['PATH']}"}
         run = subprocess.run(["bash", "-c", command], cwd=root, env=env, capture_output=True, stdin=subprocess.DEVNULL)
         text = (run.stdout + run.stderr).decode("utf-8", "replace")
         paid, calls = paid + tokens(text), calls + 1
