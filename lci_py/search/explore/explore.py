@@ -190,7 +190,7 @@ class _Work:
                 continue
             if led and way and via:
                 leading = piece.piece._replace(via=via["qualified_name"] or "", edge=way.edge, ambiguous=way.ambiguous)
-                piece = piece._replace(piece=leading, brief=role in ("caller", "test"))
+                piece = piece._replace(piece=leading)
             elif one is not None and one.via:
                 piece = piece._replace(piece=piece.piece._replace(via=one.via, edge="reference"))
             found.append(piece)
