@@ -1,7 +1,7 @@
 """Installs lci into the files of agents, uninstalls it, and lists where it is.
 
-It writes an `Entry` of an MCP server or a `Block` of instructions. Another thing that an agent reads (hooks, a
-sub-agent) is a kind of `Part` in the table, and in `_content` a value with the same four methods.
+A part of an agent is an `Entry` of a configuration file, or a `Block` of text; both raise LeftAloneError for a file
+that they must not change.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import io
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.agents.block import PLAIN, Block, find
 from lci_py.agents.instructions import TASKS, TEXT
@@ -21,21 +21,14 @@ from lci_py.types.record import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from lci_py.agents.entry import Entry
+
 ACTIONS = ("install", "uninstall", "print", "list")
 #: What --only takes; a skill belongs to the instructions.
 ONLY = ("mcp", "instructions", "hooks")
 _PART_OF = {"mcp": "mcp", "instructions": "instructions", "skill": "instructions", "hook": "hooks", "subagent": "hooks"}
 _HERE = ("installed", "outdated", "custom")
 _NO_EXTRA = "`lci mcp` cannot start without the extra mcp: `pip install 'lci-py[mcp]'`"
-
-
-class _Content(Protocol):
-    """What lci writes into a file; the first three raise LeftAloneError for a file that it must not change."""
-
-    def state(self, text: str) -> str: ...
-    def add(self, text: str | None) -> str: ...
-    def remove(self, text: str) -> str | None: ...
-    def by_hand(self) -> str: ...
 
 
 class _Scope(NamedTuple):
@@ -57,7 +50,7 @@ class _Row:
     part: Part
     base: str  # the folder that the path starts at, and that no link leads out of
     path: str
-    content: _Content
+    content: Entry | Block
     state: str = "absent"
     change: str = "none"
     detail: str = ""
@@ -97,8 +90,6 @@ def agents(
         user: Whether to use the user's own files instead of those of the project.
         only: One of `ONLY`; None for all files.
         hooks: Whether install and print write hooks, which they do not otherwise.
-    Returns:
-        A JSON-able object: see docs/json-output.md.
     Raises:
         UsageError: An action, a name or a part that does not exist, or a project that is the home folder.
     """
@@ -206,7 +197,7 @@ def _cannot_start(*, server: bool) -> list[str]:
     return [*found, _NO_EXTRA] if server and _lacks_extra() else found
 
 
-def _content(agent: Agent, part: Part) -> _Content:
+def _content(agent: Agent, part: Part) -> Entry | Block:
     entry = agent.entry if part.kind == "mcp" else part.entry
     if entry is not None:
         return entry

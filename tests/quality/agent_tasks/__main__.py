@@ -40,6 +40,7 @@ else:
     import tomli as tomllib
 
 SIDES = ("rg", "lci")
+TASKS: list[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))["tasks"]
 _FORM = "Answer with one line `path:line name` for each place, and nothing else."
 
 
@@ -59,9 +60,8 @@ def main() -> int:
     ap.add_argument("--agent", metavar="CMD")
     ap.add_argument("--seconds", type=int, default=600)
     args = ap.parse_args()
-    tasks = tomllib.loads(Path(__file__).with_name("tasks.toml").read_text("utf-8"))["tasks"]
     chosen = [
-        task for task in tasks if (task["id"] in args.only if args.only else task.get("held", False) == args.held)
+        task for task in TASKS if (task["id"] in args.only if args.only else task.get("held", False) == args.held)
     ]
     pairs = {}
     print(f"{'':22s}{'rg: calls':>10s}{'tokens':>8s}{'right':>7s}{'lci: calls':>12s}{'tokens':>8s}{'right':>7s}")
