@@ -13,6 +13,7 @@ from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
 from tests.support.branch_repo import commit, git, init
 from tests.support.envelopes import full_name
+from tests.support.graph_repo import build
 
 SOURCES = {
     "pool/core.py": (
@@ -277,3 +278,18 @@ def test_wrong_input(affected: Callable[..., Ran], root: Path, tmp_path: Path, l
     (plain / "a.py").write_text("def a():\n    pass\n")
     app.build_index(str(plain), jobs=1)
     assert "is not in a git work tree" in lci("affected", cwd=plain).err
+
+
+def test_a_function_that_is_returned_leads_to_who_asks_for_it(lci: Callable[..., Ran], tmp_path: Path) -> None:
+    """A closure has no callers by its name: whoever calls what is around it may run it."""
+    root = build(
+        tmp_path / "repo",
+        {
+            "app/guard.py": "def same(a, b):\n    return a == b\n\n\n"
+            "def guard(secret):\n    def check(request):\n        return same(request, secret)\n\n    return check\n",
+            "tests/test_login.py": "from app.guard import guard\n\n\ndef test_login():\n    assert guard('x')\n",
+        },
+    )
+    ran = lci("affected", "same", cwd=root)
+    assert "tests/test_login.py:4  1 test, 3 calls away: test_login\n" in ran.out
+    assert "5 function guard  2 calls away\n" in ran.out

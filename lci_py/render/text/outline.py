@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from lci_py.types.outline import FileOutline, Node, OutlineAnswer
 
 
-#: Characters of a signature that a map shows in a pipe, and of a comment that the outline of a file does.
-_MAP_SIGNATURE, _DOC = 120, 80
+#: Characters of a signature and its comment that a line in a pipe has.
+_SIGNATURE = 120
 
 
 def render(answer: OutlineAnswer, page: Page, *, footer: bool = True) -> None:
@@ -83,12 +83,10 @@ def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: b
         span = f"{_span(node):<{wide}}" if width is not None else _span(node)
         head = f"  {span}{'  ' * depth if width is not None else ' ' * (2 * depth - 1)}"
         said = visible_line(_tight(item.signature) or f"{item.kind} {item.qualified_name}")
-        room = max(8, width - len(head)) if width is not None else None if docs else _MAP_SIGNATURE
+        room = max(8, width - len(head)) if width is not None else _SIGNATURE
         shown = shorten(said, room, signs.ellipsis)
         doc = f"  {signs.dot} {visible_line(item.doc)}" if docs and item.doc else ""
-        if width is None:
-            doc = shorten(doc, _DOC, signs.ellipsis)
-        if room is not None and doc:
+        if doc:
             left = room - width_of(shown)
             doc = shorten(doc, left, signs.ellipsis) if left > 12 else ""
         yield f"{style(head, 'line')}{shown}{style(doc, 'dim')}"

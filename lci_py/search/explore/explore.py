@@ -13,7 +13,7 @@ from lci_py.errors import UsageError
 from lci_py.search.answer.results import Wanted, index_info
 from lci_py.search.explore import named, weigh
 from lci_py.search.explore.chain import Calls, chains_of, flow
-from lci_py.search.explore.message import pasted
+from lci_py.search.explore.message import looks_of, pasted
 from lci_py.search.explore.spend import Open, spend
 from lci_py.search.modes.candidates import allowed
 from lci_py.search.modes.multiview import multiview
@@ -78,7 +78,7 @@ class _Work:
         given = {one.unit: one for one in (message.uses if message else units)}
         pieces = self._pieces(weighed, rows, given)
         if message is not None:
-            pieces = [one._replace(brief=one.piece.role in ("caller", "test")) for one in pieces]
+            pieces = [one._replace(looks=looks_of(one.piece)) for one in pieces]
             pieces = [*self._constants(message.constants), *pieces]
         states = spend(pieces, wanted, request.max_tokens)
         left = request.offset

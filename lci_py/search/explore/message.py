@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.search.explore.excerpt import LOOKS
 from lci_py.search.explore.named import Named, places
 from lci_py.search.navigate.references import references
 from lci_py.types.graph import GraphRequest
@@ -20,11 +21,14 @@ if TYPE_CHECKING:
     from lci_py.search.navigate.present import PresentFiles
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.explore import Piece
 
 #: How much of the question stands there word for word, at least, and in how many definitions at most.
 _STATED, _MOST = 0.9, 3
 #: Uses of a constant that are looked at, and what one is worth.
 _USES, _USE = 8, 0.4
+#: Lines of a function that only says the message, at most; and of one that is shown whole.
+_HELPER, _LONG = 15, 40
 #: Quotation marks, and those of a docstring.
 _QUOTES, _DOCSTRING = (b'"', b"'", b"`"), (b'"""', b"'''")
 
@@ -33,12 +37,14 @@ class Message(NamedTuple):
     """Where a message is stated."""
 
     units: list[int]  # definitions that state it
+    helpers: frozenset[int]  # the short ones of these
     constants: list[Row]  # definitions without a unit of their own that do
     uses: list[Named]  # of the constants
 
     def is_raised_by(self, way: Way) -> bool:
-        """Whether what was come by in this way calls a definition that states the message."""
-        return way.role == "caller" and way.unit in self.units
+        """Whether what was come by in this way calls a short function that states the message: of a long one the
+        condition is inside."""
+        return way.role == "caller" and way.unit in self.helpers
 
 
 def pasted(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: Wanted) -> Message | None:
@@ -61,7 +67,16 @@ def pasted(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: 
     constants = [row for block in blocks for row in _constant(snapshot, present, block, wanted)]
     valued = [rows[unit] for unit in found if rows[unit]["kind"] in VALUED_KINDS]
     uses = [use for constant in (*constants, *valued) for use in _uses(snapshot, constant)]
-    return Message([unit for unit in found if table.symbol[unit] >= 0], constants, uses)
+    helpers = frozenset(unit for unit in found if rows[unit]["end_line"] - rows[unit]["line"] < _HELPER)
+    return Message([unit for unit in found if table.symbol[unit] >= 0], helpers, constants, uses)
+
+
+def looks_of(piece: Piece) -> int | None:
+    """Looks at a piece of such an answer, at most: of a caller the lines that call, of a long function those that say
+    what the message does; None for all of it."""
+    if piece.role in ("caller", "test"):
+        return 1
+    return len(LOOKS) if piece.end_line - piece.line > _LONG else None
 
 
 def _is_quoted(present: PresentFiles, row: Row, wanted: Wanted) -> bool:

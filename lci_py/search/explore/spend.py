@@ -47,7 +47,7 @@ class Open(NamedTuple):
     piece: Piece
     found: Definition
     lines: Sequence[bytes]  # of its file
-    brief: bool = False  # only the lines for which it is shown, no more of it
+    looks: int | None = None  # looks at most, and never whole; one look at a caller is the lines that call
 
 
 class _Step(NamedTuple):
@@ -139,8 +139,8 @@ class _Purse:
         taken = [range(d.line, d.end_line + 1) for d in within if found.line < d.line and d.end_line <= found.end_line]
         whole = range(found.first_line, min(found.end_line, len(one.lines)) + 1)
         uses = one.piece.via.rpartition(".")[2] if one.piece.role in ("caller", "test") else ""
-        wanted = Wanted(()) if one.brief else self._wanted
-        for look in range(1 if one.brief else len(LOOKS)):
+        wanted = Wanted(()) if uses and one.looks == 1 else self._wanted
+        for look in range(len(LOOKS) if one.looks is None else one.looks):
             numbers = telling(found, one.lines, wanted, look, taken, uses)
             if len(numbers) + _FEW_MORE >= len(whole):
                 break
@@ -149,7 +149,7 @@ class _Purse:
                 if len(whole) > _LONG:
                     value = _PLACE + (1 - _PLACE) * math.sqrt(len(numbers) / len(whole))
                 ladder.append(_Step(look + 1, tuple(numbers), value))
-        if not one.brief or len(ladder) == 1:
+        if one.looks is None or len(ladder) == 1:
             ladder.append(_Step(len(LOOKS) + 1, tuple(whole), 1.0))
         self._steps[i] = ladder
         return ladder

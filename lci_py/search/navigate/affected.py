@@ -189,7 +189,7 @@ class _Reach:
             }
             uncalled = [node for node in symbols if node not in called and node not in mentioned]
             links: tuple[tuple[Reason, Iterable[int]], ...] = (
-                ("calls", self._callers(own)),
+                ("calls", [*self._callers(own), *self._returning(uncalled)]),
                 ("dispatch", {node for sites in through.values() for node in sites}),
                 ("type", self._users_of_types(uncalled)),
             )
@@ -198,6 +198,13 @@ class _Reach:
                 for node in some:
                     found[node] = min(found.get(node, weakest), weakest, key=_BY_SURENESS.index)
         return found
+
+    def _returning(self, symbols: Sequence[int]) -> list[int]:
+        """The functions around functions that nobody calls by name: these are returned or passed on, as in a decorator."""
+        table = self._snapshot.symbols
+        parents = {row["parent"] for row in table.symbol_rows(symbols).values() if row["parent"] is not None}
+        rows = table.symbol_rows(sorted(parents)) if parents else {}
+        return [number for number, row in rows.items() if row["kind"] in FUNCTION_KINDS]
 
     def _through(self, symbols: Sequence[int]) -> dict[int, list[int]]:
         """For each definition, the callers that reach it by dynamic dispatch, if the call has few other targets."""
