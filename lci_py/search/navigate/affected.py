@@ -200,7 +200,7 @@ class _Reach:
         return found
 
     def _returning(self, symbols: Sequence[int]) -> list[int]:
-        """The functions around functions that nobody calls by name: these are returned or passed on, as decorators do."""
+        """The functions around those that nobody calls by name: they are returned or passed on, as in decorators."""
         table = self._snapshot.symbols
         parents = {row["parent"] for row in table.symbol_rows(symbols).values() if row["parent"] is not None}
         rows = table.symbol_rows(sorted(parents)) if parents else {}
