@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -17,10 +18,11 @@ from lci_py.render.text.style import Signs, shorten, visible_line, width_of
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from prompt_toolkit.input import Input
     from prompt_toolkit.key_binding import KeyPressEvent
+    from prompt_toolkit.layout import AnyContainer
     from prompt_toolkit.mouse_events import MouseEvent
     from prompt_toolkit.output import Output
 
@@ -46,45 +48,48 @@ _STYLE = Style.from_dict(
 )  # fmt: skip
 
 
-class Key(NamedTuple):
-    """The action of a key.
-
-    Attributes:
-        spelled: Its name in the help.
-        does: Its effect, in words.
-        keys: Those of prompt_toolkit, each a sequence.
-        act: Called with the screen.
-    """
-
-    spelled: str
-    does: str
-    keys: tuple[tuple[str, ...], ...]
-    act: Callable[[Screen], object]
-
-
-KEYS = (
-    Key("Tab, Shift-Tab", "mode: multiview, dense, bm25, symbolic, files", (("tab",),), lambda it: it.picker.switch(1)),
-    Key("", "", (("s-tab",),), lambda it: it.picker.switch(-1)),
-    Key("Up, Down", "select; Page Up, Page Down, the mouse", (("up",), ("c-p",)), lambda it: it.move(-1)),
-    Key("", "", (("down",), ("c-n",)), lambda it: it.move(1)),
-    Key("", "", (("pageup",),), lambda it: it.move(-it.rows)),
-    Key("", "", (("pagedown",),), lambda it: it.move(it.rows)),
-    Key("Enter", "open in the editor, or print, and end", (("enter",),), lambda it: it.end()),
-    Key("Ctrl-O", "open in the editor, and come back", (("c-o",),), lambda it: it.open()),
-    Key("Ctrl-Space, Ctrl-T", "mark, for several at once", (("c-@",), ("c-t",)), lambda it: it.picker.mark()),
-    Key("Ctrl-Y", "copy FILE:LINE", (("c-y",),), lambda it: it.copy()),
-    Key("F2, Alt-C", "callers of the selected", (("f2",), ("escape", "c")), lambda it: it.picker.walk("callers")),
-    Key("F3, Alt-E", "callees", (("f3",), ("escape", "e")), lambda it: it.picker.walk("callees")),
-    Key("F4, Alt-O", "outline of its file", (("f4",), ("escape", "o")), lambda it: it.picker.walk("outline")),
-    Key("F5, Alt-S", "what is similar", (("f5",), ("escape", "s")), lambda it: it.picker.walk("similar")),
-    Key("F6, Alt-T", "without tests, or with them", (("f6",), ("escape", "t")), lambda it: it.picker.toggle_tests()),
-    Key("Shift-Up, Shift-Down", "scroll the preview", (("s-up",), ("c-up",)), lambda it: it.scroll(-3)),
-    Key("", "", (("s-down",), ("c-down",)), lambda it: it.scroll(3)),
-    Key("Esc", "back from callers and the like, or end", (("escape",),), lambda it: it.back()),
-    Key("Ctrl-C", "end", (("c-c",), ("c-d",)), lambda it: it.leave()),
-    Key("F1", "these keys", (("f1",),), lambda it: it.toggle_help()),
-    Key("", "", (("c-z",),), lambda it: it.application.suspend_to_background()),
-)
+#: What F1 shows.
+_HELP = {
+    "Tab, Shift-Tab": "mode: multiview, dense, bm25, symbolic, files",
+    "Up, Down": "select; Page Up, Page Down, the mouse",
+    "Enter": "open in the editor, or print, and end",
+    "Ctrl-O": "open in the editor, and come back",
+    "Ctrl-Space, Ctrl-T": "mark, for several at once",
+    "Ctrl-Y": "copy FILE:LINE",
+    "F2, Alt-C": "callers of the selected",
+    "F3, Alt-E": "callees",
+    "F4, Alt-O": "outline of its file",
+    "F5, Alt-S": "what is similar",
+    "F6, Alt-T": "without tests, or with them",
+    "Shift-Up, Shift-Down": "scroll the preview",
+    "Esc": "back from callers and the like, or end",
+    "Ctrl-C": "end",
+    "F1": "these keys",
+}
+#: Keys as prompt_toolkit spells them; alternatives are separated by bars, the keys of a sequence by blanks.
+_KEYS: dict[str, Callable[[Screen], object]] = {
+    "tab": lambda it: it.picker.switch(1),
+    "s-tab": lambda it: it.picker.switch(-1),
+    "up|c-p": lambda it: it.move(-1),
+    "down|c-n": lambda it: it.move(1),
+    "pageup": lambda it: it.move(-it.rows),
+    "pagedown": lambda it: it.move(it.rows),
+    "enter": lambda it: it.end(),
+    "c-o": lambda it: it.open(),
+    "c-@|c-t": lambda it: it.picker.mark(),
+    "c-y": lambda it: it.copy(),
+    "f2|escape c": lambda it: it.picker.walk("callers"),
+    "f3|escape e": lambda it: it.picker.walk("callees"),
+    "f4|escape o": lambda it: it.picker.walk("outline"),
+    "f5|escape s": lambda it: it.picker.walk("similar"),
+    "f6|escape t": lambda it: it.picker.toggle_tests(),
+    "s-up|c-up": lambda it: it.scroll(-3),
+    "s-down|c-down": lambda it: it.scroll(3),
+    "escape": lambda it: it.back(),
+    "c-c": lambda it: it.leave(),
+    "f1": lambda it: it.toggle_help(),
+    "c-z": lambda it: it.application.suspend_to_background(),
+}
 
 
 class _Panel(UIControl):
@@ -164,16 +169,16 @@ class Screen:
     def _bindings(self) -> KeyBindings:
         bindings = KeyBindings()
 
-        def bind(key: Key) -> None:
-            def act(_: KeyPressEvent) -> None:
+        def bind(keys: str, act: Callable[[Screen], object]) -> None:
+            def acted(_: KeyPressEvent) -> None:
                 self.picker.message = ""
-                key.act(self)
+                act(self)
 
-            for keys in key.keys:
-                bindings.add(*keys)(act)
+            bindings.add(*keys.split())(acted)
 
-        for key in KEYS:
-            bind(key)
+        for keys, act in _KEYS.items():
+            for alternative in keys.split("|"):
+                bind(alternative, act)
         return bindings
 
     def _typed(self, text: str) -> None:
@@ -265,8 +270,12 @@ class Screen:
         bar = Window(width=1, char=self._signs.bar, style="class:dim")
         beside = VSplit([Window(found), bar, HSplit([title, Window(code)])])
         below = HSplit([Window(found), title, Window(code)])
-        main = DynamicContainer(lambda: beside if output.get_size().columns >= _WIDE else below)
-        return Layout(HSplit([text, status, main, foot]), focused_element=text)
+        keys = Window(_Panel(lambda _width, _height: _keys()))
+
+        def main() -> AnyContainer:
+            return keys if self._help else beside if output.get_size().columns >= _WIDE else below
+
+        return Layout(HSplit([text, status, DynamicContainer(main), foot]), focused_element=text)
 
     def _prompt(self) -> list[Piece]:
         return [("class:mode", f"{self.picker.mode if len(self.picker.views) == 1 else 'narrow'}> ")]
@@ -311,18 +320,13 @@ class Screen:
 
     def _title(self, width: int) -> list[Piece]:
         shown = self.picker.preview
-        if self._help or shown is None:
+        if shown is None:
             return [("class:dim", "-" * width)]
         place = _from_right(f"{visible_line(shown.entry.file)}:{shown.text.match}", width - 3, self._signs.ellipsis)
         return [("class:dim", "- "), ("class:path", place), ("class:dim", " " + "-" * (width - 3 - width_of(place)))]
 
     def _preview(self, width: int, height: int) -> list[list[Piece]]:
         shown = self.picker.preview
-        if self._help:
-            wide = max(len(key.spelled) for key in KEYS)
-            return [[("class:kind", f"{key.spelled:<{wide}}  "), ("", key.does)] for key in KEYS if key.spelled][
-                :height
-            ]
         if shown is None:
             return []
         entry, text = shown.entry, shown.text
@@ -339,9 +343,14 @@ class Screen:
         ]
 
 
+def _keys() -> list[list[Piece]]:
+    wide = max(map(len, _HELP))
+    return [[("class:kind", f"{key:<{wide}}  "), ("", does)] for key, does in _HELP.items()]
+
+
 def _name(entry: Entry) -> str:
-    if entry.name:
-        return visible_line(entry.name)
+    if entry.name:  # its last two parts: the path has the namespace
+        return visible_line(".".join(entry.name.split(".")[-2:]))
     if entry.kind == FILE_KIND:
         return visible_line(entry.file.rpartition("/")[2])
     return f"lines {entry.line}-{entry.end_line}" if entry.end_line > entry.line else f"line {entry.line}"
