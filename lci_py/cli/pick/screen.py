@@ -291,7 +291,7 @@ class Screen:
         return [("class:dim", shorten(visible_line(f" {self._signs.dot} ".join(filter(None, said))), width, ""))]
 
     def _foot(self) -> str:
-        return "Enter open  Tab mode  F2 callers  F3 callees  F4 outline  F5 similar  F6 tests  Ctrl-T mark  F1 keys"
+        return "F1 keys  Enter open  Tab mode  F2 callers  F3 callees  F4 outline  F5 similar  F6 tests  Ctrl-T mark"
 
     def _list(self, width: int, height: int) -> list[list[Piece]]:
         self.rows, view = max(1, height), self.picker.view
