@@ -1,18 +1,21 @@
 """CPU time of whole processes, paired against another checkout: start-up of the commands, and full index runs.
 
-    python -m tests.bench.paired OTHER REPO [REPO …] [--pairs 40] [--index-pairs 5]
+    python -m tests.bench.paired OTHER REPO [REPO …] [--pairs 40] [--index-pairs 5] [--instructions]
 
 OTHER is a checkout of this project with its own environment in .venv; `git worktree add` and `make test` make one. REPO is
 a folder to index and search; nothing is written into it. The two programs take turns, so that what else the machine
-does concerns both. Printed are the medians, their ratio, and the median of the ratios of the pairs.
+does concerns both. Printed are the medians, their ratio, and the median of the ratios of the pairs. With --instructions,
+the commands run once each under valgrind, which counts their instructions: the same number on a busy machine (to .1 %).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import statistics
+import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -32,6 +35,21 @@ def cpu_seconds(python: Path, scratch: Path, args: Sequence[str]) -> float:
     if os.waitstatus_to_exitcode(status) > 1:
         raise SystemExit(f"{python} -m lci_py {' '.join(args)}: exit {os.waitstatus_to_exitcode(status)}")
     return usage.ru_utime + usage.ru_stime
+
+
+def instructions(python: Path, scratch: Path, args: Sequence[str]) -> float:
+    """Millions of instructions of one run of the program, without those of other processes."""
+    with tempfile.NamedTemporaryFile("r") as log:
+        counting = ["--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log.name}"]
+        env = {**os.environ, "LCI_INDEX_DIR": str(scratch / "index"), "LCI_CONFIG_DIR": str(scratch / "config")}
+        env = {name: value for name, value in env.items() if name != "PYTHONDONTWRITEBYTECODE"}
+        env["PYTHONHASHSEED"] = "0"
+        command = ["valgrind", *counting, str(python), "-m", "lci_py", *args]
+        subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        counted = re.search(r"Collected : (\d+)", log.read())
+    if counted is None:
+        raise SystemExit("valgrind did not count: is it installed?")
+    return int(counted[1]) / 1e6
 
 
 def commands(repo: Path) -> dict[str, list[str]]:
@@ -76,6 +94,7 @@ def main() -> int:
     parser.add_argument("repos", type=Path, nargs="+", metavar="repo")
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--index-pairs", type=int, default=5)
+    parser.add_argument("--instructions", action="store_true")
     args = parser.parse_args()
     pythons = (args.other.resolve() / ".venv" / "bin" / "python", HERE / ".venv" / "bin" / "python")
     with tempfile.TemporaryDirectory() as scratch:
@@ -86,6 +105,15 @@ def main() -> int:
             for python, folder in programs:
                 shutil.rmtree(folder / "index", ignore_errors=True)
                 cpu_seconds(python, folder, index)
+            for name, command in commands(repo).items() if args.instructions else ():
+                if name == "grep":
+                    continue  # its threads wait for one another, which valgrind makes last for minutes
+                for python, folder in programs:
+                    cpu_seconds(python, folder, command)  # compiles the modules that it imports
+                before, now = (instructions(python, folder, command) for python, folder in programs)
+                print(f"{repo.name} {name:20} {before:8.1f} M {now:8.1f} M  ratio {now / before:.3f}", flush=True)
+            if args.instructions:
+                continue
             for name, command in commands(repo).items() if args.pairs else ():
                 compare(f"{repo.name} {name}", programs, command, args.pairs, fresh=False)
             if args.index_pairs:
