@@ -246,4 +246,9 @@ def test_a_pasted_message_is_answered_by_who_states_it_and_on_which_condition(
     assert 'FULL = "no free slots in the pool"' in constant and "if size > 9:" in constant and "more.py" not in constant
     called = lci("explore", "nothing was taken from the pool", cwd=root).out
     assert "def _say():" in called and "  7:     if not used:" in called and "more.py" not in called
-    assert "more.py" in lci("explore", "slots that are free in the pool come first", cwd=root).out, "no message"
+    no_message = ("explore", "slots that are free in the pool come first")
+    assert "more.py" in lci(*no_message, "--max-tokens", "9000", cwd=root).out
+    # What hardly belongs there is left out, though the budget has room for it; it is said, and comes when asked for.
+    short = lci(*no_message, cwd=root).out
+    assert "more.py" not in short and "10 left out" in short
+    assert "more.py" in lci(*no_message, "--offset", "1", cwd=root).out

@@ -111,9 +111,9 @@ SEARCH = Command(
         *ANSWER_FLAGS,
         PATHS_FLAG,
         Flag(("--snippet",), "int", "Lines of code per result, those that match best; 0 for none.", OUTPUT, "N"),
-        Flag(("--context", "-C"), "int", "Instead: the line that matches best, and N lines around it.", OUTPUT, "N"),
-        Flag(("--before-context", "-B"), "int", "The same, with N lines before it.", OUTPUT, "N"),
-        Flag(("--after-context", "-A"), "int", "The same, with N lines after it.", OUTPUT, "N"),
+        Flag(("--context", "-C"), "int", "The best line and N lines around it instead of a snippet.", OUTPUT, "N"),
+        Flag(("--before-context", "-B"), "int", "The best line and N lines before it.", OUTPUT, "N"),
+        Flag(("--after-context", "-A"), "int", "The best line and N lines after it.", OUTPUT, "N"),
         MAX_TOKENS_FLAG,
         Flag(("--explain",), "flag", "The plan, and every score and adjustment of each result.", OUTPUT),
         Flag(

@@ -86,7 +86,7 @@ class _Work:
             shown = list(dict.fromkeys(piece.id for piece in states))[:left]
             left -= len(shown)
             pieces = [one for one in pieces if one.piece.id not in shown]
-            states = spend(pieces, wanted, request.max_tokens)
+            states = spend(pieces, wanted, request.max_tokens, all_of_it=True)
         units_of = {row["id"]: unit for unit, row in rows.items()}
         bought = {piece.id: piece for piece in states}
         modes = {id: self._view(units_of[id]) for id, one in bought.items() if one.role == "match"}

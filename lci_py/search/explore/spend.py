@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.answer.results import Wanted
 from lci_py.search.explore.excerpt import LOOKS, telling
+from lci_py.types.explore import EXPLORE_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +40,9 @@ _FIRST = 0.5
 _LOOKED_AT = 40
 #: A definition with at most this many lines more than its excerpt is shown as a whole.
 _FEW_MORE = 6
+#: Worth from which on the place of a piece is shown, and its code, with a budget of `EXPLORE_TOKENS` or less; inversely
+#: proportional to a larger one.
+_LEAST_PLACE, _LEAST_CODE = 0.02, 0.05
 
 
 class Open(NamedTuple):
@@ -56,20 +60,25 @@ class _Step(NamedTuple):
     value: float  # what a reader has of the definition then
 
 
-def spend(pieces: Sequence[Open], wanted: Wanted, max_tokens: int) -> list[Piece]:
+def spend(pieces: Sequence[Open], wanted: Wanted, max_tokens: int, *, all_of_it: bool = False) -> list[Piece]:
     """The states of the pieces in the order of selection: each replaces the earlier one of the same id.
 
     Args:
         pieces: The best first.
         wanted: The weighted words of the question.
         max_tokens: The budget of the whole answer.
+        all_of_it: Whether to spend it on pieces of little worth, too.
     """
-    return _Purse(pieces, wanted, max_tokens - min(_AROUND, max_tokens // _SHARE)).bought()
+    part = 0.0 if all_of_it else min(EXPLORE_TOKENS / max_tokens, 1.0)
+    least = part * _LEAST_PLACE, part * _LEAST_CODE
+    return _Purse(pieces, wanted, max_tokens - min(_AROUND, max_tokens // _SHARE), least).bought()
 
 
 class _Purse:
-    def __init__(self, pieces: Sequence[Open], wanted: Wanted, room: float) -> None:
-        self._pieces, self._wanted, self._room = pieces, wanted, room
+    def __init__(
+        self, pieces: Sequence[Open], wanted: Wanted, room: float, least: tuple[float, float] = (0.0, 0.0)
+    ) -> None:
+        self._pieces, self._wanted, self._room, self._least = pieces, wanted, room, least
         self._files: dict[str, int] = {}  # file -> pieces with code in it
         self._code: dict[str, set[int]] = {}
         self._level = [-1] * len(pieces)
@@ -86,6 +95,8 @@ class _Purse:
             _, i, place = heapq.heappop(heap)
             if self._ladder(i)[place].level <= self._level[i]:
                 continue  # a later step of the piece was better
+            if self._pieces[i].piece.worth < self._least[place > 0]:
+                continue
             now = self._density(i, place)
             if heap and -heap[0][0] > now + 1e-12:
                 heapq.heappush(heap, (-now, i, place))
