@@ -16,10 +16,11 @@ import numpy as np
 from lci_py.callgraph.edges import AMBIGUOUS, ROUTE
 from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import definitions_in, imports_in, names, registered_in
+from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import table_of
 from lci_py.source.frameworks.texts import UNKNOWN, joined, titled
 from lci_py.types.record import replace
-from lci_py.types.source import Registration
+from lci_py.types.source import Import, Registration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.symbols import Row, SymbolicIndex
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.search import Answer
+    from lci_py.types.search import Answer, Result
 
 ROOT = "/"
-#: Mounts above each other that are followed, and names of one route that are shown.
-_DEPTH, _MOST = 8, 6
+#: Names of one route that are shown.
+_MOST = 6
 #: What each function counts of the one before.
 _LESS = 0.97
 _PARAMETER = re.compile(r"[<{:*($…]")
@@ -63,16 +64,36 @@ class Route(NamedTuple):
     targets: tuple[int, ...]
 
 
+class _Router(NamedTuple):
+    """What routes are registered on: a variable of a file, or "" for the function or file around; the symbol around the
+    registration, and the function that is registered, if its attributes say so."""
+
+    file: int
+    name: str
+    scope: int = -1
+    handler: int = -1
+
+
 class Routes:
     """All registrations of an index."""
 
     def __init__(self, symbols: SymbolicIndex, graph: GraphIndex) -> None:
         self._symbols, self._graph = symbols, graph
+        self._known: dict[_Router, set[str]] = {}
+        self._imports: dict[int, list[Import]] = {}
         self._first_file, self._first_lambda = graph.n_symbols, graph.n_symbols + graph.n_files
 
     @cached_property
     def _files(self) -> list[tuple[str, str]]:
         return [(path, language) for path, language in self._symbols.per_file("path, language")]
+
+    def path(self, file: int) -> str:
+        """The path of a file."""
+        return self._files[file][0]
+
+    def is_of_test(self, item: Item) -> bool:
+        """Whether a test registers something."""
+        return self._tests[item.file]
 
     @cached_property
     def _tests(self) -> list[bool]:
@@ -114,7 +135,7 @@ class Routes:
         if row.kind != "route":
             return [row.name or row.kind]
         method, _, path = row.name.rpartition(" ")
-        before = self._prefixes(item.file, row.router, self._scope(item), row.symbol, _DEPTH)
+        before = self._prefixes(_Router(item.file, row.router, self._scope(item), row.symbol))
         return [titled(method, joined(one, path)) for one in sorted(before)[:_MOST]]
 
     # --- prefixes
@@ -126,41 +147,36 @@ class Routes:
             return self._graph.lambda_at(node)[2]
         return node if node < self._first_file else -1
 
-    def _prefixes(self, file: int, router: str, scope: int, handler: int, depth: int) -> set[str]:
+    def _prefixes(self, router: _Router) -> set[str]:
         """What can stand before a path that is registered on a router."""
-        if router == ROOT:
+        if router.name == ROOT:
             return {""}
-        if not depth:
-            return {UNKNOWN}
-        base, above, found = "", [], set()
-        if router:
-            own = [item for item in self._routers.get((file, router), ()) if self._sees(scope, item)]
-            if not own and (imported := self._imported(file, router)):
-                found = {
-                    one for where, name in imported for one in self._prefixes(where, name, -1, -1, depth - 1)
-                }  # fmt: skip
-                return found or {UNKNOWN}
-            for item in own:
-                if item.row.kind == "root":
-                    found.add("")
-                elif item.row.kind == "base":
-                    base = item.row.name
-                else:
-                    above.append(item)
-            above += self._mounted.get((file, router), ())
-        if not above and not found:
-            above = [item for around in self._around(scope, handler) for item in self._mounted.get(around, ())]
-            above = above or list(self._mounted.get((file, ""), ()))
-        for item in dict.fromkeys(above):
-            row = item.row
-            if self._tests[item.file] > self._tests[file]:
-                continue
-            if item.file == file and row.router == router and self._scope(item) == scope:
-                continue
-            more = self._prefixes(item.file, row.router, self._scope(item), -1, depth - 1)
-            own_part = "" if row.kind == "override" else base
-            found |= {joined(joined(one, row.name), own_part) for one in more}
-        return found or {joined(self._unmounted(file, router), base)}
+        if router not in self._known:
+            self._known[router] = {UNKNOWN}  # of one that is mounted below itself
+            self._known[router] = self._computed(router)
+        return self._known[router]
+
+    def _computed(self, router: _Router) -> set[str]:
+        file, name = router.file, router.name
+        own = [item for item in self._routers.get((file, name), ()) if name and self._sees(router.scope, item)]
+        if name and not own and (imported := self._imported(file, name)):
+            return {one for where, bound in imported for one in self._prefixes(_Router(where, bound))} or {UNKNOWN}
+        base = next((item.row.name for item in own if item.row.kind == "base"), "")
+        found = {"" for item in own if item.row.kind == "root"}
+        above = [item for item in own if item.row.kind == "router"]
+        above += self._mounted.get((file, name), ()) if name else ()
+        for item in above or (() if found else self._around_mounts(router)):
+            parent = _Router(item.file, item.row.router, self._scope(item))
+            if parent != router._replace(handler=-1) and self._tests[item.file] <= self._tests[file]:
+                own_part = "" if item.row.kind == "override" else base
+                found |= {joined(joined(one, item.row.name), own_part) for one in self._prefixes(parent)}
+        return found or {joined(self._unmounted(file, name), base)}
+
+    def _around_mounts(self, router: _Router) -> list[Item]:
+        """What mounts the function around a router, or else its file."""
+        around = self._around(router.scope, router.handler)
+        found = [item for symbol in around for item in self._mounted.get(symbol, ())]
+        return found or list(self._mounted.get((router.file, ""), ()))
 
     def _unmounted(self, file: int, router: str) -> str:
         """What stands before the paths of a router that nothing mounts."""
@@ -302,7 +318,9 @@ class Routes:
     def _imported(self, file: int, name: str) -> list[tuple[int, str]]:
         """The files that a name is imported from, each with its name there; "" for the whole file."""
         found: list[tuple[int, str]] = []
-        for item in imports_in(self._symbols, file):
+        if file not in self._imports:
+            self._imports[file] = imports_in(self._symbols, file)
+        for item in self._imports[file]:
             bound = item.alias or item.name or re.split(r"[./\\]", item.module)[-1]
             if bound != name:
                 continue
@@ -338,7 +356,7 @@ class Routes:
         wanted = segments(path)
         found: list[tuple[tuple[float, ...], str, Item]] = []
         for item in self.items:
-            if item.row.kind != "route":
+            if item.row.kind != "route" or self.is_of_test(item):
                 continue
             for name in self.full_names(item):
                 own, _, known = name.rpartition(" ")
@@ -352,8 +370,8 @@ class Routes:
         return [Route(name, item, tuple(self.handlers(item))) for _, name, item in best[:20]]
 
 
-def handlers(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
-    """The functions that answer a path, each with how much of an answer it is, best first.
+def handlers(snapshot: Snapshot, text: str) -> list[Row]:
+    """The functions that answer a path, best first.
 
     Args:
         snapshot: What is searched.
@@ -362,18 +380,42 @@ def handlers(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
     routes = Routes(snapshot.symbols, snapshot.graph).matching(text)
     nodes = list(dict.fromkeys(node for route in routes for node in route.targets if node < snapshot.graph.n_symbols))
     rows = snapshot.symbols.symbol_rows(nodes)
-    return [(rows[node], _LESS**rank) for rank, node in enumerate(nodes)]
+    return [rows[node] for node in nodes]
+
+
+def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
+    """The same with how much of an answer each is. Of a function without a name, the row has only the unit around it,
+    and its kind."""
+    symbols, found = snapshot.symbols, dict[int, "Row"]()
+    for route in Routes(symbols, snapshot.graph).matching(text):
+        rows = symbols.symbol_rows([node for node in route.targets if node < snapshot.graph.n_symbols])
+        found.update({node: rows[node] for node in route.targets if node in rows and node not in found})
+        file, row = route.item
+        unit = None if row.target or row.symbol >= 0 else narrowest(symbols.chunks_of_file(file), row.line)
+        if unit is not None:
+            found.setdefault(~unit, {"unit": unit, "kind": "function"})
+    return [(row, _LESS**rank) for rank, row in enumerate(found.values())]
 
 
 def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
     """An answer to a query such as `GET /checks/12` that says which routes lead to its results."""
-    known: dict[str, list[str]] = {}
-    for route in Routes(snapshot.symbols, snapshot.graph).matching(text):
-        for node in route.targets:
-            if (found := names(snapshot.symbols, [node]).get(node)) is not None:
-                known.setdefault(found.id, []).append(route.name)
-    results = tuple(replace(one, routes=tuple(known.get(one.id, ()))) for one in answer.results)
-    return replace(answer, results=results)
+    routes = Routes(snapshot.symbols, snapshot.graph)
+    matching = routes.matching(text)
+    named = [[node for node in route.targets if node < snapshot.graph.n_symbols] for route in matching]
+    known = [
+        (route, {one.id for one in names(snapshot.symbols, nodes).values()})
+        for route, nodes in zip(matching, named, strict=True)
+    ]
+
+    def answers(result: Result, route: Route, ids: set[str]) -> bool:
+        row, is_here = route.item.row, routes.path(route.item.file) == result.file
+        nameless = not row.target and row.symbol < 0
+        return result.id in ids or (nameless and is_here and result.line <= row.line <= result.end_line)
+
+    return replace(answer, results=tuple(
+        replace(one, routes=tuple(route.name for route, ids in known if answers(one, route, ids)))
+        for one in answer.results
+    ))  # fmt: skip
 
 
 def last(name: str) -> str:

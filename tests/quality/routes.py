@@ -3,7 +3,8 @@
     python -m tests.quality.routes FOLDER          # of checkouts, named OWNER+NAME, each with an index
     python -m tests.quality.routes FOLDER --list   # what lci says instead
 
-A line of the list is an application, a method (`-` for any), a path and the qualified name of the handler. For each
+A line of the list is an application, a method (`-` for any), a path and the qualified name of the handler, or the place
+(PATH:LINE) of the call that registers one without a name. For each
 handler that is listed, all of its routes are. A route is found if lci gives its handler that path; one that begins with
 `…` counts if it is the end of the path, and is counted apart. A route that lci gives to a handler, and the list does
 not, is wrong.
@@ -40,12 +41,13 @@ def reported(root: Path) -> set[Line]:
         snapshot = engine.snapshot
         routes = Routes(snapshot.symbols, snapshot.graph)
         for item in routes.items:
-            if item.row.kind != "route":
+            if item.row.kind != "route" or routes.is_of_test(item):
                 continue
             nodes = [node for node in routes.handlers(item) if node < snapshot.graph.n_symbols]
+            nameless = "" if item.row.target or item.row.symbol >= 0 else f"{routes.path(item.file)}:{item.row.line}"
             for name in routes.full_names(item):
                 method, _, path = name.rpartition(" ")
-                handlers = [one.qualified_name for one in names(snapshot.symbols, nodes).values()] or [""]
+                handlers = [one.qualified_name for one in names(snapshot.symbols, nodes).values()] or [nameless]
                 found |= {Line(method, path, handler) for handler in handlers}
     return found
 

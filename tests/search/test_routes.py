@@ -67,7 +67,8 @@ FILES = {
     "go/main.go": (
         'package main\nimport "github.com/gin-gonic/gin"\nfunc main() {\n\tr := gin.Default()\n\tv1 := r.Group("/v1")\n'
         '\tRegister(v1.Group("/carts"))\n}\nfunc Register(g *gin.RouterGroup) { g.PUT("/:id", Auth(), Change) }\n'
-        'func Change(c *gin.Context) {}\nfunc Unknown(g *gin.RouterGroup) { g.GET("/far", Change) }\n'
+        'func Change(c *gin.Context) {}\nfunc Health(c *gin.Context) {}\n'
+        'func Plain(r *gin.Engine) { r.Match([]string{"GET", "HEAD"}, "health", Health) }\nfunc Unknown(g *gin.RouterGroup) { g.GET("/far", Change) }\n'
     ),
     "go/main_test.go": 'package main\nfunc TestIt() { r := gin.New(); Register(r.Group("/test")) }\n',
     # Spring, ASP.NET
@@ -82,12 +83,13 @@ FILES = {
     ),
     # Rails
     "rb/config/routes.rb": (
-        'Rails.application.routes.draw do\n  namespace :admin do\n    resources :stories, only: [:show, :update] do\n'
+        'Rails.application.routes.draw do\n  namespace :admin do\n    get :board\n    resources :stories, only: [:show, :update] do\n'
         '      member do\n        post "hide"\n      end\n      resources :notes, only: %i[create]\n    end\n  end\n'
         '  get "/top(/:length)" => "home#top"\nend\n'
     ),
     "rb/app/stories.rb": "class Admin::StoriesController\n  def show; end\n  def update; end\n  def hide; end\nend\n",
     "rb/app/notes.rb": "module Admin\n  class NotesController\n    def create; end\n  end\nend\n",
+    "rb/app/admin.rb": "class AdminController\n  def board; end\nend\n",
     "rb/app/home.rb": "class HomeController\n  def top; end\nend\n",
     # Laravel
     "php/routes/web.php": (
@@ -123,10 +125,10 @@ NAMES = {
     "user": ["DELETE /people/<int:id>", "GET /people/<int:id>"], "health": ["GET /health"], "alone": ["GET …/alone"],
     "read": ["GET /v1/items/{id}"], "session": ["inject"],
     "ping": ["GET /ping", "open"], "create": ["POST /admin/stories/:story_id/notes", "POST /api/users"],
-    "Change": ["GET …/far", "PUT /v1/carts/:id"],
+    "Health": ["GET …/health", "HEAD …/health"], "Change": ["GET …/far", "PUT /v1/carts/:id"],
     "Pets.show": ["GET /pets/by/{id}", "GET /pets/{id}"], "add": ["POST /api/users", "POST /pets/add"],
     "Show": ["GET /api/Pets/{id}"], "Raw": ["POST /raw"],
-    "StoriesController.show": ["GET /admin/stories/:id"],
+    "board": ["GET /admin/board"], "StoriesController.show": ["GET /admin/stories/:id"],
     "StoriesController.update": ["PATCH /admin/stories/:id", "PUT /admin/stories/:id"],
     "StoriesController.hide": ["POST /admin/stories/:id/hide"], "top": ["GET /top(/:length)"],
     "Users.show": ["GET /admin/users/{user}"], "store": ["POST /admin/users"],

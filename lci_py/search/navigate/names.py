@@ -70,7 +70,7 @@ def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meant]:
         return found
     from lci_py.search.routes import handlers
 
-    return groups([row for row, _ in handlers(nodes.snapshot, name)])
+    return groups(handlers(nodes.snapshot, name))
 
 
 def likeliest(nodes: Nodes, found: Sequence[Meant], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:

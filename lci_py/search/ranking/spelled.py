@@ -121,9 +121,9 @@ def spelled(
         IndexError_: A shard cannot be used.
     """
     if snapshot.whole.alone and ROUTE.match(query.raw):
-        from lci_py.search.routes import handlers
+        from lci_py.search.routes import answering
 
-        rows = [(row, match / _WORTH[row["kind"]]) for row, match in handlers(snapshot, query.raw)]
+        rows = [(row, match / _WORTH[row["kind"]]) for row, match in answering(snapshot, query.raw)]
         names, symbols = placed(snapshot, query, rows, allowed)
         if names:
             return Spelled(names, {}, symbols)

@@ -75,7 +75,7 @@ class Calls:
                     others.append((node, callee))
         for node, callee in others if self._routers else ():
             self._pass_on(node, callee)
-        for found in re.finditer(rb"(?m)^ROOT_URLCONF\s*=\s*(\S+)", self._captured.source):
+        for found in re.finditer(rb"(?m)^[ \t]*ROOT_URLCONF\s*=\s*(\S+)", self._captured.source):
             line = self._captured.row(found.start()) + 1
             self._note("root", "", "", found[1].decode("utf-8", "replace"), -1, line)
 
@@ -92,6 +92,8 @@ class Calls:
         if len(arguments.given) < row.get("least", 0):
             return False
         name = self._around.path(arguments.get(row["name"]), row) if "name" in row else row.get("fixed", "")
+        if name is None and row["kind"] == "mount" and len(arguments.given) == 1:
+            name = ""  # `app.use(routes)`
         if name is None or ("pattern" in row and not re.match(row["pattern"], name)):
             return False
         if "unassigned" in row and re.fullmatch(r"[$\w.]+", receiver) and self._around.assigned(node):

@@ -134,7 +134,7 @@ class _Routes:
 
     def _route(self, method: str, path: str, target: str, module: str, node: Node) -> None:
         controller, _, action = target.partition("#")
-        if not controller or not re.fullmatch(r"\w+", action):
+        if not (controller or module) or not re.fullmatch(r"\w+", action):
             return
         whole = controller.lstrip("/") if controller.startswith("/") else "/".join(filter(None, (module, controller)))
         owner = "::".join(_camel(part) for part in whole.split("/"))
