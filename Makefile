@@ -11,6 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: demo demo-cluster test quick check format lock bench golden quality tune torture model clean
 
 $(BIN)/.installed: pyproject.toml
+	@echo "installing lci and its grammars into $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable .
