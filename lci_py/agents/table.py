@@ -125,7 +125,8 @@ def _hooks(folder: str, home: Home, file: str, event: str, matcher: str, timeout
         matcher: The tools that search.
         timeout: In the agent's unit: seconds, or milliseconds.
     """
-    hook = {"type": "command", "command": "lci agent hook", "timeout": timeout}
+    # A project's files are shared: who has no lci must not read an error after every command.
+    hook = {"type": "command", "command": "lci agent hook 2>/dev/null || true", "timeout": timeout}
     entries = (
         Entry(("hooks", event), {"matcher": matcher, "hooks": [hook]}, listed=True),
         Entry(("hooks", "SessionStart"), {"hooks": [hook]}, listed=True),

@@ -664,7 +664,7 @@ def test_the_tables_of_the_command_line_are_those_of_the_program() -> None:
 
 # --- hooks ----------------------------------------------------------------------------------------------------------
 
-HOOK = {"type": "command", "command": "lci agent hook", "timeout": 5}
+HOOK = {"type": "command", "command": "lci agent hook 2>/dev/null || true", "timeout": 5}
 OTHERS = (
     '{\n  // mine\n  "hooks": {\n    "PostToolUse": [\n      {"matcher": "Edit", "hooks": [{"type": "command", "command": "fmt"}]}\n'
     '    ],\n    "Stop": [],\n  },\n}\n'
