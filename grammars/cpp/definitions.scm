@@ -33,7 +33,8 @@
         (_ name: (_) @name arguments: (_))
         (_ scope: (_) @parent name: (_ !scope) @name)])] parameters: (_))
     (_ !scope !parameters (_ declarator: [
-      (_ !scope) @name
+      (_ !scope !arguments) @name
+      (_ name: (_) @name arguments: (_))
       (_ scope: (_) @parent name: (_ !scope) @name)] parameters: (_)))]
   body: (_) @body)) @definition.function
 

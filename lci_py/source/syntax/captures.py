@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 ELEMENT = "[]"
 SPACE = re.compile(r"\s+")
 COLON = re.compile(r"^:(?=[\w\"'\[])|(?<=\w):$")  # Ruby's and Elixir's `:name` and `name:`
+_NO_PARAMETERS = re.compile(r"\s*\(\s*\)[^()]*\Z")  # after C++'s `operator bool`
 HASHES = re.compile(r"\s+#+$")
 
 
@@ -198,6 +199,8 @@ class Captured:
         if not names:
             return
         name = self.text(names[0]).strip()
+        if names[0].type == "operator_cast":
+            name = _NO_PARAMETERS.sub("", name)
         if not name.isidentifier():
             # Prose keeps its colons; a heading of Markdown may end like it starts.
             cut = HASHES if capture == "definition.section" else COLON

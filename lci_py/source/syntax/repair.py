@@ -55,7 +55,7 @@ _QUALIFIERS = frozenset(b"const volatile static extern inline register typedef a
 _BEFORE = lazily(rb"(\w*)\s*\Z")
 _AFTER = lazily(rb"\s*(\w+|\*+|.)?\s*(\w|\*|\(\s*\*)?", re.DOTALL)
 _ALONE = lazily(
-    rb"\n([A-Za-z_]\w*" + _ARGUMENTS + rb"|[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]+(?:" + _ARGUMENTS + rb")?)"
+    rb"\n([A-Za-z_]\w*" + _ARGUMENTS + rb"|[ \t]+[A-Z][A-Z0-9]*_[A-Z0-9_]+(?:[ \t]*:|" + _ARGUMENTS + rb")?)"
     rb"[ \t\r]*(?=(?://[^\n]*)?\n\s*(\{?))"
 )
 _DIRECTIVE = lazily(

@@ -135,7 +135,7 @@ def test_offsets_and_lines_stay(lines: list[bytes]) -> None:
     [
         (b"@A(x)\n@B\nopen class C {\n  fun f() {}\n}\n\n@A\nclass D\n", ["C", "C.f", "D"]),
         (b"@A\nconst val X = 1\n\n@A // why\nconst val Y = 2\n", ["X", "Y"]),
-        (b"class C {\n  fun f(a: Int, suspend: (Int) -> Int): Int {\n    if (suspend(a)) return 1\n    return 2\n  }\n}\n\nclass D\n", ["C", "C.f", "D"]),
+        (b"class C {\n  fun f(a: Int, suspend: (Int) -> Int): Int {\n    if (suspend(a)) return 1\n    return f(2, suspend = { a -> a })\n  }\n}\n\nclass D\n", ["C", "C.f", "D"]),
     ],
 )  # fmt: skip
 def test_keywords_that_the_grammar_of_kotlin_takes_for_names(source: bytes, wanted: list[str]) -> None:

@@ -101,7 +101,7 @@ def test_branches_and_macros_are_read_apart() -> None:
 
 def test_macros_alone_on_indented_lines() -> None:
     source = (
-        "class A {\n public:\n  A();\n  FORBID_OP(A, &&)\n  FORBID_OP(A, ==) // none\n  FORBID_OP(A, |)\n\n"
+        "class A {\n public:\n  A();\n  FORBID_OP(A, &&)\n  FORBID_OP(A, ==) // none\n  FORBID_OP(A, |)\n PRIVATE_UNLESS_TESTED:\n"
         "  int size() const { return n; }\n  int n;\n};\n#define EACH(x) \\\n  FORBID_OP(x, ==)\n"
     )
     one = extract("a.hpp", source.encode(), "cpp")
