@@ -139,7 +139,9 @@ def test_offsets_and_lines_stay(lines: list[bytes]) -> None:
     ],
 )  # fmt: skip
 def test_keywords_that_the_grammar_of_kotlin_takes_for_names(source: bytes, wanted: list[str]) -> None:
-    assert [symbol.qualified_name for symbol in extract("a.kt", source, "kotlin").symbols] == wanted
+    found = extract("a.kt", source, "kotlin")
+    assert [symbol.qualified_name for symbol in found.symbols] == wanted
+    assert not found.has_errors
 
 
 def test_a_name_that_begins_like_an_operator_of_kotlin_is_a_name() -> None:

@@ -81,6 +81,7 @@ def test_an_attribute_in_a_conditional_between_the_halves_of_a_head() -> None:
     )
     expected = [(f"after_{i}", 9 + 3 * i, 11 + 3 * i) for i in range(9)]
     assert functions(source, "cpp") == [("odd", 6, 8), *expected]
+    assert not extract("a.cpp", source.encode(), "cpp").has_errors
 
 
 def test_branches_and_macros_are_read_apart() -> None:
