@@ -208,7 +208,9 @@ def _read_file(path: Path) -> dict[str, Any]:
     try:
         text = data.decode("utf-8-sig")
         if re.search(_DEEP_KEY, text) or any(line.count(".") > _MAX_LINE_DOTS for line in text.splitlines()):
-            raise ConfigError(f"{path} has a key of more than {_MAX_KEY_PARTS} parts", hint="remove it: no setting has")
+            raise ConfigError(
+                f"{path} has a key of more than {_MAX_KEY_PARTS} parts", hint="remove it: no setting has so many"
+            )
         found: dict[str, Any] = tomllib.loads(text)
         return found
     except (ValueError, RecursionError) as error:  # TOMLDecodeError, UnicodeDecodeError; brackets without end

@@ -238,7 +238,7 @@ class TooLargeError(IndexError_):
             )
             return
         super().__init__(
-            f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index by the way",
+            f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index on the fly",
             hint=Indexing(root=root),
             most_files=files,
             most_bytes=size,

@@ -50,7 +50,11 @@ def find(text: str) -> Location | None:
         return None
     marks = _MARKS.search(text)
     if (begins, ends) != (1, 1) or marks is None:
-        what = "there are several blocks of lci" if begins > 1 or ends > 1 else "the marks of lci are not a whole pair"
+        what = (
+            "it has several blocks of lci"
+            if begins > 1 or ends > 1
+            else "the begin and end markers of lci do not pair up"
+        )
         raise LeftAloneError(f"{what}: remove them by hand", ours=True)
     names = tuple(marks["names"].split()) or (PLAIN,)
     return Location(marks.start(), marks.end(), names, marks["body"].replace("\r\n", "\n").strip())
@@ -81,7 +85,7 @@ class Block(NamedTuple):
             lines = written({*block.names, self.agent}, self.body).replace("\n", end_of_line(text))
             return text[: block.start] + lines + text[block.end :]
         if text is not None and self.head:
-            raise LeftAloneError("the file is there, and lci has not written it")
+            raise LeftAloneError("the file exists, and lci did not write it")
         return self.head + append(text, written([self.agent], self.body))
 
     def remove(self, text: str) -> str | None:

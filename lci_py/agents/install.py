@@ -104,9 +104,9 @@ def agents(
     chosen = _chosen(files, action, names)
     if not chosen and action in ("install", "print"):
         if user:
-            raise UsageError("no agent is found in the home folder", hint=f"name one: {', '.join(NAMES[:-1])}")
+            raise UsageError("no agent was found in the home folder", hint=f"name one: {', '.join(NAMES[:-1])}")
         chosen = [BY_NAME[PLAIN]]
-        warnings.append("no agent is found here: AGENTS.md is taken, which most of them read")
+        warnings.append("no agent was found here: AGENTS.md is used, which most agents read")
     signs = {agent.name: _signs(files, agent) for agent in chosen}  # before there are more
     rows = {
         agent.name: [row for part in scope.parts(agent) for row in _act(files, agent, part, action)] for agent in chosen
@@ -145,7 +145,7 @@ def _check(scope: _Scope, action: str, names: Iterable[str]) -> None:
     if scope.only == ("mcp",) and action == "install" and _lacks_extra():
         raise UsageError(_NO_EXTRA, hint="then run this again")
     if not scope.user and os.path.realpath(scope.root) == os.path.realpath(os.path.expanduser("~")):
-        raise UsageError(f"{scope.root} is the home folder, and no project", hint="go to a project, or give --user")
+        raise UsageError(f"{scope.root} is the home folder, not a project", hint="go to a project, or give --user")
 
 
 def _chosen(files: _Files, action: str, names: Sequence[str]) -> list[Agent]:

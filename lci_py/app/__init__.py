@@ -203,7 +203,9 @@ def build_index(
         )
         warnings += _foreign(index_dir, wait, adopt=settings.trust)
         if settings.index_dir is None and index_dir.parent != root:
-            warnings.append(f"{root} cannot be written: the index is in {index_dir}, or where LCI_INDEX_DIR says")
+            warnings.append(
+                f"{root} cannot be written: the index is in {index_dir}; LCI_INDEX_DIR names another folder"
+            )
         summary = build(root, index_dir, options, progress)
     note_failure(index_dir, None)  # of a run in the background, which this one has made good
     _, exposed = exposures(index_dir)

@@ -364,4 +364,4 @@ def _check(holds: bool | np.bool_) -> None:
 
 
 def _damaged() -> DamagedIndexError:
-    return DamagedIndexError("the graph: constraints name what there is not")
+    return DamagedIndexError("the graph: its constraints refer to nodes that do not exist")

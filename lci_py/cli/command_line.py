@@ -123,7 +123,7 @@ class _Line:
         most = 1 if argument else 0
         if len(given) > most:
             takes = f"one {argument.metavar}" if argument else "no argument"
-            raise self._wrong(f"`lci {name}` takes {takes}, and {given[most]!r} is too much")
+            raise self._wrong(f"`lci {name}` takes {takes}, and {given[most]!r} is one too many")
         if given:
             self.values[ARGUMENT] = given[0]
 

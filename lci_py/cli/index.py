@@ -134,7 +134,7 @@ def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
             f"one PATH only, not {len(names)}", hint="to refresh some files of a repository: lci index --files NAME …"
         )
     if names and root is not None:
-        raise UsageError("PATH and --root cannot be used together", hint="they say the same")
+        raise UsageError("PATH and --root cannot be used together", hint="each names the repository")
     return (names[0] if names else root), None
 
 
@@ -232,10 +232,12 @@ def run_workspace(call: Invocation) -> int:
     if action not in WORKSPACE_ACTIONS:
         raise unknown_value("action", action, WORKSPACE_ACTIONS)
     if call.text("named") is not None and action != "add":
-        raise UsageError("--named is of add", hint="to rename a repository, remove it and add it again")
+        raise UsageError(
+            "--named is a flag of `lci workspace add`", hint="to rename a repository, remove it and add it again"
+        )
     if action == "status":
         if len(names) != 1:
-            raise UsageError("status is of one workspace", hint="lci workspace status NAME")
+            raise UsageError("status takes one workspace", hint="lci workspace status NAME")
         try:
             return run_status(Invocation("status", {**call.values, "root": workspaces.workspace_root(names[0])}))
         except LciError as error:

@@ -99,7 +99,7 @@ def shape_of(call: Invocation, *others: str) -> str:
         raise UsageError(f"{' and '.join(spelled)} cannot be used together", hint="choose one output")
     shape = shapes[0] if shapes else "json" if call.text("fields") is not None else "text"
     if call.text("fields") is not None and shape not in MACHINE:
-        raise UsageError(f"--fields is of JSON, not of {shape}", hint="leave out one of them")
+        raise UsageError(f"--fields applies to JSON, not to {shape}", hint="leave out one of them")
     fields_of(call)  # before the index is opened: a wrong name is wrong whatever is found
     return shape
 

@@ -282,7 +282,9 @@ def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
     if not given:
         return None
     if values.get("snippet") is not None:
-        raise UsageError("--snippet and --context cannot be used together", hint="either says how many lines are shown")
+        raise UsageError(
+            "--snippet and --context cannot be used together", hint="each of them says how many lines are shown"
+        )
     around = around or 0
     return (around if before is None else before, around if after is None else after)
 

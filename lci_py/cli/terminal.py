@@ -157,7 +157,9 @@ def _pager() -> list[str]:
     try:
         command = shlex.split(text)
     except ValueError as error:
-        raise ConfigError(f"the pager {text!r} is no command: {error}", hint="set LCI_PAGER or PAGER anew") from error
+        raise ConfigError(
+            f"the pager {text!r} is not a command: {error}", hint="set LCI_PAGER or PAGER anew"
+        ) from error
     return [] if command == ["cat"] else command
 
 

@@ -107,7 +107,7 @@ def read_fleet(objects: Objects) -> Fleet:
         raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint=_AGAIN)
     if not is_fleet_sealed(_canonical(data), found):
         error = UntrustedIndexError(objects.url)
-        error.message = f"the fleet in {objects.url} is not sealed with your key of fleets"
+        error.message = f"the fleet in {objects.url} is not sealed with your fleet key"
         error.hint = "copy fleet.key from the machine that made it into your configuration folder"
         raise error
     try:
@@ -160,7 +160,7 @@ def _part(data: dict[str, Any]) -> Part:
     """A part from its JSON. Errors as in `named`."""
     manifest, graph = named(data["manifest"], "part"), data["graph"]
     if manifest.bytes > _MOST_PART_BYTES:
-        raise ValueError("a part's manifest is larger than it can be")
+        raise ValueError("the manifest of a part is too large")
     texts = {key: _checked(data[key], str) for key in ("name", "source", "commit", "start", "state", "first", "last")}
     counts = {kind: _checked(data["counts"][kind]) for kind in KINDS}
     return Part(**texts, manifest=manifest, graph=None if graph is None else named(graph, "partgraph"), counts=counts)
@@ -175,7 +175,7 @@ def named(value: Any, role: str) -> Named:
     name, size, sha = value
     _checked(name, str), _checked(size), _checked(sha, str)
     if not NAME.fullmatch(name) or name.partition("-")[0] != role or name[len(role) + 1 :].partition(".")[0] != sha:
-        raise ValueError(f"an object is called {name!r}")
+        raise ValueError(f"an object has the invalid name {name!r}")
     return Named(name, size, sha)
 
 
@@ -196,7 +196,7 @@ def _parsed(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
 
 def _checked(value: Any, kind: type = int) -> Any:
     if type(value) is not kind or (type(value) is int and value < 0):
-        raise TypeError(f"{value!r} is no {kind.__name__}")
+        raise TypeError(f"{value!r} is not of the type {kind.__name__}")
     return value
 
 

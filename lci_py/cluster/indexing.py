@@ -70,7 +70,9 @@ def survey_some(
         with _about(name):
             place = source_of(source)
             if marker and place.revision:
-                raise UsageError(f"{source} has commits of its own", hint="write PATH@REVISION, and no third word")
+                raise UsageError(
+                    f"{source} names a revision, and the line another", hint="write PATH@REVISION, and no third word"
+                )
             found.append(survey(place, marker, known, starts, most))
     return found
 
@@ -119,7 +121,10 @@ def index_fleet(
     objects = Objects(url)
     names = {one.name for one in repositories}
     if len(names) != len(repositories) or not names:
-        raise UsageError("a fleet has repositories with different names", hint="look at the list of repositories")
+        raise UsageError(
+            "the repositories of a fleet need different names, and there must be one",
+            hint="look at the list of repositories",
+        )
     for name in names:
         check_name(name)
     before = former_fleet(objects) or Fleet(0, built_at, program, ())

@@ -235,7 +235,7 @@ class PartSnapshot(Snapshot):
             raise GraphPendingError
         found = PartGraph(self._cache.path(self._part.graph), self._readable)
         if (found.own_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
-            raise DamagedIndexError("the graph is of other files than the rest")
+            raise DamagedIndexError("the graph was built from other files than the rest of the index")
         return found
 
     @cached_property
@@ -291,7 +291,7 @@ class _PackedReader(SourceReader):
         except zlib.error as error:
             raise DamagedIndexError(f"{arrays.name}: {error}") from error
         if digest(found) != known.sha:
-            raise DamagedIndexError(f"{arrays.name}: it has other texts than the index")
+            raise DamagedIndexError(f"{arrays.name}: its texts are not those of the index")
         return found
 
     @cached_property

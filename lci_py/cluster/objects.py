@@ -120,7 +120,7 @@ class Objects:
         with self._reading(name), self._files.open(f"{self._base}/{name}", "rb") as file:
             found: bytes = file.read(most + 1)
         if len(found) > most:
-            raise StoreError(f"{self.url}: {name} is larger than it can be", hint="look who else writes there")
+            raise StoreError(f"{self.url}: {name} is larger than any object may be", hint="look who else writes there")
         return found
 
     def replace(self, name: str, data: bytes) -> None:
@@ -207,7 +207,7 @@ class Objects:
                 yield block
         if left or digest.hexdigest() != named.sha:
             raise StoreError(
-                f"{self.url}: {named.name} is not what was written", hint="run `lci cluster index` for it again"
+                f"{self.url}: {named.name} does not hold what was written", hint="run `lci cluster index` for it again"
             )
 
     def listed(self) -> list[Listed]:

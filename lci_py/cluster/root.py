@@ -181,7 +181,7 @@ class Root:
         """
         for name in _LEFT_OUT:
             if getattr(request, name):
-                raise UsageError(f"a fleet does not answer --{name.replace('_', '-')}", hint="leave it out")
+                raise UsageError(f"a fleet does not support --{name.replace('_', '-')}", hint="leave it out")
         if not request.query.strip() and not request.filters:
             raise UsageError("nothing to search for", hint="give a QUERY or a filter such as --kind or --path")
         shown = (10 if request.limit is None else request.limit) + request.offset

@@ -183,7 +183,7 @@ class Snapshot:
             raise GraphPendingError
         found = GraphIndex(self.shard("graph"))
         if (found.n_symbols, found.n_files) != (self.numbering.total("symbols"), self.numbering.total("files")):
-            raise DamagedIndexError("the graph is of other files than the rest")
+            raise DamagedIndexError("the graph was built from other files than the rest of the index")
         return found
 
     @cached_property

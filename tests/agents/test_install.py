@@ -254,7 +254,7 @@ def test_without_any_agent_agents_md_is_written_and_said_so(agent: Agent, root: 
     assert tree(root) == before
     assert agent("uninstall").out.endswith("nothing is installed\n")
     ran = agent("install", "--user")
-    assert ran.code == 2 and "no agent is found in the home folder" in ran.err
+    assert ran.code == 2 and "no agent was found in the home folder" in ran.err
     assert tree(home) == {}
 
 
@@ -364,18 +364,18 @@ def folder_link_out(path: Path, outside: Path) -> None:
 BROKEN: dict[str, tuple[Any, str]] = {
     "not JSON": (lambda path, _: path.write_text('{\n"a": 1,\n"b" 2}'), "is not valid JSON (line 3: Expecting ':' delimiter)"),
     "a list": (lambda path, _: path.write_text("[]"), "is no JSON object"),
-    "of another shape": (lambda path, _: path.write_text('{"mcpServers": "x"}'), "mcpServers is no object"),
-    "another lci": (lambda path, _: path.write_text('{"mcpServers": {"lci": {"url": "x"}}}'), "lci in mcpServers is something else"),
+    "of another shape": (lambda path, _: path.write_text('{"mcpServers": "x"}'), "mcpServers is not an object"),
+    "another lci": (lambda path, _: path.write_text('{"mcpServers": {"lci": {"url": "x"}}}'), "lci in mcpServers does not start lci"),
     "empty": (lambda path, _: path.touch(), "is empty"),
     "latin-1": (lambda path, _: path.write_bytes(b'{"a": "\xe9"}'), "is not UTF-8"),
-    "binary": (lambda path, _: path.write_bytes(b"{}\0"), "is no text"),
-    "a folder": (lambda path, _: path.mkdir(), "is no regular file"),
-    "a pipe": (lambda path, _: os.mkfifo(path), "is no regular file"),
+    "binary": (lambda path, _: path.write_bytes(b"{}\0"), "is not text"),
+    "a folder": (lambda path, _: path.mkdir(), "is not a regular file"),
+    "a pipe": (lambda path, _: os.mkfifo(path), "is not a regular file"),
     "read-only": (lambda path, _: (path.write_text("{}"), path.chmod(0o444)), "is read-only"),
     "a link out": (link_out, "leads out of "),
     "a link to nowhere outside": (lambda path, outside: path.symlink_to(outside / "new"), "leads out of "),
     "a folder that is a link out": (folder_link_out, "leads out of "),
-    "a folder that is a file": (lambda path, _: (path.parent.rmdir(), path.parent.touch()), ".cursor is no folder"),
+    "a folder that is a file": (lambda path, _: (path.parent.rmdir(), path.parent.touch()), ".cursor is not a folder"),
     "a link to itself": (lambda path, _: path.symlink_to(path), "is a symbolic link that leads nowhere"),
     "a link into .git": (lambda path, _: path.symlink_to("../.git/config"), "leads to .git/config by a symbolic link"),
 }  # fmt: skip
@@ -429,7 +429,7 @@ def test_torn_marks_are_left_alone_even_without_a_name(agent: Agent, root: Path)
     (root / "AGENTS.md").write_text("<!-- lci:start codex -->\n")
     for action in ("install", "uninstall"):
         ran = agent(action)
-        assert ran.code == 2 and "the marks of lci are not a whole pair: remove them by hand" in ran.out
+        assert ran.code == 2 and "the begin and end markers of lci do not pair up: remove them by hand" in ran.out
     assert (root / "AGENTS.md").read_text("utf-8") == "<!-- lci:start codex -->\n"
 
 

@@ -266,7 +266,7 @@ def test_wrong_input(affected: Callable[..., Ran], root: Path, tmp_path: Path, l
     assert (ran.code, ran.out) == (2, "")
     assert (
         ran.err
-        == "lci: v9 is no commit and no definition: give a branch, a tag, a commit or a name, or files with --files; "
+        == "lci: v9 is neither a commit nor a definition: give a branch, a tag, a commit or a name, or files with --files; "
         "a shallow clone lacks older commits\n"
     )
     for argv in (["--files"], ["HEAD", "HEAD"], [""], ["--depth", "0"]):

@@ -146,8 +146,8 @@ def test_what_is_about_the_program(argv: list[str]) -> None:
         ("search --root a --root=b", "--root is given twice: give it once"),
         ("grep", "missing argument 'PATTERN': see `lci grep --help`"),
         ("show", "missing argument 'TARGET': see `lci show --help`"),
-        ("def a b", "`lci def` takes one NAME, and 'b' is too much: see `lci def --help`"),
-        ("status x", "`lci status` takes no argument, and 'x' is too much: see `lci status --help`"),
+        ("def a b", "`lci def` takes one NAME, and 'b' is one too many: see `lci def --help`"),
+        ("status x", "`lci status` takes no argument, and 'x' is one too many: see `lci status --help`"),
     ],
 )
 def test_what_is_wrong_with_a_line(capsys: pytest.CaptureFixture[str], line: str, said: str) -> None:

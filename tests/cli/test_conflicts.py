@@ -159,7 +159,7 @@ def test_a_name_without_conflicts_is_told_from_one_that_nothing_has(run: Run, ap
         (["--paths", "--jsonl"], "choose one output"),
         (["--refresh", "later"], "auto, never, always"),
         (["--snippet", "1"], "--snippet"),
-        (["a", "b"], "is too much"),
+        (["a", "b"], "is one too many"),
     ],
 )
 def test_usage_errors(run: Run, app: FakeApp, argv: list[str], said: str) -> None:

@@ -116,7 +116,7 @@ def test_json_is_what_the_schema_says(lci: Lci, root: Path, args: tuple[str, ...
 def test_an_ambiguous_name_is_answered_and_names_what_can_be_pasted_back(lci: Lci, root: Path) -> None:
     plain = lci("callers", "clean", "--root", str(root), PYTHONIOENCODING="utf-8")
     assert (plain.code, plain.err) == (0, "")
-    assert "⚠ also named so, left out: other/tools.py::clean; --all takes all\n" in plain.out
+    assert "⚠ also has this name, left out: other/tools.py::clean; --all takes all\n" in plain.out
     for command in ("callers", "callees", "tree"):
         ran = lci(command, "clean", "--json", "--root", str(root))
         SCHEMA.validate(ran.json())
@@ -356,6 +356,6 @@ def test_definitions_that_a_call_may_mean_are_one_line_of_a_tree(lci: Lci, many:
 
 def test_files_of_text_that_refs_leaves_out_come_with_the_command_that_shows_them(lci: Lci, root: Path) -> None:
     out = lci("refs", "shop/store.py::clean", "--root", str(root)).out
-    note = "⚠ 2 files of prose with the word left out: `lci grep -w clean`"
+    note = "⚠ 2 files of prose with this word left out: `lci grep -w clean`"
     assert note in out.splitlines()
     assert lci("grep", "-w", "clean", "--root", str(root), "--lang", "text", "--lang", "markdown").out

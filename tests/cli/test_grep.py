@@ -116,8 +116,8 @@ def test_json(grep: Callable[..., Ran]) -> None:
 @pytest.mark.parametrize(
     ("argv", "code", "said"),
     [
-        (["a("], "bad_pattern", "'a(' is no regular expression: missing )"),
-        (["a\nb"], "bad_pattern", "the pattern has a line end"),
+        (["a("], "bad_pattern", "'a(' is not a valid regular expression: missing )"),
+        (["a\nb"], "bad_pattern", "the pattern has a line break"),
         (["x", "nowhere"], "bad_path", "there is no file or folder nowhere"),
         (["x", "--kind", "methd"], "usage", "unknown kind 'methd'"),
         (["x", "-p", "[z"], "bad_glob", "bad glob '[z'"),

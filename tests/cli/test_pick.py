@@ -192,5 +192,5 @@ def test_how_an_editor_is_told_the_line(variables: dict[str, str], expected: lis
 
 
 def test_an_editor_that_is_no_command() -> None:
-    with pytest.raises(ConfigError, match="VISUAL is no command"):
+    with pytest.raises(ConfigError, match="VISUAL is not a command"):
         command(PLACES, {"VISUAL": "vim 'x"})

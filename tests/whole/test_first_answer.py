@@ -112,7 +112,7 @@ def test_a_large_tree_is_left_to_whoever_asks_for_it(
 ) -> None:
     monkeypatch.setattr(app, "_MOST", most)
     for whole in (False, True):
-        with pytest.raises(LciError, match="which has over .* too many to index by the way") as caught:
+        with pytest.raises(LciError, match="which has over .* too many to index on the fly") as caught:
             app.open_engine(str(root), whole=whole)
         error = caught.value
         assert (error.code, error.exit_code, error.details["most_files"]) == ("no_index", 3, most[0])

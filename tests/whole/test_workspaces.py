@@ -361,7 +361,7 @@ def test_adding_listing_and_removing(run: Run, few: Path, data: Path) -> None:
         return ran.err
 
     assert f"a is {few}/a already" in fails("add", "few", "x/a")
-    assert "lie in each other" in fails("add", "few", "a/pkg")
+    assert "one lies inside the other" in fails("add", "few", "a/pkg")
     assert "does not exist" in fails("add", "few", "nowhere")
     assert "is not a folder" in fails("add", "few", "b/two.py")
     assert "cannot be the name of a repository" in fails("add", "few", "odd [1]")
@@ -428,7 +428,7 @@ def test_new_conflicts_are_those_since_each_repositorys_own_commit(run: Run, few
     assert found["diff"] == {"revision": "HEAD", "uncompared": ["fork"]}
     assert "fork" in run(*asked).out
     nowhere = run("conflicts", "--diff", "gone", "--workspace", "few")
-    assert nowhere.code == 2 and "gone is no commit" in nowhere.err
+    assert nowhere.code == 2 and "gone is not a commit" in nowhere.err
 
 
 def test_extractions_are_taken_from_the_repositories_own_indexes(run: Run, few: Path) -> None:

@@ -181,7 +181,9 @@ class Server:
         self._of_client = there[0] if there else None
         if len(there) > 1:
             others = ", ".join(map(plain_text, there[1:]))
-            self._unsaid = f"only {plain_text(there[0])} is searched, not {others}: a server per folder, or a workspace"
+            self._unsaid = (
+                f"only {plain_text(there[0])} is searched, not {others}: start a server per folder, or name a workspace"
+            )
         return None
 
     async def _forget_folder(self, _context: _Context, _params: object) -> None:

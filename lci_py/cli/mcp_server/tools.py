@@ -112,7 +112,7 @@ MORE = (
         {"pattern": _TEXT, "fixed_strings": _YES, "ignore_case": _YES, **_PATH, **_LIMIT},
         ("pattern",),
     ),
-    Tool("similar", "similar", "Near duplicates, and code alike.", {"target": _says(_TEXT, "Code, name, FILE:LINE")},
+    Tool("similar", "similar", "Near duplicates, and similar code.", {"target": _says(_TEXT, "Code, name, FILE:LINE")},
          ("target",)),
     Tool("conflicts", "conflicts", "Symbols with several definitions.", {**_NAME, **_PATH, **_LIMIT}),
     Tool("affected", "affected", "Tests affected since a commit, by files.", {"rev": _TEXT, "files": _TEXTS}),

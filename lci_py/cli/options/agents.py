@@ -28,7 +28,7 @@ MCP = Command(
         Flag(
             ("--files",),
             "text",
-            "What `read` shows: indexed files (if left out) or all below the root.",
+            "What `read` may show: indexed files (if left out) or all below the root.",
             "Server",
             "WHICH",
             READABLE,

@@ -35,7 +35,13 @@ CLUSTER = Command(
             _CLUSTER,
             "FILE",
         ),
-        Flag(("--grace",), "int", "For clean: keep what was written in the last hours; 24.", _CLUSTER, "HOURS"),
+        Flag(
+            ("--grace",),
+            "int",
+            "For clean: keep what was written in the last HOURS; 24 if left out.",
+            _CLUSTER,
+            "HOURS",
+        ),
         Flag(
             ("--scheduler",),
             "text",
@@ -43,11 +49,11 @@ CLUSTER = Command(
             _CLUSTER,
             "ADDRESS",
         ),
-        Flag(("--workers",), "int", "For index without --scheduler: processes that work; 2.", _CLUSTER, "N"),
+        Flag(("--workers",), "int", "For index without --scheduler: worker processes; 2 if left out.", _CLUSTER, "N"),
         Flag(
             ("--timeout",),
             "int",
-            "For search: seconds to wait for the scheduler's workers in each step; 30.",
+            "For search: seconds to wait for the scheduler's workers in each step; 30 if left out.",
             _CLUSTER,
             "N",
         ),

@@ -45,7 +45,7 @@ EXPLORE = Command(
         *FILTER_FLAGS,
         NO_TESTS_FLAG,
         Flag(("--max-tokens",), "int", "Tokens of the answer; 2,000 if left out.", OUTPUT, "N"),
-        Flag(("--offset",), "int", "Definitions to leave out: those of the answers so far.", RETRIEVAL, "N"),
+        Flag(("--offset",), "int", "Leave out the first N definitions, which earlier answers showed.", RETRIEVAL, "N"),
         *ANSWER_FLAGS,
         PATHS_FLAG,
         TRUST_FLAG,
@@ -119,7 +119,7 @@ SEARCH = Command(
         Flag(
             ("--explain-file",),
             "text",
-            "What became of this file, and why it is not among the results.",
+            "Say where this file ranks, or why it is not among the results.",
             OUTPUT,
             "PATH",
         ),
@@ -248,10 +248,12 @@ GREP = Command(
     (
         Flag(("--fixed-strings", "-F"), "flag", "The pattern is a text, not a regular expression.", MATCHING),
         Flag(("--ignore-case", "-i"), "flag", "Letters match in either case.", MATCHING),
-        Flag(("--smart-case", "-S"), "flag", "The same, unless the pattern has a capital letter.", MATCHING),
-        Flag(("--word-regexp", "-w"), "flag", "Only matches that are not a part of a longer word.", MATCHING),
+        Flag(
+            ("--smart-case", "-S"), "flag", "Match in either case, unless the pattern has a capital letter.", MATCHING
+        ),
+        Flag(("--word-regexp", "-w"), "flag", "Match whole words only.", MATCHING),
         Flag(("--invert-match", "-v"), "flag", "The lines that do not match.", MATCHING),
-        Flag(("--max-count", "-m"), "int", "Lines per file at most.", MATCHING, "N"),
+        Flag(("--max-count", "-m"), "int", "The most lines shown per file.", MATCHING, "N"),
         REFRESH_FLAG,
         Flag(
             ("--lang",),
@@ -337,11 +339,11 @@ CONFLICTS = Command(
             "List also fallbacks and variants, and what lies in vendored or generated files.",
             RETRIEVAL,
         ),
-        Flag(("--branches",), "flag", "List also what the other indexed branches define differently.", RETRIEVAL),
+        Flag(("--branches",), "flag", "List also what other indexed branches define differently.", RETRIEVAL),
         Flag(
             ("--diff",),
             "text",
-            "Only what the work tree adds to this commit; REV... for the commit where the branches parted.",
+            "Only conflicts that the work tree adds to this commit; REV... for the commit where the branches parted.",
             FILTERS,
             "REV",
         ),

@@ -86,7 +86,7 @@ PATH = Command(
     Positional("FROM TO", "Two names, as for callers; TO may be a function outside of the repository.", True, True),
     (
         _ALL,
-        Flag(("--depth", "-d"), "int", "Calls of a chain at most.", RETRIEVAL, "N", default=20),
+        Flag(("--depth", "-d"), "int", "The most calls in a chain.", RETRIEVAL, "N", default=20),
         Flag(("--limit", "-n"), "int", "Chains shown.", RETRIEVAL, "N", default=5),
         *LIST_FLAGS,
     ),
@@ -113,7 +113,7 @@ AFFECTED = Command(
             RETRIEVAL,
             "N",
         ),
-        Flag(("--all",), "flag", "Also the tests that only a name or an import leads to.", RETRIEVAL),
+        Flag(("--all",), "flag", "Add the tests that only a name or an import leads to.", RETRIEVAL),
         OFFSET_FLAG,
         REFRESH_FLAG,
         *FILTER_FLAGS,

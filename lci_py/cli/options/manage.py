@@ -29,7 +29,7 @@ INDEX = Command(
         Flag(
             ("--include",),
             "list",
-            "Index what matches although an ignore file names it; later runs remember it, until ''; repeatable.",
+            "Index what matches even if ignored; later runs remember it, until ''; repeatable.",
             "Build",
             "GLOB",
         ),
@@ -45,7 +45,7 @@ INDEX = Command(
         Flag(
             ("--branches",),
             "text",
-            "Index what these branches have otherwise, too, for --conflicts; as before if left out, '' for none.",
+            "Index also what differs on these branches, for --conflicts; as before if left out, '' for none.",
             "Build",
             "NAME,…",
         ),
@@ -103,7 +103,7 @@ CLEAN = Command(
     "Remove the index; what is not lci's in its folder stays.",
     None,
     (
-        Flag(("--cache",), "flag", "Only what earlier runs kept to be quicker; the index stays.", "Remove"),
+        Flag(("--cache",), "flag", "Remove only the caches of earlier runs; the index stays.", "Remove"),
         JSON_FLAG,
         *GENERAL_FLAGS,
     ),

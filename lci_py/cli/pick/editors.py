@@ -37,7 +37,7 @@ def command(places: Sequence[tuple[str, int]], environment: Mapping[str, str]) -
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise ConfigError(f"{variable} is no command: {error}", hint="set it anew") from error
+        raise ConfigError(f"{variable} is not a command: {error}", hint="set it anew") from error
     own = [word for word in words if "{path}" in word or "{line}" in word]
     if own:
         start = words.index(own[0])

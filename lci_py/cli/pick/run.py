@@ -95,7 +95,7 @@ def _terminal(*, printed: bool) -> tuple[Input, Output]:
     if sys.stdin is None or not sys.stdin.isatty() or os.environ.get("TERM") == "dumb":
         raise UsageError("`lci pick` needs a terminal", hint="`lci search` answers a program")
     if not (printed or sys.stdout.isatty()):
-        raise UsageError("standard output is no terminal", hint="`lci pick --print` writes what is chosen there")
+        raise UsageError("standard output is not a terminal", hint="`lci pick --print` writes what is chosen there")
     if not _is_installed():
         raise UsageError("the extra pick is not installed", hint="pip install 'lci-py[pick]'")
     from prompt_toolkit.input import create_input

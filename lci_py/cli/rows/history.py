@@ -20,7 +20,9 @@ def _request(call: Invocation, _shape: str) -> HistoryRequest:
         raise UsageError("there is no target", hint="lci history NAME, FILE:LINE or FILE")
     path, first, last = place_from_root(text, call) or (None, None, None)
     if last is not None:
-        raise UsageError(f"{text}: history takes one line, and the definition around it", hint="lci history FILE:LINE")
+        raise UsageError(
+            f"{text}: history takes one line, and shows the definition around it", hint="lci history FILE:LINE"
+        )
     return HistoryRequest(
         plain_text(text),
         plain_text(name_from_root(text, call)),

@@ -105,14 +105,14 @@ class Arrays:
     def _read_table(self) -> dict[str, tuple[str, int, int]]:
         start = len(MAGIC) + 8
         if self._data[: len(MAGIC)] != MAGIC:
-            raise ValueError("not a file of arrays")
+            raise ValueError("it is not a file of arrays")
         length = int.from_bytes(self._data[len(MAGIC) : start], "little")
         if length > min(_MAX_HEADER, len(self._data) - start):
             raise ValueError("its header is longer than the file")
         self._check(0, start + length)
         found = json.loads(bytes(self._data[start : start + length]))
         if not isinstance(found, dict):
-            raise ValueError("its header is no table")
+            raise ValueError("its header is not a JSON object")
         return {name: self._entry(name, entry, start + length) for name, entry in found.items()}
 
     def _entry(self, name: str, entry: object, base: int) -> tuple[str, int, int]:
@@ -364,7 +364,7 @@ class StringTable:
         try:
             return self._bytes(index).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError:
-            raise DamagedIndexError(f"{self._what} are no text") from None
+            raise DamagedIndexError(f"{self._what} are not UTF-8") from None
 
     def _bytes(self, index: int) -> bytes:
         return self._between(*self._offsets.span(index))

@@ -221,7 +221,7 @@ class _Segment:
             ascends[np.cumsum(sizes)[sizes > 0] - 1] = True  # the last row of a term
             inside = found.min() >= 0 and found.max() < self.counts[ROWS[field]]
             if not inside or not ascends.all() or often.min() < 1:
-                raise self.damaged(f"{field} names a row that does not exist or a row twice, or counts nothing in it")
+                raise self.damaged(f"{field} has a row that does not exist, a row twice, or a count of 0")
         return found, often, sizes
 
     def _often(self, field: str, lists: _Lists, start: int, stop: int) -> NDArray[Any]:
@@ -398,7 +398,7 @@ class LexicalIndex:
             parts.append(found if public is None else public[found])
         whole = self._numbering.in_public_order(kind, parts)
         if int(whole.min(initial=0)) < 0:
-            raise DamagedIndexError(f"the numbering has {kind} that are alive in {target} that are dead")
+            raise DamagedIndexError(f"the numbering has {kind} that are not deleted in deleted {target}")
         return whole
 
     def _publics(self, kind: str) -> list[NDArray[np.int32] | None]:

@@ -171,7 +171,7 @@ class BranchIndex:
             rows = self._execute("SELECT id, name, ref, tip, commit_id FROM branches ORDER BY id")
             self.tips = [Tip(*self._checked(row, ("name", "ref", "tip", "commit_id"))) for row in rows]
             if [row["id"] for row in rows] != list(range(len(rows))):
-                raise DamagedIndexError(f"{self._name}: its branches are not numbered")
+                raise DamagedIndexError(f"{self._name}: its branches are not numbered from 0")
         except BaseException:
             self.close()
             raise
@@ -235,7 +235,7 @@ class BranchIndex:
         for branch, path, status, oid in found:
             known = type(branch) is int and 0 <= branch < len(made) and isinstance(path, str)
             if not known or not (oid is None or isinstance(oid, str)) or (oid is None) != (status == ONLY_HERE):
-                raise DamagedIndexError(f"{self._name}: a path is not one of a branch")
+                raise DamagedIndexError(f"{self._name}: a path belongs to no branch, or has no content")
             made[branch][path] = self._status(status), oid
         return made
 
@@ -265,21 +265,21 @@ class BranchIndex:
             self._checked(row, _TEXTS)
             numbers = [row[name] for name in _NUMBERS]
             if not all(type(number) is int and number >= 0 for number in numbers):
-                raise DamagedIndexError(f"{self._name}: a number is not one")
+                raise DamagedIndexError(f"{self._name}: a number is negative or of another type")
             if not isinstance(row["build_tag"], (str, type(None))):
-                raise DamagedIndexError(f"{self._name}: a condition is no text")
+                raise DamagedIndexError(f"{self._name}: a condition is not a string")
             self._status(row["status"])
             yield row  # type: ignore[misc]  # a Row answers to names as a mapping does
 
     def _status(self, status: object) -> str:
         if status not in STATUSES or not isinstance(status, str):
-            raise DamagedIndexError(f"{self._name}: a status is not one")
+            raise DamagedIndexError(f"{self._name}: a status is unknown")
         return status
 
     def _checked(self, row: sqlite3.Row, names: Sequence[str]) -> list[str]:
         values = [row[name] for name in names]
         if not all(isinstance(value, str) for value in values):
-            raise DamagedIndexError(f"{self._name}: a text is not one")
+            raise DamagedIndexError(f"{self._name}: a value that must be a string is none")
         return values
 
     def _execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:

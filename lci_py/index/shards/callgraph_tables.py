@@ -63,7 +63,7 @@ class SqlTables:
             self._place_files(segment, self._rows[connection], heads)
         found = [head for head in heads if head is not None]
         if len(found) != n_files:
-            raise DamagedIndexError("the symbolic shards lack files of the numbering")
+            raise DamagedIndexError("the symbolic shards lack files that the numbering has")
         self.files = Files(found)
         self.first_lambda = [0, *accumulate(self._n_lambdas)]
         self._facts: dict[int, FileFacts] = {}

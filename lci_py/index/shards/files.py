@@ -162,7 +162,7 @@ class FileTable:
 
     def _whole(self, name: str, column: list[_T]) -> list[_T]:
         if len(column) != len(self):
-            raise DamagedIndexError(f"{self.name}: there are other {name} than files")
+            raise DamagedIndexError(f"{self.name}: the number of {name} is not that of the files")
         return column
 
     def matches(self, files: Sequence[FileEntry]) -> bool:
@@ -227,14 +227,14 @@ class FileTable:
         if [len(view) for view in views] != [16 * n, 16 * n, n] or len(codes) != n or not _all_text(names):
             raise DamagedIndexError(f"{self.name}: its columns do not fit together")
         if max(bytes(codes), default=-1) >= len(names):
-            raise DamagedIndexError(f"{self.name}: a reason that does not exist")
+            raise DamagedIndexError(f"{self.name}: it refers to a reason that does not exist")
         return _Columns(names, codes, *views)
 
     def folders(self) -> list[tuple[str, int]]:
         """The folders that the walk visited, with their mtime_ns; "" is the root."""
         names, mtimes = self._texts("folders"), self.arrays.view("folder_mtimes", "i8").tolist()
         if len(names) != len(mtimes):
-            raise DamagedIndexError(f"{self.name}: the folders do not fit their times")
+            raise DamagedIndexError(f"{self.name}: the number of folders is not that of their times")
         return list(zip(names, mtimes, strict=True))
 
     def skipped(self) -> list[Skip]:

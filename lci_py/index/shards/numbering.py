@@ -167,7 +167,7 @@ class Numbering:
         starts, total = self._starts[kind], self.total(kind)
         for number in numbers:
             if not 0 <= number < total:
-                raise DamagedIndexError(f"number {number} of {total} {kind}")
+                raise DamagedIndexError(f"{number} is not one of the {total} {kind}")
             slot = (
                 number if self.identity else self._slot[number] if kind == "files" else self._of(kind).slot_of(number)
             )

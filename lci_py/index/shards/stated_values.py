@@ -77,7 +77,7 @@ def repeated_keys(index: SymbolicIndex) -> list[StatedValue]:
     """
     rows = [_claim(row) for row in _select(index, _CLAIMS, "c.how = 'twice'", ())]
     if not all(row.value.isdecimal() and int(row.value) < row.line for row in rows):
-        raise DamagedIndexError("the symbolic shard has a key whose first place is not in its file")
+        raise DamagedIndexError("the symbolic shard has a repeated key whose first line is not in its file")
     return sorted(rows, key=_place)
 
 
@@ -118,7 +118,7 @@ def disputable_names(index: SymbolicIndex) -> set[str]:
         )
         for (name,) in segment.execute(sql):
             if not isinstance(name, str):
-                raise DamagedIndexError(f"{segment.name}: a claim without a name")
+                raise DamagedIndexError(f"{segment.name}: a stated value has no name")
             found.add(name)
     return found
 
@@ -132,7 +132,7 @@ def _select(index: SymbolicIndex, sql: str, condition: str, values: Sequence[Any
 
 def _checked(row: Sequence[Any], texts: Sequence[int], line: int) -> None:
     if not all(isinstance(row[i], str) for i in texts) or not isinstance(row[line], int) or row[line] < 1:
-        raise DamagedIndexError("the symbolic shard has a claim that is none")
+        raise DamagedIndexError("the symbolic shard has a stated value without a name, a text or a line")
 
 
 def _claim(row: Sequence[Any]) -> StatedValue:

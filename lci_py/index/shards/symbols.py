@@ -112,10 +112,10 @@ class _Segment:
         if table is None:
             return number
         if not isinstance(number, int) or not 0 <= number < len(table):
-            raise DamagedIndexError(f"{self.name} names one of the {kind} that does not exist")
+            raise DamagedIndexError(f"{self.name} refers to one of the {kind} that does not exist")
         found = int(table[number])
         if found >= self._totals[kind]:
-            raise DamagedIndexError(f"the numbering of {kind} names what does not exist")
+            raise DamagedIndexError(f"the numbering of {kind} refers to rows that do not exist")
         return found
 
     def published(self, rows: Iterable[sqlite3.Row]) -> list[Row]:
@@ -129,7 +129,7 @@ class _Segment:
                 if made.get(column) is not None:
                     made[column] = self.public(kind, made[column])
                     if made[column] < 0:
-                        raise DamagedIndexError(f"the numbering has {kind} that are dead in files that are alive")
+                        raise DamagedIndexError(f"the numbering has deleted {kind} in files that are not deleted")
             found.append(made)
         return found
 
@@ -305,7 +305,7 @@ class SymbolicIndex:
 
             texts = [row[0] for segment in self.segments for row in segment.execute("SELECT parts FROM names")]
             if not all(type(text) is bytes for text in texts):
-                raise DamagedIndexError("the symbolic shard: its names are no text")
+                raise DamagedIndexError("the symbolic shard: its names are not strings")
             self._names = [NameParts(text) for text in texts if text]
         return self._names
 

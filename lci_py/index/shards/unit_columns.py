@@ -133,7 +133,7 @@ class UnitColumns:
         """The file of each unit."""
         found = self._numbers("unit_file", "files", least=0)
         if int(found.min(initial=0)) < 0:
-            raise DamagedIndexError("the numbering has units that are alive in files that are dead")
+            raise DamagedIndexError("the numbering has units that are not deleted in deleted files")
         return found
 
     @cached_property
@@ -222,7 +222,7 @@ class UnitColumns:
         """The path of each file."""
         found = self._paths()
         if len(found) != self._numbering.total("files"):
-            raise DamagedIndexError(f"the table of files has {len(found)} that are alive, the numbering others")
+            raise DamagedIndexError("the table of files and the numbering disagree about which files are deleted")
         return found
 
     @cached_property

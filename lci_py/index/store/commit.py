@@ -275,7 +275,7 @@ def _copy(path: Path, target: Path, shard: Shard) -> None:
     with open(handle, "rb") as old, target.open("xb") as new:
         info = os.fstat(handle)
         if not stat.S_ISREG(info.st_mode) or info.st_size != shard.bytes:
-            raise DamagedIndexError(f"{shard.name} is not what was written")
+            raise DamagedIndexError(f"{shard.name} does not hold what was written")
         left = shard.bytes
         while left > 0 and (block := old.read(min(left, _BLOCK))):
             new.write(block)

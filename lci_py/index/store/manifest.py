@@ -172,7 +172,7 @@ def _read(path: Path) -> str:
             raise ValueError("not a regular file")
         data = handle.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
-        raise ValueError("larger than a manifest can be")
+        raise ValueError("it is too large for a manifest")
     return data.decode("utf-8")
 
 
@@ -183,7 +183,7 @@ def check_manifest(manifest: Manifest) -> None:
     texts += [manifest.settings.get("root", ""), *counts["unparsed"]]
     names, tips = (manifest.settings.get(key, []) for key in ("branches", "branch_tips"))
     if not isinstance(names, list) or not isinstance(tips, list):
-        raise ValueError("the branches are no list")
+        raise ValueError("the branches are not a list")
     texts += names
     texts += [tip[key] for tip in tips for key in ("name", "ref", "tip", "commit", "problem")]
     numbers = [manifest.generation, *(counts[name] for name in _NUMBERS), model["dimension"]]
@@ -192,23 +192,23 @@ def check_manifest(manifest: Manifest) -> None:
         numbers += [shard.bytes, shard.mtime_ns, shard.ctime_ns]
         match = SHARD_NAME.fullmatch(shard.name)
         if match is None or match[1] != role or not isinstance(shard.sha, str):
-            raise ValueError(f"a shard is called {shard.name!r}")
+            raise ValueError(f"a shard has the invalid name {shard.name!r}")
     for segment in manifest.segments:
         rows = [segment.counts[kind] for kind in COUNTED]
         numbers += rows
         # Readers allocate arrays over all rows; each row takes at least a byte of the symbolic shard.
         if "bm25" not in segment.shards or max(rows) > segment.shards["symbols"].bytes:
-            raise ValueError("a segment lacks a shard, or has more rows than that has bytes")
+            raise ValueError("a segment lacks its bm25 shard, or claims more rows than its symbolic shard can hold")
     for name in _TABLES:
         numbers += counts[name].values()
     numbers += counts.get("errors_by_language", {}).values()  # indexes of earlier programs have none
     texts += [item[key] for item in counts["limited"] for key in ("path", "reason")]
     if not all(type(number) is int and number >= 0 for number in numbers):
-        raise ValueError("a number is not one")
+        raise ValueError("a number is negative or of another type")
     if not all(isinstance(text, str) for text in texts):
-        raise ValueError("a text is not one")
+        raise ValueError("a value that must be a string is none")
     if _BUILT_AT.fullmatch(manifest.built_at) is None:
-        raise ValueError("built_at is no time")
+        raise ValueError("built_at is not a time")
 
 
 # --- shards -------------------------------------------------------------------------------------------------------
@@ -344,7 +344,7 @@ def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> 
         if not stat.S_ISREG(info.st_mode):
             raise ValueError("not a regular file")
         if most is not None and info.st_size > most:
-            raise ValueError("larger than it was")
+            raise ValueError("it is larger than when it was written")
         if sync:
             os.fsync(handle.fileno())
         while block := handle.read(1 << 20):

@@ -53,7 +53,7 @@ def fleet_seal(text: bytes) -> str:
     """As `seal`, with the key of fleets."""
     key = _key(create=True, name=FLEET_KEY_FILE)
     if key is None:
-        raise _unusable(config_folder() / FLEET_KEY_FILE, "is gone as soon as it is made", f"try again, {_ELSEWHERE}")
+        raise _unusable(config_folder() / FLEET_KEY_FILE, "was removed while it was made", f"try again, {_ELSEWHERE}")
     return _keyed(text, key, b"lci-fleet")
 
 
@@ -73,7 +73,7 @@ def ensure_key() -> bytes:
     """
     key = _key(create=True)
     if key is None:
-        raise _unusable(config_folder() / KEY_FILE, "is gone as soon as it is made", f"try again, {_ELSEWHERE}")
+        raise _unusable(config_folder() / KEY_FILE, "was removed while it was made", f"try again, {_ELSEWHERE}")
     return key
 
 
@@ -92,7 +92,7 @@ def config_folder() -> Path:
         named = os.path.expanduser(chosen)
         if not os.path.isabs(named):
             raise _unusable(
-                Path(chosen), f"is what {CONFIG_VARIABLE} says, and starts nowhere", "give an absolute path"
+                Path(chosen), f"comes from {CONFIG_VARIABLE}, and is a relative path", "give an absolute path"
             )
         return Path(named)
     if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
@@ -243,7 +243,7 @@ def _rename_if_first(folder: int, name: str, key: str) -> None:
 
 
 def _unusable(path: Path, what: str, hint: str) -> TrustKeyError:
-    return TrustKeyError(f"{path}, which says what is yours, {what}", hint=hint)
+    return TrustKeyError(f"{path}, which tells your own indexes from others, {what}", hint=hint)
 
 
 def _cannot_make(path: Path, error: OSError) -> TrustKeyError:

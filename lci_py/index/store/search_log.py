@@ -187,11 +187,11 @@ def _read(line: bytes) -> Entry | None:
 
 def _text(value: object) -> str:
     if not isinstance(value, str) or len(value) > MAX_QUERY:
-        raise ValueError("not a text that is written here")
+        raise ValueError("not a string that the log holds")
     return value
 
 
 def _number(value: object) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value < _LIMIT:
-        raise ValueError("not a number that is written here")
+        raise ValueError("not a number that the log holds")
     return value

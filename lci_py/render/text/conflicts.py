@@ -347,7 +347,7 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
         names = ", ".join(visible_line(one.qualified_name or one.symbol) for one in others[:_MOST])
         rest = f", {layout.signs.ellipsis}" if len(others) > _MOST else ""
         text = shorten(
-            f"so have {plural(len(others), 'more name')}: {names}{rest}", layout.width, layout.signs.ellipsis
+            f"the same holds for {plural(len(others), 'more name')}: {names}{rest}", layout.width, layout.signs.ellipsis
         )
         yield _INDENT + style(text, "dim")
     if conflict.missing_on:

@@ -20,7 +20,7 @@ _LIFT = "graph"
 _INTENTS = {
     "fast_exact": "a name",
     "balanced_hybrid": "a question in words",
-    "ambiguous_multiquery": "a few words that could mean much",
+    "ambiguous_multiquery": "a few ambiguous words",
     "structured_filter_heavy": "mostly filters",
 }
 #: Columns that a sentence needs beside the path; with fewer the path gets a line of its own.

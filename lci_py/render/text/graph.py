@@ -45,8 +45,8 @@ _NAMES = 3
 _OTHERS, _CANDIDATES = 2, 8
 _NAME_PARTS = re.compile(r"::|[.#](?=\w)")
 _NOTES = {
-    "unsupported_files": "of prose with the word left out",
-    "elsewhere": "of something else with that name left out",
+    "unsupported_files": "of prose with this word left out",
+    "elsewhere": "of other things with this name left out",
 }
 _BRANCHES = ("├── ", "└── ", "│   ", "    ")
 _ASCII_BRANCHES = ("|-- ", "`-- ", "|   ", "    ")
@@ -101,7 +101,7 @@ def also_named(others: Sequence[OtherMeaning], layout: Layout) -> str:
     most = _CANDIDATES if layout.tools else _OTHERS
     some = ", ".join(visible_line(other.name) for other in others[:most])
     more = f" (+{len(others) - most:,})" if len(others) > most else ""
-    return f"also named so, left out: {some}{more}{layout.words('; --all takes all', '')}"
+    return f"also has this name, left out: {some}{more}{layout.words('; --all takes all', '')}"
 
 
 def _name(place: Place) -> str:
@@ -308,7 +308,7 @@ def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) 
         yield said if item.listed else f"{said}: {layout.words(shell, tool)} lists them"
     if rest := through[_NAMES:]:
         calls = plural(sum(item.calls for item in rest), "call")
-        yield f"{calls} through {plural(len(rest), 'more method')} that others implement"
+        yield f"{calls} through {plural(len(rest), 'more method')} with implementations"
 
 
 def _last_name(name: str) -> str:

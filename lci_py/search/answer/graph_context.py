@@ -89,7 +89,7 @@ def links_of(
 ) -> dict[int, GraphLink]:
     """The entry for each node in a context."""
     if graph.n_files != len(paths):
-        raise DamagedIndexError("the graph is of other files than the rest")
+        raise DamagedIndexError("the graph was built from other files than the rest of the index")
     found = {node: link for node in wanted if (link := graph.outside(node)) is not None}
     wanted = [node for node in wanted if node not in found]
     lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}

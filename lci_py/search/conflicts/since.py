@@ -112,7 +112,7 @@ def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: 
         commit = _NOTHING
     if commit is None:
         raise UsageError(
-            f"{revision} is no commit" if not parted else f"{revision}: no commit that both have",
+            f"{revision} is not a commit" if not parted else f"{revision} and HEAD have no common commit",
             hint="give a branch, a tag or a commit; in CI, fetch it first (a shallow clone lacks it)",
         )
     try:

@@ -27,15 +27,15 @@ STATUSES = ("shown", "ranked", "not_found", "filtered", "empty", "not_indexed")
 #: A factor that takes less than this is not mentioned: it would read as 0.00.
 _SEEN = -0.005
 #: Factor -> how a sentence calls it, where that is not its name.
-_TOOK = {"same_file": "better places of the file"}
+_TOOK = {"same_file": "better results in the same file"}
 #: Reason why a file or folder is left out -> how a sentence says it.
 _IS = {
     "not_allowed": "ignored, although `include` in .lci.toml names it; `lci index --include GLOB` takes it in",
     "excluded": "excluded by `exclude` in .lci.toml",
-    "hidden": "hidden, as its name begins with a dot",
+    "hidden": "hidden: its name begins with a dot",
     "too_large": "larger than max_file_bytes",
     "symlink": "a symbolic link, which is not followed",
-    "special": "no regular file",
+    "special": "not a regular file",
     "unreadable": "not readable",
     "vanished": "gone since the tree was listed",
     "not_utf8_path": "not named in UTF-8",
@@ -213,7 +213,7 @@ def _reasons(mode: Explainable, placed: Placed, shown: int, last: float) -> str:
     """`nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
     against = mode.steps_at(shown) if shown else ()
     if not against or placed.score == last:
-        return f"no better than the {_ordinal(shown)}, and results that are as good come by path and line"
+        return f"as good as the {_ordinal(shown)}; equal results are ordered by path and line"
     own, theirs = _signals(placed.steps), _signals(against)
     lacking = sorted(theirs.keys() - own.keys(), key=lambda name: (-theirs[name], name))
     weaker = sorted(own.keys() & theirs.keys(), key=lambda name: (own[name] - theirs[name], name))

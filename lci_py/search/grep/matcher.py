@@ -66,7 +66,7 @@ def compiled(request: GrepRequest) -> Pattern:
     else:
         clauses, literal, folds, capitals, unicode = parsed(text)
     if any("\n" in piece for clause in clauses for piece in clause):
-        raise BadPatternError("the pattern has a line end", hint="a match never goes beyond its line")
+        raise BadPatternError("the pattern has a line break", hint="a match never goes beyond its line")
     ignore = request.ignore_case or (request.smart_case and not capitals)
     if literal is not None and (not ignore or literal.isascii()) and (literal or not request.words):
         matcher: Matcher = _Folded(literal, request.words) if ignore else _Literal(literal.encode(), request.words)
@@ -204,7 +204,7 @@ def _re2(expression: str, shown: str, *, ignore: bool, capture: bool) -> Any:
         reason = error.args[0] if error.args else b""
         said = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         # What follows the colon is the expression as RE2 was given it.
-        message = f"{shown!r} is no regular expression: {said.partition(':')[0] or 'it is refused'}"
+        message = f"{shown!r} is not a valid regular expression: {said.partition(':')[0] or 'RE2 refuses it'}"
         raise BadPatternError(message, hint="search for a text with -F, or write \\ before a sign") from None
 
 

@@ -180,7 +180,7 @@ def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Atte
     kept = tuple(phrase for phrase in phrases if index.holds(Choice(filters, (phrase,))))
     where = "what passes the filters" if filters else "the repository"
     said = tuple(
-        f'"{phrase}" stands nowhere in {where}: its words are searched for one by one'
+        f'"{phrase}" does not occur in {where}: its words are searched for one by one'
         for phrase in phrases
         if phrase not in kept
     )
@@ -188,7 +188,7 @@ def _without_phrases(index: LookUps, query: TextQuery, filters: Filters) -> Atte
     if len(kept) < 2 or index.holds(together):
         return Attempt(replace(query, phrases=kept), together, said)
     names = ", ".join(f'"{phrase}"' for phrase in kept)
-    said = (*said, f"{names} do not stand in one place: one of them is enough")
+    said = (*said, f"{names} never occur together: results with one of them are shown")
     return Attempt(replace(query, phrases=kept), together._replace(either=True), said)
 
 

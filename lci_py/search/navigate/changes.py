@@ -133,7 +133,7 @@ def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
                 unapplied = old.stands_in(path, snapshot) and not new.stands_in(path, snapshot)
                 found.setdefault(path, set()).update((old if unapplied else new).changed)
     if not hunks:
-        raise UsageError("the text on stdin is no unified diff", hint="git diff main | lci affected -")
+        raise UsageError("the text on stdin is not a unified diff", hint="git diff main | lci affected -")
     return found
 
 
@@ -240,7 +240,7 @@ def _compared(
         if problem := git_problem(folder):
             raise UsageError(problem, hint=_FILES)
         raise UsageError(
-            f"{revision} is no commit and no definition",
+            f"{revision} is neither a commit nor a definition",
             hint=Words(f"{_REVISIONS} with --files; {_SHALLOW}", f"{_REVISIONS}; {_SHALLOW}"),
         )
     try:

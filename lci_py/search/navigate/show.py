@@ -243,7 +243,7 @@ class _Work:
             raise _Missing(NOT_INDEXED.format(path))
         lines = self._present.lines(path)
         if lines is None:
-            raise _Missing(f"{path} is not there, or is no text")
+            raise _Missing(f"{path} does not exist, or is not text")
         return lines
 
     def _body(self, target: Target, found: Definition) -> Shown:

@@ -35,15 +35,15 @@ def confidence(snapshot: Snapshot, query: str, closest: float, *, spelled_out: b
     whole = snapshot.whole
     closest = whole.largest("closest", closest)
     if whole.total("spelled out", spelled_out):
-        return Confidence("high", "a name or a text of the query is there as it is written")
+        return Confidence("high", "a name or a text of the query occurs literally")
     if closest < 0 or not snapshot.dense.late:
         return None
-    said = f"what is nearest has {closest:.2f} by meaning, and 95 of 100 questions"
+    said = f"the nearest result has a similarity of {closest:.2f}; 95 % of questions"
     if closest >= HIGH:
-        return Confidence("high", f"{said} about something else have less than {HIGH}")
+        return Confidence("high", f"{said} without an answer here stay below {HIGH}")
     if closest >= LOW:
         return Confidence(
-            "medium", f"{said} about something else have less than {HIGH}; those about what is here {LOW} or more"
+            "medium", f"{said} without an answer here stay below {HIGH}, and 95 % of those with one reach {LOW}"
         )
     asked = query if len(query) <= _ASKED else query[: _ASKED - 1].rstrip() + "…"
-    return Confidence("low", f"nothing here seems to be about {asked!r}: {said} about what is here {LOW} or more")
+    return Confidence("low", f"nothing here seems to be about {asked!r}: {said} with an answer here reach {LOW}")

@@ -355,7 +355,7 @@ class _Asked:
         while block := self._read():
             total += len(block)
             if total > _MOST_BYTES:
-                raise GitTrouble("git says too much")
+                raise GitTrouble("git printed more than expected")
             self._buffer += block
             *whole, rest = bytes(self._buffer).split(end)
             self._buffer = bytearray(rest)

@@ -160,9 +160,9 @@ def _unfit(path: Path, text: str | None) -> str:
         if name not in _SHELLS:
             return f"is not a shell script but {name or 'something else'}: call `lci hook run` from it"
     if text.count(_BEGIN) != len(_BLOCK.findall(text)):
-        return "has only a part of the lines of lci: remove them by hand"
+        return "has only some of the lines of lci: remove them by hand"
     if text.strip() and not os.access(path, os.X_OK):
-        return "is not executable: git ignores it, and so it stays"
+        return "is not executable: git goes on ignoring it"
     return ""
 
 

@@ -90,7 +90,8 @@ def add(name: str, paths: Sequence[str], called: str | None = None) -> tuple[Wor
             raise UsageError(f"{own} is {taken} already", hint=f"choose another name for {target}: --named NAME")
         if (other := next((one for one in held.items() if _overlap(one[1], target)), None)) is not None:
             raise UsageError(
-                f"{target} and {other[0]} ({other[1]}) lie in each other", hint="the outer one has the files of both"
+                f"{target} and {other[0]} ({other[1]}): one lies inside the other",
+                hint="the outer one has the files of both",
             )
         held[own] = added[own] = target
     _make(root)

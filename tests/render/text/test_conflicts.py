@@ -165,7 +165,7 @@ def test_what_has_one_reason_is_told_once() -> None:
     many = tuple(replace(MANY, qualified_name=f"io.f{i}") for i in range(12))
     text = shown(answer(*many))
     assert text.count("os/f1.c") == 1
-    assert "    so have 11 more names: io.f1, io.f2, io.f3, io.f4, io.f5, io.f6, io.f7, io.f8, …\n" in text
+    assert "    the same holds for 11 more names: io.f1, io.f2, io.f3, io.f4, io.f5, io.f6, io.f7, io.f8, …\n" in text
     assert shown(answer(*many), whole=True).count("os/f1.c") == 12
     alone = tuple(replace(TWICE, qualified_name=f"f{i}") for i in range(3))
     assert shown(answer(*alone)).count("a.py:3, 9") == 3  # in one file, each name is a mistake of its own
