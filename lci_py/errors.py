@@ -226,9 +226,7 @@ class TooLargeError(IndexError_):
     code = "no_index"
 
     def __init__(self, root: str, files: int, size: int, *, outside: bool = False) -> None:
-        """`files` and `size` (bytes) are the bounds; `outside`: the folder is in no git work tree, and may be no
-        project.
-        """
+        """`files` and `size` (bytes) are the bounds; `outside`: the folder is in no git work tree."""
         if outside:
             super().__init__(
                 f"{root} is in no git work tree, and has over {files:,} files or {size / 1e6:,.0f} MB",

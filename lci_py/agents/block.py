@@ -89,9 +89,7 @@ class Block(NamedTuple):
         return self.head + append(text, written([self.agent], self.body))
 
     def remove(self, text: str) -> str | None:
-        """The text without the block, or without this agent's name if others need the block; None if
-        nothing is left.
-        """
+        """The text without the block, or without this agent's name if others need it; None if nothing is left."""
         block = find(text)
         if block is None or self.agent not in block.names:
             return text

@@ -126,9 +126,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
 
 
 class ChangedFiles(NamedTuple):
-    """The files that differ between two generations, as one of them has them: its tables, and their
-    numbers, ascending.
-    """
+    """The files that differ between two generations, as one of them has them: tables, and numbers in order."""
 
     tables: StoredTables
     files: Sequence[int]

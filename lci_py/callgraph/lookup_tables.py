@@ -68,9 +68,7 @@ class Files:
 
     @cached_property
     def by_ending(self) -> dict[str, list[tuple[tuple[str, ...], int]]]:
-        """By the last segment of a module name, (all its segments, file): `a/b.py` is a.b, `a/__init__.py`
-        is also a.
-        """
+        """By the last segment of a module name, (all segments, file): `a/b.py` is a.b, `a/__init__.py` is also a."""
         found: dict[str, list[tuple[tuple[str, ...], int]]] = defaultdict(list)
         for file, head in enumerate(self.heads):
             for segments in module_names(head.path):
@@ -182,9 +180,7 @@ class Tables(Protocol):
         """Types that name a base whose last segment is `name`; each once, ascending."""
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
-        """Files and what they store in a slot, ascending by file, in text order. Arguments as in `Stored`; any owner if
-        None.
-        """
+        """Files and what they store in a slot, by file, in text order. Arguments as in `Stored`; any owner if None."""
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
         """Files that declare a type, module or namespace of that qualified name; ascending."""

@@ -92,7 +92,7 @@ def test_a_file_of_its_own() -> None:
     edited = made.replace("name: lci", "name: lci\nglobs: '*.py'")
     assert Block("cursor", BODY, HEAD).remove(edited) is None
     assert Block("cursor", "New.", HEAD).add(edited).startswith("---\nname: lci\nglobs: '*.py'\n---\n\n<!-- lci")
-    with pytest.raises(LeftAloneError, match="lci has not written it"):
+    with pytest.raises(LeftAloneError, match="lci did not write it"):
         Block("cursor", BODY, HEAD).add("mine\n")
     kept = Block("cursor", BODY, HEAD).remove(made + "\nmine\n")
     assert kept is not None and kept.endswith("mine\n") and "lci:start" not in kept

@@ -211,7 +211,7 @@ def test_what_others_have_added_stays() -> None:
 
 
 def test_what_would_change_its_meaning_is_refused() -> None:
-    with pytest.raises(LeftAloneError, match="lci stands twice"):
+    with pytest.raises(LeftAloneError, match="lci occurs twice"):
         SERVER.remove('{"mcpServers": {"x": 1, "lci": 1, "lci": 2}}')
     with pytest.raises(LeftAloneError, match="only be edited by hand") as raised:
         SERVER.remove('{"mcpServers": {"x": 1, // c\n "lci": {} }}')

@@ -247,7 +247,7 @@ def test_agents_in_use_are_found_by_their_files_and_folders(agent: Agent, root: 
 def test_without_any_agent_agents_md_is_written_and_said_so(agent: Agent, root: Path, home: Path) -> None:
     before = tree(root)
     ran = agent("install")
-    assert ran.code == 0 and "no agent is found here: AGENTS.md is taken" in ran.out
+    assert ran.code == 0 and "no agent was found here: AGENTS.md is used" in ran.out
     assert (root / "AGENTS.md").read_text("utf-8") == block("agents-md") + "\n"
     assert agent("install", "--json").json["agents"][0]["files"][0]["change"] == "none"
     agent("uninstall")

@@ -173,7 +173,7 @@ def test_a_line_or_a_diff_instead_of_a_revision(lci: Callable[..., Ran], shop: P
         assert changes(ran) == {"Price._load": "modified"}, state
         assert reasons(ran) == {"tests/test_base.py": "dispatch"}, state
         git(shop, "checkout", "-q", ".")
-    assert "no unified diff" in lci("affected", "-", cwd=shop, stdin="no diff\n").err
+    assert "not a unified diff" in lci("affected", "-", cwd=shop, stdin="no diff\n").err
 
 
 def test_a_git_that_does_not_answer_is_named(

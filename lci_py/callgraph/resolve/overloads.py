@@ -162,8 +162,8 @@ class Overloads:
         return known
 
     def overriding(self, targets: Targets, arguments: int) -> Targets:
-        """The targets without overrides of another arity, which only share the name. Defaults are the overridden
-        method's.
+        """The targets without overrides of another arity, which only share the name; the base method has
+        the defaults.
         """
         if arguments < 0 or not any(step & ~AMBIGUOUS == OVERRIDE for _, step in targets):
             return targets

@@ -43,9 +43,7 @@ class TypeArguments:
         self._lineage = lineage
 
     def of_member(self, value: Value, name: str, found: Values, depth: int) -> Values:
-        """The values of a member of an object whose type, or a base of it, has type arguments, given the
-        generic ones.
-        """
+        """The values of a member, with the type arguments of the object's type or base put into `found`."""
         if value.at is None or value.kind != INSTANCE:
             return found
         value = self._as_base(value, name, depth) or value

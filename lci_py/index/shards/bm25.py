@@ -295,9 +295,7 @@ class LexicalIndex:
         return int(lengths.sum(dtype=np.int64))
 
     def having(self, field: str, terms: Sequence[Term], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The number of rows of the collection that have each term: [terms]; `numbers` are those of its
-        postings here.
-        """
+        """The number of rows of the collection that have each term: [terms]; `numbers` are its postings here."""
         return np.bincount(numbers, minlength=len(terms))
 
     def starting(self, prefix: str, most: int) -> set[str] | None:

@@ -54,9 +54,7 @@ class DenseIndex:
         return np.asarray(np.fmax(found, np.float32(-1)))  # NaN counts as the smallest cosine
 
     def best(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The largest of the `values` [slots of chunks] of each unit's chunks: [units]; -inf for a unit
-        without chunks.
-        """
+        """The largest of the `values` [slots of chunks] of each unit's chunks: [units]; -inf without chunks."""
         return self.best_of(slice(None), values)
 
     def best_of(self, slots: NDArray[np.int64] | slice, values: NDArray[np.float32]) -> NDArray[np.float32]:

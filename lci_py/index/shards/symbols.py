@@ -185,8 +185,8 @@ class SymbolicIndex:
         return found
 
     def select(self, filters: Filters, limit: int, there: PathTest | None = None) -> tuple[list[Row], int]:
-        """At most `limit` result rows that pass the filters, in files that pass `there`, by path and line; and their
-        number.
+        """At most `limit` result rows that pass the filters, in files that pass `there`, by path and line;
+        their number.
         """
         condition, args = where(filters, by_index=True)
         total = 0

@@ -233,9 +233,7 @@ class _Lists:
         self._starts = np.cumsum(self._counts) - self._counts
 
     def closest(self, near: Near, tokens: int, chunks: int) -> NDArray[np.float32]:
-        """The value of each chunk's closest token for each token of the question: [tokens, chunks], 0 if
-        none is near.
-        """
+        """The value of each chunk's closest token for each token of the question: [tokens, chunks]; 0 if none."""
         counts = self._counts[near.tokens]
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0

@@ -32,7 +32,7 @@ _TOOK = {"same_file": "better results in the same file"}
 _IS = {
     "not_allowed": "ignored, although `include` in .lci.toml names it; `lci index --include GLOB` takes it in",
     "excluded": "excluded by `exclude` in .lci.toml",
-    "hidden": "hidden: its name begins with a dot",
+    "hidden": "hidden, as its name begins with a dot",
     "too_large": "larger than max_file_bytes",
     "symlink": "a symbolic link, which is not followed",
     "special": "not a regular file",

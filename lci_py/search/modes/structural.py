@@ -71,9 +71,7 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
 
 def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
-    """At most `limit` symbols that pass the filters, hold the phrases, and pass `there` by path; and their
-    total number.
-    """
+    """At most `limit` symbols that pass the filters, hold the phrases, and pass `there` by path; and the total."""
     if not asked.phrases:
         return snapshot.symbols.select(asked.filters, limit, there)
     from lci_py.search.modes.phrases import symbols_with

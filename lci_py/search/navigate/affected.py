@@ -223,9 +223,7 @@ class _Reach:
         return tuple(self._dispatch.places(list(found.values())))
 
     def _users_of_types(self, symbols: Sequence[int]) -> list[int]:
-        """The callers of the constructors of the definitions' types; if there are none, the users of the
-        types' names.
-        """
+        """The callers of the constructors of the definitions' types; without any, the users of the types' names."""
         from lci_py.search.navigate.references import files_with_words, references
 
         types = {node: self._dispatch.type_around(node) for node in symbols[:_DISPATCHED]}
@@ -422,9 +420,7 @@ class _Reach:
 
 
 def _surest_first(tests: Sequence[Reached], changes: Sequence[ChangedPlace]) -> list[Reached]:
-    """Sort tests by certainty, distance and path similarity to the changes. A file with an equally sure
-    test is dropped.
-    """
+    """Sort tests by certainty, distance and path similarity to the changes; drop files with a test as sure."""
     within: dict[str, bool] = {}
     for one in tests:
         if one.place.kind != FILE_KIND:

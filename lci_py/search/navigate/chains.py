@@ -269,9 +269,7 @@ class _Walk:
         return found
 
     def _below(self, frontier: NDArray[np.int64]) -> _Level:
-        """The calls of nodes. Those of an anonymous function without a known caller belong to its enclosing
-        definition.
-        """
+        """The calls of nodes. Those of an anonymous function without a known caller belong to its enclosing one."""
         graph = self._graph
         symbols = frontier[frontier < graph.n_symbols]
         inner, place = graph.lambdas_in(symbols)

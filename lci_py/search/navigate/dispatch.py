@@ -97,9 +97,7 @@ class Dispatch:
     # --- who calls ------------------------------------------------------------------------------------------------
 
     def callers(self, rows: Sequence[Row]) -> list[Through]:
-        """The calls of declared methods that the given ones override, by declared method; those with few
-        methods first.
-        """
+        """The calls of declared methods that the given ones override, by declared method, fewest methods first."""
         own = [int(row["symbol_number"]) for row in rows]
         known = self._sites(own)
         found: dict[int, tuple[set[tuple[int, int]], list[Edge]]] = {}
@@ -139,9 +137,7 @@ class Dispatch:
             yield (node, line), (origin, node, line, DISPATCH | AMBIGUOUS)
 
     def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
-        """Whether a call on `self` may be on an object of type `owner`: from a supertype, not naming a
-        base's method.
-        """
+        """Whether a call on `self` may be on an object of type `owner`: from a supertype, not on a named base."""
         around = self.type_around(caller)
         if around == owner or around not in self._above(owner):
             return False

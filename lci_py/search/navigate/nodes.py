@@ -102,9 +102,7 @@ class Nodes:
         return constructors(self.snapshot.symbols, types)
 
     def calls(self, nodes: Sequence[int], direction: Direction) -> list[Call]:
-        """The callers or callees of all nodes together. Calls in anonymous functions belong to the
-        enclosing definition.
-        """
+        """The callers or callees of all nodes together. An anonymous function counts as its enclosing definition."""
         own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
         edges = self._edges([one for _, one in own], direction)
         return joined((own[origin][0], node, line, step) for origin, node, line, step in edges)

@@ -32,9 +32,7 @@ MOST = 40
 
 
 class Reached(NamedTuple):
-    """Units one edge away from the seeds: [n] each, in groups of a seed and a relation; within a group the
-    surest first.
-    """
+    """Units one edge away from the seeds: [n] each, grouped by seed and relation; the surest first in each group."""
 
     group: NDArray[np.int64]  # relation * number of seeds + place of the seed
     unit: NDArray[np.int64]

@@ -138,8 +138,8 @@ class Reader:
         return text.negate(condition)
 
     def choice(self, options: Iterable[Branch]) -> list[Branch]:
-        """Branches of which only the first whose condition holds runs: each also requires that those before
-        do not hold.
+        """Branches of which only the first whose condition holds runs: each also requires the negation of
+        those before.
         """
         branches: list[Branch] = []
         earlier: list[str] = []

@@ -53,9 +53,7 @@ class Tokens:
         return self.text[self._starts[start] : self._starts[end - 1] + len(self.texts[end - 1])] if start < end else ""
 
     def top(self, start: int, end: int) -> list[int]:
-        """The indices of the tokens from `start` to before `end` outside of brackets, including the
-        brackets themselves.
-        """
+        """The indices of the tokens from `start` to before `end` outside of brackets, with the brackets themselves."""
         found = []
         at = start
         while at < end:

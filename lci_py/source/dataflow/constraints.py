@@ -61,9 +61,7 @@ _MOST_BYTES = 1 << 30
 
 
 class Parameter(NamedTuple):
-    """A parameter: node, name and kind. `THIS` is the receiver object, in languages where it is no ordinary
-    parameter.
-    """
+    """A parameter: node, name and kind. `THIS` is the receiver, where it is no ordinary parameter."""
 
     node: int
     name: int

@@ -164,9 +164,7 @@ class SymbolReader:
         )
 
     def _imported(self, name: str, kind: str, parent: int, at: int) -> str:
-        """The trait of a definition that another branch imports: `try: from x import f`, `except
-        ImportError: def f`.
-        """
+        """The trait of a definition that a branch imports: `try: from x import f`, `except ImportError: def f`."""
         if self._imports is None:
             self._imports = imported_under(self._captured, self._tags)
         if parent >= 0 or name not in self._imports or kind not in FUNCTION_KINDS | TYPE_KINDS:
@@ -240,9 +238,7 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
 
 
 def _nest(entities: list[Entity], *, flat: bool = False) -> None:
-    """Set the enclosing entity of each. In a `flat` language, a function that seems to contain another ends
-    before it.
-    """
+    """Set the enclosing entity of each. In a `flat` language, a function that contains another ends before it."""
     stack: list[int] = []
     for index, entity in enumerate(entities):
         if flat and entity.role == "definition" and entity.kind == "function":

@@ -133,9 +133,7 @@ def head(root: Path) -> tuple[str | None, str | None]:
 
 
 def ref_tips(root: Path, refs: Iterable[str]) -> dict[str, str]:
-    """The objects that refs (refs/…) of the work tree around `root` name, by git's files alone. Missing
-    refs have none.
-    """
+    """The objects of refs (refs/…) of the work tree around `root`, by git's files alone, without missing refs."""
     top = git_root(root)
     dirs = _git_dirs(top) if top else None
     if dirs is None:

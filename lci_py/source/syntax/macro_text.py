@@ -255,9 +255,7 @@ def edited(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
 
 
 def entries(table: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """A table `[macros]` as a tuple of texts, which can be compared: `attribute __init`, `function_1
-    SYSCALL_DEFINE0`.
-    """
+    """A table `[macros]` as a tuple of texts, for comparison: `attribute __init`, `function_1 SYSCALL_DEFINE0`."""
     return tuple(f"{what} {name}" for what, names in table.items() for name in names)
 
 

@@ -365,7 +365,7 @@ def test_rows_of_a_term_that_do_not_ascend_are_damage(tmp_path: Path, row: int) 
     arrays = {each: sound.array(each, "u1", "u2", "i4", "i8") for each in ARRAYS}
     assert arrays["content_rows"].tolist() == [0, 1, 2]  # of one term
     write_arrays(tmp_path / "lexical.arrays", arrays | {"content_rows": with_item(arrays["content_rows"], 1, row)})
-    with pytest.raises(DamagedIndexError, match="names a row"):
+    with pytest.raises(DamagedIndexError, match="a row that does not exist"):
         use(tmp_path / "lexical.arrays", counts)
 
 
@@ -407,5 +407,5 @@ def test_rows_that_live_in_dead_ones_are_damage(tmp_path: Path) -> None:
         maps = numbers(segments)
         maps[f"{kind}_sizes"] += np.array([-1, 1], np.int32)  # the first file's last row counts as the second's
         write_arrays(tmp_path / "wrong.arrays", maps)
-        with pytest.raises(DamagedIndexError, match="that are dead"):
+        with pytest.raises(DamagedIndexError, match="not deleted in deleted"):
             LexicalIndex([tmp_path / "0.arrays"], Numbering(counts, Arrays(tmp_path / "wrong.arrays")))

@@ -80,7 +80,7 @@ WIDE = f"""\
     net/open_cgo.go:140     [{LONG}]
     net/open_windows.go:14  [windows]  variant
 
-⚠ duplicate: twice in one scope, under one condition: an error, or the first one is lost
+⚠ duplicate: twice in one scope, under one condition: an error, or one of them is lost
   method Session.close  python
     a.py:3, 9  ← line 9 is active here
 
@@ -232,7 +232,7 @@ def test_one_list_for_all_rows_of_a_symbol() -> None:
         "3 definitions, overlap: both can hold at once",
         "3 definitions, overlap: listed above, at net/open.go:12",
         "3 definitions, overlap: listed above, at net/open.go:12",
-        "2 definitions, duplicate: twice in one scope, under one condition: an error, or the first one is lost",
+        "2 definitions, duplicate: twice in one scope, under one condition: an error, or one of them is lost",
         "2 definitions, duplicate: listed above, at a.py:3",
     ]
     assert file.getvalue().count("\n      ") == 5

@@ -78,9 +78,7 @@ def alternatives(one: str | None, other: str | None, language: str) -> bool | No
 
 
 def witness(one: str | None, other: str | None, language: str) -> str:
-    """A situation in which both conditions hold: `with A and B set`, `on windows, without C`; "" if none
-    can be named.
-    """
+    """A situation in which both conditions hold: `with A and B set`, `on windows, without C`; "" if unknown."""
     dialect = _dialect(language)
     mine, theirs = _read(one or "", language).affirmed, _read(other or "", language).affirmed
     names = mine.variables | theirs.variables

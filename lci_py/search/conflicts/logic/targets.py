@@ -1,6 +1,4 @@
-"""Conditions on the compiler's target: Go's build constraints, Rust's `cfg`, Zig's `builtin`, source sets
-of the JVM.
-"""
+"""Conditions on the compiler's target: Go's build constraints, Rust's `cfg`, Zig's `builtin`, JVM source sets."""
 
 from __future__ import annotations
 
