@@ -115,7 +115,7 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
         if key in raw:
             values[key] = _CHECKS[key](f"{key} in {CONFIG_FILE}", raw[key])
     if "model" in values:
-        values["model"] = _inside(root, values["model"])  # elsewhere a path starts at the current folder
+        values["model"] = _model_folder(root, values["model"])  # elsewhere a path starts at the current folder
     chosen = _from_environment()
     if values.get("log") == "queries":
         # A file that comes with a clone must not choose that queries are logged.
@@ -135,7 +135,7 @@ def load(root: Path, overrides: Mapping[str, object] | None = None) -> tuple[Set
     return Settings(**values), warnings
 
 
-def _inside(root: Path, model: Path) -> Path:
+def _model_folder(root: Path, model: Path) -> Path:
     """The model's folder named in .lci.toml. The file may come with a clone: it must not lead out of the clone.
 
     Raises:
@@ -163,7 +163,7 @@ def find_root(start: Path | None = None) -> Path:
         folder = (start or Path()).resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
         shown = str(start) if start else "the current folder"
-        raise BadPathError(f"cannot open {shown}: {_why(error)}", hint="give an existing folder") from error
+        raise BadPathError(f"cannot open {shown}: {_reason(error)}", hint="give an existing folder") from error
     if not folder.is_dir():
         folder = folder.parent
     for candidate in (folder, *folder.parents):
@@ -198,7 +198,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             data = file.read(_MAX_CONFIG_BYTES + 1)
     except OSError as error:
-        raise ConfigError(f"cannot read {path}: {_why(error)}", hint="check its permissions") from error
+        raise ConfigError(f"cannot read {path}: {_reason(error)}", hint="check its permissions") from error
     if len(data) > _MAX_CONFIG_BYTES:
         raise ConfigError(f"{path} is larger than {_MAX_CONFIG_BYTES:,} bytes", hint="put ignore rules into .lciignore")
     if sys.version_info >= (3, 11):
@@ -252,13 +252,13 @@ def _unknown_key(key: str) -> str:
     return f"unknown key {key!r} in {CONFIG_FILE}{hint}"
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def _at_least(least: int) -> Callable[[str, object], int]:
     # Larger values make no sense, and would not fit into C integers and columns of the index.
-    return _between(least, 2**31 - 1)
+    return _whole_number_between(least, 2**31 - 1)
 
 
 def _jobs(what: str, value: object) -> int:
@@ -266,7 +266,7 @@ def _jobs(what: str, value: object) -> int:
     return min(_at_least(1)(what, value), max(_FEW_JOBS, _JOBS_OF_A_CORE * (os.cpu_count() or 1)))
 
 
-def _between(least: int, most: int) -> Callable[[str, object], int]:
+def _whole_number_between(least: int, most: int) -> Callable[[str, object], int]:
     def check(what: str, value: object) -> int:
         # bool is an int to Python, but `jobs = true` is a mistake.
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
@@ -385,7 +385,7 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "macros": _macros,
     "max_file_bytes": _at_least(1),
     "max_line_bytes": _at_least(1),
-    "max_nesting": _between(1, 10_000),
+    "max_nesting": _whole_number_between(1, 10_000),
     "max_file_symbols": _at_least(1),
     "max_file_chunks": _at_least(1),
     "max_file_seconds": _seconds,

@@ -294,8 +294,8 @@ def nursery(jobs: int, begin: Callable[[], object], imports: Callable[[], object
         wanted, prepare, arguments = message
         with suppress(Exception):  # what is wrong is found again by the first task
             prepare(*arguments)
-        others = [fork(partial(serve, *pipes[i].of_child, begin), _others(pipes, i)) for i in range(1, wanted)]
-        for end in _others(pipes, 0):
+        others = [fork(partial(serve, *pipes[i].of_child, begin), _other_pipes(pipes, i)) for i in range(1, wanted)]
+        for end in _other_pipes(pipes, 0):
             os.close(end)
         serve(*pipes[0].of_child, begin, others)
 
@@ -328,7 +328,7 @@ def ready_pipes(children: Sequence[Child], seconds: float | None) -> set[int | N
     return {pipe for pipe, _ in waiting.poll(None if seconds is None else seconds * 1000)}
 
 
-def _others(pipes: Sequence[_Pipes], mine: int) -> list[int]:
+def _other_pipes(pipes: Sequence[_Pipes], mine: int) -> list[int]:
     """The children's ends of all pipes but one."""
     return [end for i, one in enumerate(pipes) if i != mine for end in one.of_child]
 
@@ -350,13 +350,13 @@ def start(jobs: int, begin: Callable[[], object], *, forks: bool = True) -> list
                 children.append(Child(pipes, pid))
                 held += pipes.of_parent
             else:
-                children.append(_spawned(pipes, begin))
+                children.append(_spawn(pipes, begin))
             for end in pipes.of_child:
                 os.close(end)
     return children
 
 
-def _spawned(pipes: _Pipes, begin: Callable[[], object]) -> Child:
+def _spawn(pipes: _Pipes, begin: Callable[[], object]) -> Child:
     import subprocess
 
     command = program(_serve_anew, begin.__module__, begin.__name__)

@@ -414,7 +414,7 @@ def open_engine(
 
         settings = replace(settings, snippet=snippet)
     held = None if kept is None else kept.snapshot
-    snapshot = _refreshed(where, settings, model, _Opening(root is not None, whole, progress, say, held))
+    snapshot = _refresh_snapshot(where, settings, model, _Opening(root is not None, whole, progress, say, held))
     if kept is not None and snapshot is held:
         return kept
     opening = (time.perf_counter() - began) * 1e3
@@ -451,7 +451,7 @@ class _Opening(NamedTuple):
     held: Snapshot | None = None  # what an earlier call has opened
 
 
-def _refreshed(where: Path, settings: Settings, model: str | None, opening: _Opening) -> Snapshot:
+def _refresh_snapshot(where: Path, settings: Settings, model: str | None, opening: _Opening) -> Snapshot:
     try:
         snapshot = _still_held(opening.held, settings) or _snapshot(where, settings)
     except (NoIndexError, ShardVersionError) as error:

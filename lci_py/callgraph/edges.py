@@ -259,7 +259,7 @@ def assemble(
         first_symbol: int32 [F + 1].
         relinked: Files that were linked again.
     """
-    source, target, kind, line, step = _distinct(_sorted(rows))
+    source, target, kind, line, step = _distinct(_sort_edges(rows))
     return Links(
         first_symbol=first_symbol.astype(np.int32),
         source=source,
@@ -281,7 +281,7 @@ def assemble(
     )
 
 
-def _sorted(rows: NDArray[Any]) -> NDArray[Any]:
+def _sort_edges(rows: NDArray[Any]) -> NDArray[Any]:
     """Sort edges, int32 [5, E], by source, target, kind and line; equal ones keep their order."""
     if (rows[0, 1:] < rows[0, :-1]).any():
         # Both the edges of a full link, file by file, and those of a refresh are nearly in order, which this sort is

@@ -284,7 +284,7 @@ class FileFacts:
         return {}
 
     def _offers(self, holder: str) -> frozenset[str] | None:
-        if self._crowded or holder in self.variables or holder in self._no_spaces:
+        if self._has_many_scopes or holder in self.variables or holder in self._no_spaces:
             return None
         places = {place for place in self._spaces if self.names[place] == holder}
         if any(place in self.base_names for place in places):
@@ -307,7 +307,7 @@ class FileFacts:
         return {self.names[place] for place in self.callables if self.kinds[place] not in _SPACES}
 
     @cached_property
-    def _crowded(self) -> bool:
+    def _has_many_scopes(self) -> bool:
         dotted = sum(
             "." in self.names[place] for place in self.callables
         )  # `X.N` ends in N, but is not in `_no_spaces`

@@ -84,7 +84,7 @@ class Linker:
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
         follow = any_followed(tables, range(n_files))
-        propagation = Forked(lambda: _followed(tables, sites), fork=fork and follow)
+        propagation = Forked(lambda: _pointsto_arrays(tables, sites), fork=fork and follow)
 
         def linked_of(files: range) -> Linked:
             found = Linked()
@@ -110,7 +110,7 @@ class Linker:
         return rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed
 
 
-def _followed(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
+def _pointsto_arrays(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
     """The arrays of the program and of its solution."""
     program = program_of(tables, sites, range(len(tables.files.heads)))
     check_constraints(program)

@@ -333,14 +333,14 @@ class MemoryTables:
         found = self._kept.get(file)
         if found is not None:
             return found
-        found = self._older.pop(file, None) or self._decoded(file)
+        found = self._older.pop(file, None) or self._decode_facts(file)
         if self._kept_symbols > _KEPT_SYMBOLS // 2:
             self._older, self._kept, self._kept_symbols = self._kept, {}, 0
         self._kept[file] = found
         self._kept_symbols += len(found.kinds)
         return found
 
-    def _decoded(self, file: int) -> FileFacts:
+    def _decode_facts(self, file: int) -> FileFacts:
         text = self._text
         start, stop = self.first_symbol[file : file + 2]
         imports = self._rows("imports", self._imports, file, 4)

@@ -103,8 +103,8 @@ class LookUps:
             "top": self._top,
             "member": self._members,
             "bases": self._bases,
-            "typed": self._typed,
-            "said": lambda path, scope, kind: self._typed(path, scope, int(kind)),
+            "typed": self._declared_types,
+            "said": lambda path, scope, kind: self._declared_types(path, scope, int(kind)),
             "methods": self._methods,
             "takes": self._takes,
             "expansion": self._expansion,
@@ -117,8 +117,10 @@ class LookUps:
             "near": self._near,
             "folder": self._folder,
             "orphan": self._orphan,
-            "stored": lambda *asked: self._stored(MOST_STORED, *asked),
-            "anywhere": lambda family, kind, *asked: self._stored(MOST_STORED_ANYWHERE, family, kind, None, *asked),
+            "stored": lambda *asked: self._stored_rows(MOST_STORED, *asked),
+            "anywhere": lambda family, kind, *asked: self._stored_rows(
+                MOST_STORED_ANYWHERE, family, kind, None, *asked
+            ),
             "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
         }
 
@@ -434,7 +436,7 @@ class LookUps:
         facts = self.tables.facts
         first, others = self._package_files(family, package)
         files = [file for file in first if name in (offered(facts(file), package) or ())]
-        for item in self._named(family, name) if others else ():
+        for item in self._definitions_named(family, name) if others else ():
             place = bisect_left(others, item.file)
             among = place < len(others) and others[place] == item.file and item.file not in files
             if among and name in (offered(facts(item.file), package) or ()):
@@ -469,7 +471,7 @@ class LookUps:
             for place in inner.get(name, ())
         ]
 
-    def _typed(self, path: str, scope: str, subject: str | int) -> list[Typed]:
+    def _declared_types(self, path: str, scope: str, subject: str | int) -> list[Typed]:
         facts = self._facts(path)
         return [
             item
@@ -499,14 +501,14 @@ class LookUps:
         return [found for found in self.tables.heirs(name) if self.files.families[found.file] == family]
 
     def _all(self, family: str, name: str) -> list[Definition]:
-        found = self._shared(family, name)
+        found = self._shared_definitions(family, name)
         return found if len(found) <= MOST_NAMED else []
 
     def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
         facts = self._facts(path)
         return [(base.symbol, base.name) for base in facts.bases if facts.names[base.symbol] == owner]
 
-    def _named(self, family: str, name: str) -> list[Definition]:
+    def _definitions_named(self, family: str, name: str) -> list[Definition]:
         known = self._by_name.get((family, name))
         if known is None:
             if len(self._by_name) >= _MEMO:
@@ -517,22 +519,24 @@ class LookUps:
         return known
 
     def _only(self, family: str, name: str) -> Definition | None:
-        return _single(self._shared(family, name))
+        return _single(self._shared_definitions(family, name))
 
-    def _shared(self, family: str, name: str) -> list[Definition]:
-        return [found for found in self._named(family, name) if is_shared(found.around) and not found.static]
+    def _shared_definitions(self, family: str, name: str) -> list[Definition]:
+        return [
+            found for found in self._definitions_named(family, name) if is_shared(found.around) and not found.static
+        ]
 
     def _types(self, family: str, name: str) -> list[Definition]:
-        return [found for found in self._named(family, name) if is_type(found.kind, family)]
+        return [found for found in self._definitions_named(family, name) if is_type(found.kind, family)]
 
     def _near(self, family: str, folder: str, name: str) -> Definition | None:
         return _single([found for found in self._types(family, name) if self.files.folders[found.file] == folder])
 
     def _folder(self, family: str, folder: str, name: str) -> list[Definition]:
-        named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
+        named = [found for found in self._definitions_named(family, name) if self.files.folders[found.file] == folder]
         return [found for found in named if is_top(found.kind, found.around)][:MOST_NAMED]
 
-    def _stored(
+    def _stored_rows(
         self, most: int, family: str, kind: str, owner: str | None, name: str, tests: str
     ) -> list[tuple[int, Stored]]:
         found: list[tuple[int, Stored]] = []
@@ -552,7 +556,7 @@ class LookUps:
         return found
 
     def _orphan(self, family: str, folder: str, owner: str, name: str) -> list[Definition]:
-        named = [found for found in self._named(family, name) if self.files.folders[found.file] == folder]
+        named = [found for found in self._definitions_named(family, name) if self.files.folders[found.file] == folder]
         return [found for found in named if found.owner == owner][:MOST_NAMED]
 
 

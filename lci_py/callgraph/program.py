@@ -113,15 +113,17 @@ class Program:
         try:
             text = self.letters.tobytes().decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise _damaged() from error
+            raise _damaged_error() from error
         stops = np.cumsum(self.string_sizes, dtype=np.int64).tolist()
         if len(text) != (stops[-1] if stops else 0):
-            raise _damaged()
+            raise _damaged_error()
         return [text[start:stop] for start, stop in zip([0, *stops], stops, strict=False)]
 
     def only(self, chosen: NDArray[Any]) -> Program:
         """The files for which `chosen`, bool [P], is true."""
-        return self if chosen.all() else _taken([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
+        return (
+            self if chosen.all() else _take_files([self], np.zeros(int(chosen.sum()), np.int64), np.flatnonzero(chosen))
+        )
 
     def renumbered(self, numbers: NDArray[Any]) -> Program:
         """The same program with other file numbers. `numbers`: old number to new number, or -1."""
@@ -176,10 +178,10 @@ def joined(programs: Sequence[Program]) -> Program:
     order = np.argsort(files, kind="stable")
     sources = np.repeat(np.arange(len(programs)), sizes)[order]
     places = np.concatenate([np.zeros(0, np.int64), *map(np.arange, sizes)])[order]
-    return _taken(programs, sources, places)
+    return _take_files(programs, sources, places)
 
 
-def _taken(programs: Sequence[Program], sources: NDArray[Any], places: NDArray[Any]) -> Program:
+def _take_files(programs: Sequence[Program], sources: NDArray[Any], places: NDArray[Any]) -> Program:
     """Files of several programs: for each, the index of its program, and its index there."""
     # Neighbours in one program are copied together.
     cuts = np.flatnonzero((np.diff(sources) != 0) | (np.diff(places) != 1)) + 1
@@ -229,7 +231,7 @@ def of_file(item: FlowFile) -> Program:
         parameters = _table([p for f in flow.functions for p in f.parameters], 3)
         classes, nodes = np.array(flow.classes, np.int32), np.array([flow.nodes], np.int32)
     except (OverflowError, ValueError, TypeError) as error:
-        raise _damaged() from error
+        raise _damaged_error() from error
     calls = np.isin(rows[:, 0], (ir.CALL, ir.EACH))
     lines = rows[calls, 3] & ir.LINE
     rows[calls, 3] &= ~ir.LINE
@@ -240,7 +242,7 @@ def of_file(item: FlowFile) -> Program:
         len(parameters), len(classes), len(imports), len(targets),
     )  # fmt: skip
     if len(lines) != len(flow.callers):
-        raise _damaged()
+        raise _damaged_error()
     return Program(
         files=np.array([item.file], np.int32),
         sizes=np.array(counts, np.int32),
@@ -360,8 +362,8 @@ def _check_functions(program: Program) -> None:
 
 def _check(holds: bool | np.bool_) -> None:
     if not holds:
-        raise _damaged()
+        raise _damaged_error()
 
 
-def _damaged() -> DamagedIndexError:
+def _damaged_error() -> DamagedIndexError:
     return DamagedIndexError("the graph: its constraints refer to nodes that do not exist")

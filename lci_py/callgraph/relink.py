@@ -83,7 +83,7 @@ def relink(
     sites_before = Sites(graph.site_key, graph.site_count)
     sites = sites_before.plus(change)
     look_ups = changed_look_ups(before, after) | common_changes(change, sites_before, sites)
-    concerned = _concerned(graph, look_ups, Comparison(old, new, sites_before, sites))
+    concerned = _files_to_relink(graph, look_ups, Comparison(old, new, sites_before, sites))
     nodes, owners = numbers.nodes(old), _owners(graph)
     followed = (graph.kind == CALLS) & np.isin(graph.step & ~np.uint8(AMBIGUOUS), SOLVED)
     # A missing target must have changed an answer; even if it did not, its callers are linked again.
@@ -100,7 +100,7 @@ def relink(
         linked.add(*linker.link(file))
     n_symbols = int(numbers.first_symbol[-1])
     stay = ~concerned[owners]
-    outcome = _followed(
+    outcome = _follow_again(
         Followed(graph.program, graph.solution), numbers, _Versions(old, new), sites, fresh,
         paths_differ=any(_is_of_paths(look_up) for found in look_ups.values() for look_up in found),
     )  # fmt: skip
@@ -133,7 +133,7 @@ class _Versions(NamedTuple):
     new: StoredTables
 
 
-def _followed(
+def _follow_again(
     before: Followed, numbers: _Renumbering, tables: _Versions, sites: Sites, fresh: Sequence[int], *,
     paths_differ: bool,
 ) -> Followed:  # fmt: skip
@@ -258,7 +258,7 @@ def link_all(tables: StoredTables) -> Links:
     return linker.finish()
 
 
-def _concerned(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comparison) -> NDArray[Any]:
+def _files_to_relink(graph: Links, look_ups: dict[int, list[LookUp]], comparison: Comparison) -> NDArray[Any]:
     """bool [former files]: whether a file has a look-up whose answer has changed."""
     asked = _places(graph.keys, sorted(look_ups))
     met = np.unique(graph.keys[asked]).view(np.uint32).tolist()

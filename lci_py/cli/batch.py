@@ -46,7 +46,7 @@ def run_batch(call: Invocation) -> int:
     _check(call)
     gc.enable()  # the entry point turned it off for short runs
     codes: set[int] = set()
-    with _opened(call.text("batch") or "") as file, _ready(call) as (base, engine), writing():
+    with _open_batch(call.text("batch") or "") as file, _ready(call) as (base, engine), writing():
         out = machine_stdout()
         for line_number, line in lines(file):
             text, code = _answer(base, line, line_number)
@@ -90,7 +90,7 @@ def _check(call: Invocation) -> None:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
+def _open_batch(name: str) -> Iterator[IO[bytes]]:
     if name == "-":
         if sys.stdin is None:
             raise BadPathError("cannot read -: standard input is closed", hint="--batch takes a file, or - for stdin")

@@ -132,12 +132,12 @@ def _search(call: Invocation) -> int:
     # Globs of paths start at the repositories' names: there is no current folder among them.
     flags = {key: call.values.get(key) for key in _REQUEST if key != "repo"}
     request = to_request({**flags, "query": " ".join(call.texts("more"))})
-    with _opened(call, 4 if shape == "text" and sys.stdout.isatty() else 2) as fleet:
+    with _open_root(call, 4 if shape == "text" and sys.stdout.isatty() else 2) as fleet:
         answer = fleet.search(request, call.texts("repo"))
     return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
 
 
-def _opened(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
+def _open_root(call: Invocation, snippet: int) -> AbstractContextManager[Root]:
     if call.kept is not None:
         return nullcontext(cast("Root", call.kept))
     from lci_py.app import fleet
@@ -156,7 +156,7 @@ def kept_searches(call: Invocation) -> AbstractContextManager[Root]:
     _check(call)
     if call.text("argument") != "search":
         raise UsageError("--batch is a flag of `lci cluster search`", hint="leave it out")
-    return _opened(call, 2)
+    return _open_root(call, 2)
 
 
 def line_of_batch(base: Invocation, line: str) -> Invocation:

@@ -40,7 +40,7 @@ _USABLE = ("ok", "stale")
 
 
 def run_index(call: Invocation) -> int:
-    where, files = _what(call)
+    where, files = _repository_and_files(call)
     jobs, wait = call.number("jobs"), call.number("wait") or 0
     if jobs is not None and jobs < 1:
         raise UsageError(f"--jobs must be at least 1, not {jobs}")
@@ -120,7 +120,7 @@ def _allow(call: Invocation) -> tuple[str, ...] | None:
     return tuple(glob for glob in globs if glob) if globs else None
 
 
-def _what(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
+def _repository_and_files(call: Invocation) -> tuple[str | None, tuple[str, ...] | None]:
     """The repository, and the files to refresh; None for all."""
     names, root = call.texts("argument"), call.text("root")
     if call.flag("files"):
@@ -197,7 +197,7 @@ def run_status(call: Invocation) -> int:
     verbose, max_tokens = call.flag("verbose"), number(call.values, "max_tokens")
     _print(
         call,
-        _within(status, max_tokens) if max_tokens is not None and call.flag("json") else status,
+        _fit_status(status, max_tokens) if max_tokens is not None and call.flag("json") else status,
         lambda to: render_status(status, to, verbose=verbose),
     )
     return EXIT_OK if status.get("health", "ok") in _USABLE else EXIT_INDEX
@@ -207,7 +207,7 @@ def run_status(call: Invocation) -> int:
 _WRONG = ("problems", "warnings")
 
 
-def _within(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]:
+def _fit_status(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]:
     """A status that fits into a token budget, by dropping its longest lists; problems stay."""
     from lci_py.render.json.answer import dumps, plain_object
     from lci_py.render.token_budget import tokens

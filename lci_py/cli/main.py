@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _dispatch(args)
     except (Exception, KeyboardInterrupt) as error:
-        return _failed(error, args)
+        return _report_failure(error, args)
 
 
 def run() -> NoReturn:
@@ -56,7 +56,7 @@ def _say_interrupted() -> None:
         streams.say_interrupted(InterruptedRun(), as_json=True)
 
 
-def _failed(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -> int:
+def _report_failure(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -> int:
     """Report the error that ended a command, without a traceback; returns its exit code."""
     if isinstance(error, LciError):
         return streams.report(error, as_json=streams.wants_json(argv))

@@ -140,7 +140,7 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
     footer, note = not call.flag("quiet"), None
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
     if max_tokens is not None and writer.cut is not None and shape not in PLACES:
-        answer, note = _shortened(writer.cut(answer), max_tokens, lambda part, said: _written(
+        answer, note = _shorten(writer.cut(answer), max_tokens, lambda part, said: _written(
             call, shape, part, writer, fields, said
         ))  # fmt: skip
     with writing():
@@ -157,7 +157,7 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
         elif shape == "sarif":
             machine_stdout().write(import_module("lci_py.render.json.sarif").sarif(answer) + "\n")
         else:
-            _write(shape, _noted(_with_repositories(call, writer.parts(answer)), note), fields, machine_stdout())
+            _write(shape, _with_note(_with_repositories(call, writer.parts(answer)), note), fields, machine_stdout())
     if footer and (bare or shape in PLACES):
         info: IndexInfo = getattr(answer, "info", None) or getattr(answer, "index")  # noqa: B009  # whatever it is
         if info.advice:
@@ -204,7 +204,7 @@ def _written(
         writer.write(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
     elif shape not in PLACES:
-        _write(shape, _noted(_with_repositories(call, writer.parts(answer)), note), fields, held)
+        _write(shape, _with_note(_with_repositories(call, writer.parts(answer)), note), fields, held)
     return held.getvalue()
 
 
@@ -225,7 +225,7 @@ def _write(shape: str, parts: Parts, fields: tuple[str, ...], file: IO[str]) -> 
 # --- a list within a budget -------------------------------------------------------------------------------------
 
 
-def _shortened(
+def _shorten(
     cut: Cut[A], max_tokens: int, written: Callable[[A, dict[str, int] | None], str]
 ) -> tuple[A, dict[str, int] | None]:
     from lci_py.render.token_budget import largest, tokens
@@ -246,7 +246,7 @@ def _shortened(
     return part(kept), note(kept) if kept < cut.size or cut.targets else None
 
 
-def _noted(parts: Parts, note: dict[str, int] | None) -> Parts:
+def _with_note(parts: Parts, note: dict[str, int] | None) -> Parts:
     if note is None:
         return parts
 

@@ -391,11 +391,11 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
     root, here = str(app.find_root(call.text("root"))), os.path.realpath(os.getcwd())
     folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
     found = {key: tuple(plain_text(_from_root(glob, folders)) for glob in several) for key, several in globs.items()}
-    found["path"] += tuple(plain_text(_place(path, folders)) for path in paths)
+    found["path"] += tuple(plain_text(_path_glob(path, folders)) for path in paths)
     return {key: several for key, several in found.items() if several}
 
 
-def _place(path: str, folders: _Folders) -> str:
+def _path_glob(path: str, folders: _Folders) -> str:
     """The glob of a PATH: the existing file or folder of that very name, or else a glob."""
     if not path or "\0" in path:
         raise BadPathError("a PATH is empty or holds a NUL", hint="PATHs narrow the search to files and folders")
@@ -422,7 +422,7 @@ def _from_root(glob: str, folders: _Folders) -> str:
         path = folders.inside(full)
         if path is None or (path and not os.path.lexists(full)):
             continue
-        return _anchored(path, wild, glob)
+        return _anchored_glob(path, wild, glob)
     if glob.startswith("/"):  # as in .gitignore, a slash alone means the root, unless it is the file system's
         known = _WILD.search(glob.split("/")[1]) or os.path.lexists(os.path.join(folders.root, glob.split("/")[1]))
         if known:
@@ -436,7 +436,7 @@ def _from_root(glob: str, folders: _Folders) -> str:
         shell, tools = "the current folder; see --root for another root", "the root of the repository"
         hints = Words(*(f"paths start at {words}" for words in (shell, tools)))
         raise BadPathError(f"{glob} is outside {folders.root}", hint=hints)
-    return _anchored(path, wild, glob)
+    return _anchored_glob(path, wild, glob)
 
 
 def _spellings(glob: str, starts: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -455,7 +455,7 @@ def _spellings(glob: str, starts: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield os.path.normpath(os.path.join(start, before)), "/".join(parts[plain:])
 
 
-def _anchored(path: str, wild: str, glob: str) -> str:
+def _anchored_glob(path: str, wild: str, glob: str) -> str:
     found = "/".join(part for part in (_literal(path), wild) if part) or "**"
     if found == glob.rstrip("/") and "/" in found:
         return glob
@@ -477,7 +477,7 @@ def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | N
     Raises:
         UsageError: It is no integer, or out of range.
     """
-    value, spelled = values.get(key), spelled or _spelled(key)
+    value, spelled = values.get(key), spelled or _flag_name(key)
     if value is None:
         return None
     if isinstance(value, float) and value.is_integer():
@@ -503,27 +503,27 @@ def texts(values: Mapping[str, object], key: str) -> tuple[str, ...]:
         return ()
     several = (value,) if isinstance(value, str) else value
     if not isinstance(several, (list, tuple)) or not all(isinstance(item, str) for item in several):
-        raise UsageError(f"{_spelled(key)} must be a text or a list of texts")
+        raise UsageError(f"{_flag_name(key)} must be a text or a list of texts")
     if not all(several):
-        raise UsageError(f"{_spelled(key)} is empty", hint="leave it out, or give a value")
+        raise UsageError(f"{_flag_name(key)} is empty", hint="leave it out, or give a value")
     return tuple(map(plain_text, several))
 
 
 def _word(values: Mapping[str, object], key: str) -> str | None:
     value = values.get(key)
     if value is not None and not isinstance(value, str):
-        raise UsageError(f"{_spelled(key)} must be a text")
+        raise UsageError(f"{_flag_name(key)} must be a text")
     if value == "":
-        raise UsageError(f"{_spelled(key)} is empty", hint="leave it out, or give a value")
+        raise UsageError(f"{_flag_name(key)} is empty", hint="leave it out, or give a value")
     return value
 
 
 def _flag(values: Mapping[str, object], key: str) -> bool:
     value = values.get(key)
     if value is not None and not isinstance(value, bool):
-        raise UsageError(f"{_spelled(key)} must be true or false")
+        raise UsageError(f"{_flag_name(key)} must be true or false")
     return bool(value)
 
 
-def _spelled(key: str) -> str:
+def _flag_name(key: str) -> str:
     return "--" + key.replace("_", "-")

@@ -79,7 +79,7 @@ _turn = allocate_lock()
 
 
 @lru_cache(maxsize=1)
-def _here() -> Here:
+def _open_parts() -> Here:
     """The parts that this worker has open, in a private folder that is removed with it."""
     from distributed import get_worker
 
@@ -91,7 +91,7 @@ def _here() -> Here:
 def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
     """A task: runs a job in a process beside the worker; returns its result, or the error that ended it."""
     try:
-        return in_a_process(job, _here().folder, 1, *arguments)
+        return in_a_process(job, _open_parts().folder, 1, *arguments)
     except LciError as error:
         return error  # a task that raises is made again
 
@@ -99,7 +99,7 @@ def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
 def answer_calls(*asked: Any) -> list[Any]:
     """A task: `Here.call`."""
     with _turn:
-        return pruned(_here().call(*asked))
+        return pruned(_open_parts().call(*asked))
 
 
 def pruned(answers: list[Any]) -> list[Any]:

@@ -101,7 +101,7 @@ def read_fleet(objects: Objects) -> Fleet:
         UntrustedIndexError: It was not sealed with this user's key of fleets.
         StoreError: It cannot be read, or is damaged.
     """
-    data = _parsed(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
+    data = _parse_manifest(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
     digest, found = data.pop("digest", None), data.pop("seal", None)
     if digest != blake2b(_canonical({**data, "seal": found}), digest_size=16).hexdigest():
         raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint=_AGAIN)
@@ -113,7 +113,10 @@ def read_fleet(objects: Objects) -> Fleet:
     try:
         parts = tuple(_part(item) for item in data["parts"])
         return Fleet(
-            _checked(data["generation"]), _checked(data["built_at"], str), _checked(data["program"], str), parts
+            _check_type(data["generation"]),
+            _check_type(data["built_at"], str),
+            _check_type(data["program"], str),
+            parts,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise StoreError(f"{objects.url}: {FLEET} has unexpected content ({error})", hint=_AGAIN) from error
@@ -161,8 +164,10 @@ def _part(data: dict[str, Any]) -> Part:
     manifest, graph = named(data["manifest"], "part"), data["graph"]
     if manifest.bytes > _MOST_PART_BYTES:
         raise ValueError("the manifest of a part is too large")
-    texts = {key: _checked(data[key], str) for key in ("name", "source", "commit", "start", "state", "first", "last")}
-    counts = {kind: _checked(data["counts"][kind]) for kind in KINDS}
+    texts = {
+        key: _check_type(data[key], str) for key in ("name", "source", "commit", "start", "state", "first", "last")
+    }
+    counts = {kind: _check_type(data["counts"][kind]) for kind in KINDS}
     return Part(**texts, manifest=manifest, graph=None if graph is None else named(graph, "partgraph"), counts=counts)
 
 
@@ -173,13 +178,13 @@ def named(value: Any, role: str) -> Named:
         TypeError, ValueError, KeyError: It names none, or one of another role.
     """
     name, size, sha = value
-    _checked(name, str), _checked(size), _checked(sha, str)
+    _check_type(name, str), _check_type(size), _check_type(sha, str)
     if not NAME.fullmatch(name) or name.partition("-")[0] != role or name[len(role) + 1 :].partition(".")[0] != sha:
         raise ValueError(f"an object has the invalid name {name!r}")
     return Named(name, size, sha)
 
 
-def _parsed(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
+def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
     """A manifest of this build's format."""
     try:
         found = json.loads(data)
@@ -194,7 +199,7 @@ def _parsed(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
     return found
 
 
-def _checked(value: Any, kind: type = int) -> Any:
+def _check_type(value: Any, kind: type = int) -> Any:
     if type(value) is not kind or (type(value) is int and value < 0):
         raise TypeError(f"{value!r} is not of the type {kind.__name__}")
     return value
@@ -227,7 +232,7 @@ def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
         ShardVersionError: It is in a format that this build does not read.
         StoreError: It is not what was written.
     """
-    found = _parsed(data, objects, part.manifest.name)
+    found = _parse_manifest(data, objects, part.manifest.name)
     try:
         if (index_format := found["manifest"]["format"]) != FORMAT:
             raise ShardVersionError(f"{objects.url}: {part.name}", found=index_format, readable=FORMAT)

@@ -47,7 +47,7 @@ def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
     Raises:
         OSError: A file cannot be written.
     """
-    numbering = _joined(parts, folder / "numbering.arrays")
+    numbering = _joined_numbering(parts, folder / "numbering.arrays")
     with closing(SymbolicIndex([shard for part in parts for shard in part.shards("symbols")], numbering)) as symbols:
         tables = SqlTables([segment.db for segment in symbols.segments], numbering)
         linker = Linker()
@@ -65,7 +65,7 @@ def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
     return made
 
 
-def _joined(parts: Sequence[Snapshot], path: Path) -> Numbering:
+def _joined_numbering(parts: Sequence[Snapshot], path: Path) -> Numbering:
     """The numbering of the segments of all parts."""
     publics = []
     first = 0

@@ -78,7 +78,7 @@ class PartOf(Whole):
         if self.lacking:
             raise Unsettled
 
-    def _asked(self, kind: str, what: Hashable, own: Any, until: _T, limit: int = 0) -> _T:
+    def _ask(self, kind: str, what: Hashable, own: Any, until: _T, limit: int = 0) -> _T:
         key = (kind, what, limit)
         if key in self._known:
             found: _T = self._known[key]
@@ -87,23 +87,23 @@ class PartOf(Whole):
         return until
 
     def total(self, what: Hashable, own: _T) -> _T:
-        return self._asked("total", what, own, own)
+        return self._ask("total", what, own, own)
 
     def largest(self, what: Hashable, own: _T) -> _T:
-        return self._asked("largest", what, own, own)
+        return self._ask("largest", what, own, own)
 
     def nearest(self, what: Hashable, own: _T) -> _T:
-        return self._asked("nearest", what, own, own)
+        return self._ask("nearest", what, own, own)
 
     def joined(self, what: Hashable, own: _T) -> _T:
-        return self._asked("joined", what, own, own)
+        return self._ask("joined", what, own, own)
 
     def share(self, what: Hashable, columns: Sequence[Any], limit: int) -> int:
-        return self._asked("share", what, tuple(np.asarray(column[:limit]) for column in columns), 0, limit)
+        return self._ask("share", what, tuple(np.asarray(column[:limit]) for column in columns), 0, limit)
 
     def neighbours(self, what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
         nothing = weigh(Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0))
-        return self._asked("around", what, (scores, *reached), nothing)
+        return self._ask("around", what, (scores, *reached), nothing)
 
 
 class _Lexical(LexicalIndex):
@@ -357,14 +357,14 @@ class Leaf:
                 if whole.lacking:
                     return whole.lacking
                 raise
-            return Found(answer, tuple(self._copied(one.file) for one in answer.results))
+            return Found(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
 
     def copies(self, sha: str) -> list[str]:
         """The files of the part with a content. Raises IndexError_ if a shard cannot be used."""
         with self._turn:
             return list(self._snapshot.files.with_content(sha))
 
-    def _copied(self, path: str) -> str:
+    def _digest_of_copy(self, path: str) -> str:
         """The digest of a file that may be in several places of the fleet; "" for any other."""
         snapshot = self._snapshot
         try:

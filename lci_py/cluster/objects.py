@@ -96,7 +96,7 @@ class Objects:
         except FileNotFoundError:
             raise ShardMissingError(f"{self.url} has no {name}", hint="make it with `lci cluster index`") from None
         except Exception as error:  # each file system of fsspec has errors of its own
-            why = f"{self.url}: {name} cannot be read ({_said(error)})"
+            why = f"{self.url}: {name} cannot be read ({_reason(error)})"
             raise StoreError(why, hint="look whether the store is there") from error
 
     @contextmanager
@@ -107,7 +107,7 @@ class Objects:
         try:
             yield
         except Exception as error:
-            why = f"{self.url}: {name} cannot be written ({_said(error)})"
+            why = f"{self.url}: {name} cannot be written ({_reason(error)})"
             raise IndexWriteError(why, hint="see who may write there") from error
 
     def read(self, name: str, most: int) -> bytes:
@@ -182,7 +182,7 @@ class Objects:
         """
         partial = target.with_name(f"{target.name}.{os.getpid()}")
         try:
-            with _new(partial) as file:
+            with _open_new(partial) as file:
                 for block in self._blocks(named):
                     try:
                         file.write(block)
@@ -246,11 +246,11 @@ def _written(info: Mapping[str, Any]) -> float:
     return time.time()
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
 
 
-def _new(path: Path) -> Any:
+def _open_new(path: Path) -> Any:
     with suppress(FileNotFoundError):
         path.unlink()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)

@@ -81,7 +81,7 @@ def store_part(
         return replace(former, **same), warnings  # type: ignore[arg-type]
     snapshot = Snapshot(root, index_dir, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()))
     with closing(snapshot):
-        return _stored(objects, wanted, work, snapshot), warnings
+        return _stored_part(objects, wanted, work, snapshot), warnings
 
 
 def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -> bool:
@@ -116,7 +116,7 @@ def _each_shard(manifest: Manifest, change: Callable[[str, Shard], Shard]) -> Ma
     )
 
 
-def _stored(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) -> Part | None:
+def _stored_part(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) -> Part | None:
     paths = snapshot.files.living_paths()
     if not paths:
         return None

@@ -52,7 +52,7 @@ def merged(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
     if kind == "share":
         return dict(zip(own, first_of(values, limit), strict=True))
     if kind == "around":
-        return _around(own)
+        return _graph_neighbours(own)
     found: Any
     if kind == "joined":
         found = tuple(item for value in values for item in value)
@@ -84,7 +84,7 @@ def first_of(columns: Sequence[tuple[NDArray[Any], ...]], limit: int) -> list[in
     return [int(count) for count in np.bincount(of[order], minlength=len(columns))]
 
 
-def _around(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, Neighbours]:
+def _graph_neighbours(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, Neighbours]:
     """The graph neighbours of the best candidates of all parts, part by part, given those of each part's best."""
     best = first_of([(value[0],) for value in own.values()], SEEDS)
     scores = np.concatenate([value[0][:count] for value, count in zip(own.values(), best, strict=True)])

@@ -158,17 +158,17 @@ def _is_rule(path: str) -> bool:
 
 def _runs(sizes: Sequence[tuple[str, int]], starts: Sequence[str], most: int) -> list[Run]:
     """The runs with their former borders where possible, because an unchanged run is not indexed again."""
-    found = _between(sizes, starts) if len(starts) > 1 else []
+    found = _runs_between(sizes, starts) if len(starts) > 1 else []
     if (
         found
         and max(run.bytes for run in found) <= _SLACK * most
         and min(run.bytes for run in found) * _SLACK * 4 >= most
     ):
         return found
-    return _between(sizes, borders(sizes, most))
+    return _runs_between(sizes, borders(sizes, most))
 
 
-def _between(sizes: Sequence[tuple[str, int]], starts: Sequence[str]) -> list[Run]:
+def _runs_between(sizes: Sequence[tuple[str, int]], starts: Sequence[str]) -> list[Run]:
     runs = [Run(start, stop) for start, stop in zip(starts, (*starts[1:], None), strict=True)]
     return [run._replace(bytes=sum(size for path, size in sizes if run.has(path))) for run in runs]
 

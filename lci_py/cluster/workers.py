@@ -128,12 +128,12 @@ def _own_folder() -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         lock = os.open(folder, os.O_RDONLY)
-        if _locked(lock) and folder.exists():  # else another command has taken it for one that is left
+        if _can_lock(lock) and folder.exists():  # else another command has taken it for one that is left
             return folder, lock
         os.close(lock)
 
 
-def _locked(folder: int) -> bool:
+def _can_lock(folder: int) -> bool:
     """Whether the lock of a folder can be taken. Its holder keeps it until the process ends."""
     try:
         import fcntl
@@ -153,7 +153,7 @@ def _sweep() -> None:
             own = entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False)
             if own and entry.stat(follow_symlinks=False).st_uid == os.getuid():
                 lock = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
-                if _locked(lock):
+                if _can_lock(lock):
                     shutil.rmtree(entry.path, ignore_errors=True)
                 os.close(lock)
 

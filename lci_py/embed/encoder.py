@@ -159,7 +159,7 @@ class Encoder:
         return [token_ids(text, vocabulary) for text in texts]
 
     @cached_property
-    def _sided(self) -> bool:
+    def _is_asymmetric(self) -> bool:
         """Whether the model embeds questions differently from code."""
         return any(item.name == "question" for item in self._session.get_inputs())
 
@@ -188,7 +188,7 @@ class Encoder:
         starts = indptr[:-1].tolist()
         lengths = np.minimum(np.diff(indptr), MAX_TOKENS).tolist()
         out = np.zeros((len(lengths), self.dimension), np.float32)
-        side = {"question": np.array(question)} if self._sided else {}
+        side = {"question": np.array(question)} if self._is_asymmetric else {}
         # One by one: in onnxruntime the order of a sum depends on the size of the batch.
         for row, (start, length) in enumerate(zip(starts, lengths, strict=True)):
             if length:
@@ -277,7 +277,7 @@ class Encoder:
             found = self._arrays[name] = np.asarray(mapped)
         return found
 
-    def _checked(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _check_ids(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         # The ids come from an index.
         if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < int(self._table["rows"]):
             raise DamagedIndexError("the tokens shard names a token that the model does not have")
@@ -291,12 +291,12 @@ class Encoder:
         """
         import numpy as np
 
-        return np.asarray(self._array("codes", np.int8, self.dimension)[self._checked(ids)].astype(np.float32))
+        return np.asarray(self._array("codes", np.int8, self.dimension)[self._check_ids(ids)].astype(np.float32))
 
     def _scales(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         import numpy as np
 
-        return np.asarray(self._array("scales", np.float16)[self._checked(ids)].astype(np.float32))
+        return np.asarray(self._array("scales", np.float16)[self._check_ids(ids)].astype(np.float32))
 
     def _sums(
         self, indptr: NDArray[np.int64], ids: NDArray[np.int64], weights: NDArray[np.float32]
@@ -343,4 +343,4 @@ class Encoder:
 
         if "ratios_offset" not in self._table:
             return weights
-        return np.asarray(weights * self._array("ratios", np.float16)[self._checked(ids)].astype(np.float32))
+        return np.asarray(weights * self._array("ratios", np.float16)[self._check_ids(ids)].astype(np.float32))

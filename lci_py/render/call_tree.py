@@ -42,10 +42,10 @@ def _merged_below(branch: Branch) -> Branch:
     groups: dict[str, list[Branch]] = {}
     for child in branch.children:
         groups.setdefault(child.place.qualified_name or child.place.id, []).append(child)
-    return branch._replace(children=tuple(_merged_below(_one(group)) for group in groups.values()))
+    return branch._replace(children=tuple(_merged_below(_merge_group(group)) for group in groups.values()))
 
 
-def _one(group: Sequence[Branch]) -> Branch:
+def _merge_group(group: Sequence[Branch]) -> Branch:
     if len(group) == 1:
         return group[0]
     below = {child.place.id: child for branch in reversed(group) for child in reversed(branch.children)}

@@ -22,11 +22,11 @@ _GROUPS = {"changed": "Changed", "results": "Tests", "callers": "Callers"}
 
 def markdown(answer: Mapping[str, Any]) -> Iterator[str]:
     """The lines of an answer, given the JSON envelope of any command."""
-    for number, block in enumerate((*_found(answer), *_notes(answer))):
+    for number, block in enumerate((*_result_blocks(answer), *_notes(answer))):
         yield from ("", *block) if number else block
 
 
-def _found(answer: Mapping[str, Any]) -> Iterator[list[str]]:
+def _result_blocks(answer: Mapping[str, Any]) -> Iterator[list[str]]:
     """The results, as blocks to be separated by blank lines."""
     if answer.get("command") == "affected":
         for key, title in _GROUPS.items():
@@ -109,13 +109,13 @@ def _section(result: Mapping[str, Any]) -> Iterator[list[str]]:
     lines = visible("\n".join((*result.get("before", ()), body, *result.get("after", ())))).rstrip("\n").split("\n")
     fence = _fence(lines)
     yield [f"{fence}{result.get('language', '')}", *lines, fence]
-    around = [*_around(result)]
-    around += [f"- {site['relation']}: {_place(site)}{_tag(site)}" for site in result.get("definitions", ())]
+    around = [*_neighbour_lists(result)]
+    around += [f"- {site['relation']}: {_place_link(site)}{_tag(site)}" for site in result.get("definitions", ())]
     if around:
         yield around
 
 
-def _around(result: Mapping[str, Any]) -> Iterator[str]:
+def _neighbour_lists(result: Mapping[str, Any]) -> Iterator[str]:
     """Neighbours, as in the JSON of a search or of `lci show`."""
     graph = result.get("graph", {})
     lists = {relation: (links, graph.get("counts", {}).get(relation, 0)) for relation, links in graph.items()}
@@ -150,7 +150,7 @@ def _title(result: Mapping[str, Any]) -> str:
     words = [_code(name)] if name else []
     words += [result[key] for key in ("kind", "role", "relation") if key in result][:1]
     if "file" in result or "line" in result:
-        words.append(_place(result))
+        words.append(_place_link(result))
     words += [f"({mark})" for mark in ("ambiguous", "stale", "cycle", "repeated") if result.get(mark)]
     return " ".join(words) + _tag(result)
 
@@ -160,7 +160,7 @@ def _tag(site: Mapping[str, Any]) -> str:
     return f"{tag} (inferred: {site['inferred']})" if site.get("inferred") else tag
 
 
-def _place(result: Mapping[str, Any]) -> str:
+def _place_link(result: Mapping[str, Any]) -> str:
     """A place as a link: relative, as forges and editors resolve it."""
     if "file" not in result:
         return f"line {result['line']}"

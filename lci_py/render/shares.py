@@ -27,13 +27,13 @@ def cut(answer: ShowAnswer, max_tokens: int, cost: Callable[[ShowAnswer], int]) 
     """
     if cost(answer) <= max_tokens:
         return answer
-    share = largest(max_tokens, lambda room: cost(_within(answer, room, max_tokens)) <= max_tokens, least=-1)
+    share = largest(max_tokens, lambda room: cost(_with_share(answer, room, max_tokens)) <= max_tokens, least=-1)
     if share >= 0:
-        return _within(answer, share, max_tokens)
-    return _fewer(_within(answer, 0, max_tokens), cost, max_tokens)
+        return _with_share(answer, share, max_tokens)
+    return _fewer(_with_share(answer, 0, max_tokens), cost, max_tokens)
 
 
-def _within(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
+def _with_share(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
     """The answer with `share` tokens for each target."""
     rooms: dict[str, int] = {}
     results, dropped = [], []
@@ -42,7 +42,7 @@ def _within(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
         room = rooms.get(item.target, share * BYTES_PER_TOKEN) - _HEAD - len(item.file)
         size = sum(len(line.encode()) + 1 for line in item.lines)
         if size > room and first:
-            results.append(item := _shortened(item, room))
+            results.append(item := _shorten(item, room))
             rooms[item.target] = 0
         elif size > room:
             dropped.append(item)
@@ -53,7 +53,7 @@ def _within(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
     return answer._replace(results=tuple(results), dropped=tuple(dropped), max_tokens=max_tokens)
 
 
-def _shortened(item: Shown, room: int) -> Shown:
+def _shorten(item: Shown, room: int) -> Shown:
     """A result with as many of its lines as take at most `room` bytes, and without lists of calls. A doc comment above
     the definition is dropped first.
     """

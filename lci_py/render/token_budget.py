@@ -68,7 +68,7 @@ def cut(answer: Answer, max_tokens: int, cost: Callable[[Answer], int]) -> Answe
     steps = len(lighter) - 1
 
     def part(kept: int) -> Answer:
-        return _noted(answer, lighter[steps - kept], max_tokens)
+        return _with_note(answer, lighter[steps - kept], max_tokens)
 
     return part(largest(steps, lambda kept: cost(part(kept)) <= max_tokens))
 
@@ -97,7 +97,7 @@ def _lighter(answer: Answer) -> Iterator[tuple[list[Result], int]]:
         yield list(results), conflicts
 
 
-def _noted(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:
+def _with_note(answer: Answer, kept: tuple[list[Result], int], max_tokens: int) -> Answer:
     """The shortened answer, with the number of each kind that is missing."""
     results, conflicts = kept
     both = list(zip(results, answer.results, strict=False))

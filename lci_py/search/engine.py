@@ -131,7 +131,7 @@ class Engine:
         """The results of the mode for a request, without what flags add. Errors as in `search`."""
         check(self.snapshot, request.filters)
         answered = self._mode(request)(self.snapshot, request)
-        return self._degraded(request, answered, answered.answer)
+        return self._with_degradations(request, answered, answered.answer)
 
     def _mode(self, request: SearchRequest) -> Callable[[Snapshot, SearchRequest], Answered]:
         if request.mode == "symbolic" or not request.query.strip():
@@ -172,7 +172,7 @@ class Engine:
             stage.left = len(answer.results)
         return answer
 
-    def _degraded(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+    def _with_degradations(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
         """Adds the parts other than views that the ranking or `--expand` could not read."""
         if answered.merged is None:
             return answer
@@ -229,11 +229,11 @@ class Engine:
         return answer
 
     #: In this order: a neighbour that `--expand` adds is marked by `--conflicts`, and found by `--explain-file`.
-    _STEPS = (_shadow, _routes, _expand, _degraded, _explain_file, _conflicts, _hints)
+    _STEPS = (_shadow, _routes, _expand, _with_degradations, _explain_file, _conflicts, _hints)
 
     # --- the other questions ------------------------------------------------------------------------------------
 
-    def _asked(self, filters: Filters, kinds: tuple[str, ...] = ANY_KIND) -> Snapshot:
+    def _prepared_snapshot(self, filters: Filters, kinds: tuple[str, ...] = ANY_KIND) -> Snapshot:
         """The snapshot, prepared for a new question. Errors as in `check`."""
         self.snapshot.forget()
         check(self.snapshot, filters, kinds)
@@ -248,7 +248,7 @@ class Engine:
         """
         from lci_py.search.explore.explore import explore
 
-        return explore(self._asked(request.filters), request)
+        return explore(self._prepared_snapshot(request.filters), request)
 
     def similar(self, request: SimilarRequest) -> SimilarAnswer:
         """The definitions that are most similar to some code.
@@ -259,11 +259,11 @@ class Engine:
         """
         from lci_py.search.explore.similar import similar
 
-        return similar(self._asked(request.filters), request)
+        return similar(self._prepared_snapshot(request.filters), request)
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
         """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
-        snapshot = self._asked(filters)
+        snapshot = self._prepared_snapshot(filters)
         rows = _present_definitions(snapshot, name, filters)
 
         def first(count: int) -> Answer:
@@ -289,7 +289,7 @@ class Engine:
         Raises:
             UsageError: A filter, or the depth, cannot be used.
         """
-        snapshot = self._asked(request.filters, _GRAPH_KINDS)
+        snapshot = self._prepared_snapshot(request.filters, _GRAPH_KINDS)
         if command == "refs":
             from lci_py.search.navigate.references import references
 
@@ -310,7 +310,7 @@ class Engine:
         """
         from lci_py.search.navigate.show import show
 
-        return show(self._asked(request.filters), request)
+        return show(self._prepared_snapshot(request.filters), request)
 
     def outline(self, request: OutlineRequest) -> OutlineAnswer:
         """The definitions of files as trees, or a map of a folder.
@@ -325,7 +325,7 @@ class Engine:
             # Not `self.search`: nobody asked for these results, so no log counts them.
             results = Engine.search(self, SearchRequest(request.query, "multiview", _SEEDS, snippet=0)).results
             found = {result.id: result.mode_score for result in results}
-        return outline(self._asked(request.filters), request, found)
+        return outline(self._prepared_snapshot(request.filters), request, found)
 
     def path(self, request: PathRequest) -> PathAnswer:
         """The call chains from one definition to another.
@@ -336,7 +336,7 @@ class Engine:
         """
         from lci_py.search.navigate.chains import path
 
-        return path(self._asked(request.filters, _GRAPH_KINDS), request)
+        return path(self._prepared_snapshot(request.filters, _GRAPH_KINDS), request)
 
     def affected(self, request: AffectedRequest) -> AffectedAnswer:
         """The differences from a commit, their callers, and the tests of both.
@@ -346,7 +346,7 @@ class Engine:
         """
         from lci_py.search.navigate.affected import affected
 
-        return affected(self._asked(request.filters, _GRAPH_KINDS), request)
+        return affected(self._prepared_snapshot(request.filters, _GRAPH_KINDS), request)
 
     def files(self, request: FilesRequest) -> FilesAnswer:
         """The indexed files whose paths fit a pattern.
@@ -356,7 +356,7 @@ class Engine:
         """
         from lci_py.search.navigate.files import files
 
-        return files(self._asked(request.filters), request)
+        return files(self._prepared_snapshot(request.filters), request)
 
     def history(self, request: HistoryRequest) -> HistoryAnswer:
         """The commits that changed a definition or a file.
@@ -367,7 +367,7 @@ class Engine:
         """
         from lci_py.search.navigate.history import history
 
-        return history(self._asked(request.filters), request)
+        return history(self._prepared_snapshot(request.filters), request)
 
     def similar_paths(self, path: str) -> list[str]:
         """Indexed files whose paths resemble one that does not exist."""
@@ -383,13 +383,13 @@ class Engine:
         """
         from lci_py.search.grep.grep import grep
 
-        return grep(self._asked(request.filters), request)
+        return grep(self._prepared_snapshot(request.filters), request)
 
     def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
         """All conflicts of the repository that pass the filters."""
         from lci_py.search.conflicts.repository import conflicts
 
-        return conflicts(self._asked(request.filters), request)
+        return conflicts(self._prepared_snapshot(request.filters), request)
 
 
 def _present_definitions(snapshot: Snapshot, name: str, filters: Filters) -> list[Row]:

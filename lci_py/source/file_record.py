@@ -46,7 +46,7 @@ def process_data(
         unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
     """
     if not unparsable:
-        found = _bounded(
+        found = _run_bounded(
             language, limits, lambda: _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
         )
         if not isinstance(found, str):
@@ -67,11 +67,11 @@ def define_data(
     """Only the definitions in a file's content. Arguments as in `process_data`."""
     if unparsable:
         return Extract(language, "", limit=unparsable)
-    found = _bounded(language, limits, lambda: definitions(path, data, language, limits, flags))
+    found = _run_bounded(language, limits, lambda: definitions(path, data, language, limits, flags))
     return Extract(language, "", limit=found) if isinstance(found, str) else found
 
 
-def _bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
+def _run_bounded(language: str, limits: Limits, work: Callable[[], _T]) -> _T | str:
     """The result of `work`, or why the file cannot be parsed: it takes too long, or an exception was raised."""
     try:
         prepare(language)  # loading a grammar does not count as the file's time

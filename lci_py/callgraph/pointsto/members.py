@@ -245,13 +245,13 @@ class PointsTo(Constraints):
                 exports = self.exports.get(star)
                 if exports is None:
                     continue
-                if self._exported(exports, target, key):
+                if self._copy_export(exports, target, key):
                     is_bound[-1] = True
                 else:
                     pending.append((star, iter(self.stars.get(star, ()))))
                     is_bound.append(False)
 
-    def _exported(self, exports: dict[int, int], target: int, key: int) -> bool:
+    def _copy_export(self, exports: dict[int, int], target: int, key: int) -> bool:
         """Copy a module's export of a name; False if there is none."""
         node = exports.get(key)
         if node is not None:

@@ -74,9 +74,9 @@ class Meanings:
     def of(self, file: int) -> list[Meaning]:
         """The meaning of each import of a file."""
         python = has_rule(self._tables.files.heads[file].language, "python_modules")
-        return [self._of(file, item, python) for item in self._tables.facts(file).imports]
+        return [self._meaning_of(file, item, python) for item in self._tables.facts(file).imports]
 
-    def _of(self, file: int, item: Import, python: bool) -> Meaning:
+    def _meaning_of(self, file: int, item: Import, python: bool) -> Meaning:
         heads: tuple[int, ...] = ()
         if python and not item.name and not item.alias and "." in item.module:
             heads = self._imports.targets(file, item._replace(module=item.module.partition(".")[0]))
@@ -182,7 +182,7 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], node
         named: int32 [5, n], edges by names and types: source, target, kind, line and step.
         followed: int32 [5, m], edges of the analysis.
     """
-    known, others = _declared(named, followed)
+    known, others = _declared_targets(named, followed)
     bases = _bases(named) if others else {}
     asked = set(followed[1, others].tolist()).union(*known.values())
     names = _names(tables, nodes, asked)
@@ -198,7 +198,7 @@ def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], node
     return found
 
 
-def _declared(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
+def _declared_targets(named: NDArray[Any], followed: NDArray[Any]) -> tuple[dict[tuple[int, int], set[int]], list[int]]:
     """(Source, line) to the targets that names and types give to the calls there; and the edges of the analysis that
     lead from such a place to another target.
     """

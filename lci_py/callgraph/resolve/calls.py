@@ -233,13 +233,13 @@ class _CallResolver:
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
         """As `resolve`, without what macros call. `of_macro`: the call is in a macro's text."""
         self._arguments = arguments if self._language in language_rules.BY_ARITY else UNKNOWN
-        return self._allowed(self._named(name, receiver, caller), arguments, of_macro=of_macro)
+        return self._allowed_targets(self._targets_by_name(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
         """The definitions that a name in a macro's text means, seen from a place of any file."""
-        return self._allowed(self._run(self._called(file, place, name)), arguments, of_macro=True)
+        return self._allowed_targets(self._run(self._called_values(file, place, name)), arguments, of_macro=True)
 
-    def _allowed(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
+    def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
         if arguments == NAMED:
             return overloads.named(targets, self.known, of_macro=of_macro)
         if self._language in language_rules.INHERITED_OVERLOADS:
@@ -248,7 +248,7 @@ class _CallResolver:
             targets = self._by_types.overriding(targets, arguments)
         return overloads.fitting(targets, arguments, self.known, self._by_types.arity)
 
-    def _named(self, name: str, receiver: str, caller: int) -> Targets:
+    def _targets_by_name(self, name: str, receiver: str, caller: int) -> Targets:
         if name.endswith(ELEMENT):  # a table of this name, and never a function
             return self._through_pointer(name.removesuffix(ELEMENT), receiver, caller)
         if receiver in language_rules.CONSTRUCTED:
@@ -261,7 +261,7 @@ class _CallResolver:
         asked = (name, receiver, caller, self._arguments)
         targets = self._meant.get(asked)
         if targets is None:
-            targets = self._on(name, receiver, caller) if receiver else self._bare(name, caller)
+            targets = self._targets_on_receiver(name, receiver, caller) if receiver else self._bare(name, caller)
             if not targets and caller < 0 and not receiver and self._language in language_rules.STORING:
                 targets = self._through_pointer(name, receiver, caller)
             self._meant[asked] = targets
@@ -269,7 +269,7 @@ class _CallResolver:
             return self._through_pointer(name, receiver, around)
         return targets
 
-    def _on(self, name: str, receiver: str, caller: int) -> Targets:
+    def _targets_on_receiver(self, name: str, receiver: str, caller: int) -> Targets:
         """The definitions that a call on a receiver means."""
         values = self._evaluate.expression(self.file, caller, parse(receiver))
         if not values and self._language in language_rules.QUALIFIED:
@@ -323,9 +323,9 @@ class _CallResolver:
             return self._of_super(caller)
         if name in language_rules.OWN_CONSTRUCTORS.get(self._language, ()):
             return self._own_constructor(name, caller)
-        values = self._called(self.file, caller, name)
+        values = self._called_values(self.file, caller, name)
         if name in self._delegates:
-            return self._run(self._constructed(value) for value in values)
+            return self._run(self._constructed_class(value) for value in values)
         if values:
             targets = self._run(values)
             if not targets and values[0].kind == MODULE:
@@ -354,7 +354,7 @@ class _CallResolver:
         included = any(item.module == header and not targets for item, targets in self.imports)
         return included and not any(self._look.top(target, name) for target in sorted(self._imported_files))
 
-    def _constructed(self, value: Value) -> Value:
+    def _constructed_class(self, value: Value) -> Value:
         """The class whose constructor an object calls as `this(...)` or `super(...)`."""
         if value.kind == BASES and value.at is not None:
             bases = [base for base in self._evaluate.members.bases(value.at) if base.kind != "interface"]
@@ -377,7 +377,7 @@ class _CallResolver:
     def _run(self, values: Iterable[Value]) -> Targets:
         return self._callees.of(values, self._arguments)
 
-    def _called(self, file: int, place: int, name: str) -> Values:
+    def _called_values(self, file: int, place: int, name: str) -> Values:
         """The values of a called bare name."""
         values = self._evaluate.names.name(file, place, name, callee=True)
         if self._language in language_rules.TAGGED_TYPES:
@@ -424,7 +424,7 @@ class _CallResolver:
         """
         found = self._look.only(self._family, name)
         if found is None:
-            return (self._included(name) or self._several(name)) if anywhere else ()
+            return (self._included_function(name) or self._several(name)) if anywhere else ()
         self.known[found.symbol] = found
         is_method = found.kind in ("method", "constructor")
         if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in language_rules.NESTED_HIDDEN:
@@ -440,7 +440,7 @@ class _CallResolver:
             return ((found.symbol, PACKAGE),)
         return ((found.symbol, NAME),) if near else ()
 
-    def _included(self, name: str) -> Targets:
+    def _included_function(self, name: str) -> Targets:
         """The `static` function of a source file that the file includes."""
         for target in sorted(self._imported_files):
             found = self._look.top(target, name)

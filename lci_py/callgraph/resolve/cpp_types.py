@@ -151,7 +151,7 @@ class CppTypes:
         if given.arrays != wanted.arrays:
             return MAYBE if "" in kinds else NO
         if given.name == wanted.name:
-            return EXACT if self._same(given, wanted) else NO
+            return EXACT if self._may_be_same(given, wanted) else NO
         if "" in kinds or kinds == ("library", "library") or _is_of_platform(given, wanted):
             return MAYBE
         if kinds == ("class", "class") and given.arrays == 1:
@@ -179,7 +179,7 @@ class CppTypes:
         if given.name == ZERO:
             given = given._replace(name="int")
         if given.name == wanted.name:
-            return EXACT if self._same(given, wanted) else PERHAPS
+            return EXACT if self._may_be_same(given, wanted) else PERHAPS
         kinds = self._kind(given), self._kind(wanted)
         if kinds == ("number", "number"):
             return self._numbers(given.name, wanted.name)
@@ -202,7 +202,7 @@ class CppTypes:
             return PROMOTED
         return PROMOTED if (given, wanted) == ("float", "double") else BOXED
 
-    def _same(self, given: StaticType, wanted: StaticType) -> bool:
+    def _may_be_same(self, given: StaticType, wanted: StaticType) -> bool:
         """Whether two types of one name may be the same."""
         one, other = self._definition(given), self._definition(wanted)
         return one is None or other is None or one == other

@@ -115,7 +115,7 @@ class Evaluator:
                 receivers = values
                 called = number + 1 < len(rest) and rest[number + 1].kind == CALL
                 if step.name == _ENTER and called:
-                    return self._entered(values, depth - 1) if number + 2 == len(rest) else ()
+                    return self._context_values(values, depth - 1) if number + 2 == len(rest) else ()
                 if step.name in language_rules.VIEWS and called and rest[number + 2 : number + 3] == _ITEM:
                     whole = [
                         value._replace(kind=FUNCTION, text=f"list<{value.text}>")
@@ -127,7 +127,7 @@ class Evaluator:
                         continue
                 values = self._attributes(values, step.name, depth - 1, called)
             elif step.kind == CALL:
-                values = self._chained(values, receivers) or self._results(values, depth - 1)
+                values = self._chained_receivers(values, receivers) or self._results(values, depth - 1)
                 receivers = ()
             elif step.kind == TEST:
                 values = passing(self._look, self.members.lineage, values, step.name)
@@ -176,7 +176,7 @@ class Evaluator:
         modules = [v for v in values if v.kind == MODULE and heads[v.files[0]].language in language_rules.CRATES]
         return tuple(modules) or values
 
-    def _chained(self, values: Values, receivers: Values) -> Values:
+    def _chained_receivers(self, values: Values, receivers: Values) -> Values:
         """The receivers themselves, if all methods return their receiver (`-> Self`)."""
         for value in values:
             if value.kind != FUNCTION or value.at is None or not receivers:
@@ -236,7 +236,7 @@ class Evaluator:
         members = self.members.attribute
         return members(iterator, "__next__", depth) or members(iterator, "__anext__", depth)
 
-    def _entered(self, values: Values, depth: int) -> Values:
+    def _context_values(self, values: Values, depth: int) -> Values:
         """The values that `with` binds: those returned by `__enter__`, and yielded by a generator; else the object."""
         found: list[Value] = []
         for value in values:
@@ -317,7 +317,7 @@ class Names:
             return tuple(v._replace(kind=CLASS) for v in self.own_object(file, place, "self"))
         absolute = name.startswith("::")
         if not absolute and place >= 0:
-            around = self._around(file, place, name, depth, callee)
+            around = self._enclosing_values(file, place, name, depth, callee)
             if around is not None:
                 return around
         if not language.module_scope or not bare[:1].isupper():
@@ -331,7 +331,7 @@ class Names:
             Value(EXTERNAL, None, IMPORT, files=(file,), text=bare),
         )
 
-    def _around(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
+    def _enclosing_values(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values | None:
         """The values of a name in the innermost scope that has it; None if no scope has it."""
         facts = self._look.tables.facts(file)
         language = name_rules(facts.head.language)
@@ -616,10 +616,10 @@ class Types:
             elif row.is_type:
                 found.extend(self.declared(file, row.within, row.text, depth - 1))
         if declared and len(declared) < len(rows):
-            found = list(self._narrowed(file, rows, tuple(found), depth)) or found
+            found = list(self._assigned_values(file, rows, tuple(found), depth)) or found
         return distinct(found)
 
-    def _narrowed(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
+    def _assigned_values(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
         """The values assigned to a local with a declared type, if each is one object that a call creates."""
         given = [row for row in rows if row.is_value]
         scope = rows[0].scope
@@ -641,9 +641,9 @@ class Types:
         """The values of something declared with a type, given as text."""
         if depth <= 0:
             return ()
-        return distinct(v for item in types_in(text) for v in self._declared(file, place, item, depth))
+        return distinct(v for item in types_in(text) for v in self._declared_values(file, place, item, depth))
 
-    def _declared(self, file: int, place: int, item: TypeText, depth: int) -> Iterator[Value]:
+    def _declared_values(self, file: int, place: int, item: TypeText, depth: int) -> Iterator[Value]:
         last = item.name.rpartition(".")[2]
         if item.arguments and (last in language_rules.TRANSPARENT and not item.item):
             for argument in item.arguments:

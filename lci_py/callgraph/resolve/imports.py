@@ -37,7 +37,7 @@ def submodule_paths(path: str, name: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{rest}".lstrip("/") for rest in inside)
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
+def _shared_folders(one: Sequence[str], other: Sequence[str]) -> int:
     """The number of leading folders that two paths share."""
     return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
@@ -71,7 +71,7 @@ class ImportResolver:
 
     def star_package(self, file: int, star: Import) -> str:
         """The package or namespace of a star import whose names `LookUps.offering` knows; else ""."""
-        package = _dotted(star.module)
+        package = _dotted_name(star.module)
         if self._families[file] not in STAR_FAMILIES or star.name not in ("", "*"):
             return ""
         return package if package.rpartition(".")[2] == holder_of(star) else ""
@@ -137,7 +137,7 @@ class ImportResolver:
         if own in language_rules.INCLUDES:
             return self._include(folder, module)
         if own in language_rules.DECLARED_IMPORTS:
-            return self._declared(file, item)
+            return self._declaring_files(file, item)
         if own in language_rules.FILE_MODULES:  # A.B is a/b.ml, or a module in a.ml
             parts = [part[:1].lower() + part[1:] for part in f"{module}.{item.name}".rstrip(".*").split(".")]
             return self._by_suffix(file, tuple(parts)) or self._by_suffix(file, tuple(parts[: module.count(".") + 1]))
@@ -184,9 +184,9 @@ class ImportResolver:
                 return found
         return ()
 
-    def _declared(self, file: int, item: Import) -> tuple[int, ...]:
+    def _declaring_files(self, file: int, item: Import) -> tuple[int, ...]:
         """The files that declare what is imported by its qualified name, whatever their paths."""
-        module, name = _dotted(item.module), _dotted(item.name)
+        module, name = _dotted_name(item.module), _dotted_name(item.name)
         wanted = [f"{module}.{name}", module] if name and name != "*" else [module]
         for dotted in wanted:
             files = [f for f in self._look.declaring(self._families[file], dotted) if f != file]
@@ -194,7 +194,7 @@ class ImportResolver:
             if files and (dotted != module or len(files) == 1 or name in ("", "*")):
                 if len(files) > 1 and dotted != module:  # copies of a type, or its parts
                     own = self._heads[file].path.split("/")
-                    files.sort(key=lambda f: -_shared(own, self._heads[f].path.split("/")))
+                    files.sort(key=lambda f: -_shared_folders(own, self._heads[f].path.split("/")))
                 return tuple(files[:MOST_PACKAGE_FILES])
         return ()
 
@@ -239,7 +239,7 @@ class ImportResolver:
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
                 beside = beside if segments[:-size] != folder else target
                 continue
-            rank = (-size, -_shared(own, segments), target)
+            rank = (-size, -_shared_folders(own, segments), target)
             if best is None or rank < best:
                 best = rank
         if beside >= 0 and wanted[0] not in language_rules.STANDARD_MODULES and self._look.is_alone(file):
@@ -280,5 +280,5 @@ class ImportResolver:
         return [folder for _, _, folder in sorted(found)]
 
 
-def _dotted(text: str) -> str:
+def _dotted_name(text: str) -> str:
     return _SEPARATOR.sub(".", text).strip(".")

@@ -73,7 +73,7 @@ class Expansions:
         for known in kept:
             if self._scopes(resolver.file, caller, known.names) == known.scopes:
                 return known.targets
-        found = self._expanded(resolver, caller, targets)
+        found = self._expansion_of(resolver, caller, targets)
         if len(kept) < _MOST_KEPT:
             kept.append(found)
         return found.targets
@@ -81,7 +81,7 @@ class Expansions:
     def _scopes(self, file: int, caller: int, names: tuple[str, ...]) -> tuple[int, ...]:
         return tuple([self._scope(file, caller, name) for name in names])
 
-    def _expanded(self, resolver: Resolver, caller: int, targets: Targets) -> _Expansion:
+    def _expansion_of(self, resolver: Resolver, caller: int, targets: Targets) -> _Expansion:
         known = resolver.known
         found: dict[int, int] = {}
         names: dict[str, None] = {}
@@ -98,7 +98,7 @@ class Expansions:
                 names.update(dict.fromkeys((call[0], *_NAME.findall(call[1])) if call[1] else (call[0],)))
                 # A macro may be defined several times, under conditions: a call that is in all of its texts is certain.
                 step_mark = mark if all(call in calls for _, calls in texts) else AMBIGUOUS
-                for target, step in self._called(resolver, caller, at.file, place, call):
+                for target, step in self._call_targets(resolver, caller, at.file, place, call):
                     kind = known[target].kind
                     if kind == "macro":
                         if depth < _DEPTH:
@@ -110,7 +110,9 @@ class Expansions:
         reached = tuple((symbol, step) for symbol, step in found.items() if symbol not in own)
         return _Expansion(asked, self._scopes(resolver.file, caller, asked), reached)
 
-    def _called(self, resolver: Resolver, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
+    def _call_targets(
+        self, resolver: Resolver, caller: int, file: int, place: int, call: tuple[str, str, int]
+    ) -> Targets:
         """The targets of a call in a macro's text where the macro is used; failing that, where it is defined."""
         name, receiver, arguments = call
         if not receiver:

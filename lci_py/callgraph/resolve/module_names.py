@@ -217,7 +217,7 @@ class ModuleNames:
             if values:  # the value, and what else the module sets on it: `module.exports.errors = errors`
                 return (*values, Value(MODULE, None, IMPORT, files=targets))
         if not targets:
-            return self._unresolved(file, item, original, name)
+            return self._unresolved_import(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
         if wanted and language not in language_rules.PACKAGES:
             for target in self._import.holders(file, item, targets):
@@ -231,7 +231,7 @@ class ModuleNames:
                     return with_step(values, IMPORT)
         return (Value(MODULE, None, IMPORT, files=targets),)
 
-    def _unresolved(self, file: int, item: Import, original: str, name: str) -> Values:
+    def _unresolved_import(self, file: int, item: Import, original: str, name: str) -> Values:
         """The value of an import without known files: a declared name, or something external."""
         language = self._look.files.heads[file].language
         if original and language in language_rules.QUALIFIED:

@@ -26,11 +26,11 @@ class NpmPackages:
     def find(self, file: int, module: str) -> int:
         """The file of a module that is no path: of `name`, `@scope/name/sub` or `#internal`; -1 if there is none."""
         if module[:1] == "#":
-            manifest, key = self._around(file), module
+            manifest, key = self._enclosing_manifest(file), module
         else:
             parts = module.split("/")
             size = 2 if module[:1] == "@" else 1
-            manifest = self._named(file, "/".join(parts[:size])) if len(parts) >= size else -1
+            manifest = self._manifest_by_name(file, "/".join(parts[:size])) if len(parts) >= size else -1
             key = "/".join((".", *parts[size:]))
         if manifest < 0:
             return -1
@@ -50,7 +50,7 @@ class NpmPackages:
             return next((found for entry in _ENTRIES if (found := self._source(folder, entry)) >= 0), -1)
         return self._source(folder, key) if key[:1] == "." else -1
 
-    def _named(self, file: int, name: str) -> int:
+    def _manifest_by_name(self, file: int, name: str) -> int:
         """The nearest manifest of a package; one in tests counts only for tests."""
         test, own = self._heads[file].test, self._heads[file].path.split("/")
         best = (-1, -1)
@@ -61,7 +61,7 @@ class NpmPackages:
                 best = near, manifest
         return best[1]
 
-    def _around(self, file: int) -> int:
+    def _enclosing_manifest(self, file: int) -> int:
         """The manifest of the package that contains a file."""
         folder = self._heads[file].folder
         while True:

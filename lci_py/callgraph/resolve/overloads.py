@@ -250,7 +250,7 @@ class Overloads:
         for (overriding, _, _), group in groups.items():
             chosen = self._chosen(group, given)
             if not chosen and not overriding and self._language in language_rules.INHERITED_OVERLOADS:
-                chosen = self._inherited(group[0], given)
+                chosen = self._inherited_methods(group[0], given)
             kept[overriding] += chosen or (() if overriding or self._ranks else group)
         if not kept[False]:
             kept[False] = [target for (overriding, *_), group in groups.items() if not overriding for target in group]
@@ -259,7 +259,7 @@ class Overloads:
             found += [(group[0][0], group[0][1] & ~AMBIGUOUS)] if len(group) == 1 else group
         return tuple(found)
 
-    def _inherited(self, target: tuple[int, int], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
+    def _inherited_methods(self, target: tuple[int, int], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
         """The methods of a type's bases for arguments that its own method does not take."""
         for found in self._of_bases(target[0], len(given)):
             chosen = self._chosen([(symbol, target[1] | AMBIGUOUS) for symbol in found], given)
@@ -366,21 +366,21 @@ class Overloads:
             * (not self._ranks)
             * ((len(texts) > len(given) and not texts[-1].endswith("...")) or len(texts) > len(given) + 1)
         )
-        types = tuple(self._wanted(symbol, text) for text in wanted)
+        types = tuple(self._parameter_type(symbol, text) for text in wanted)
         if texts and texts[-1].endswith("..."):
             whole = types
             if self._ranks:  # only what is passed for `...` is worse
-                return self._judged(target, types, given, same, 0, fixed=len(texts) - 1)
+                return self._judge(target, types, given, same, 0, fixed=len(texts) - 1)
             if len(texts) == len(given):  # an array may be passed as it is
-                array = self._wanted(symbol, f"{texts[-1][:-3]}[]")
+                array = self._parameter_type(symbol, f"{texts[-1][:-3]}[]")
                 whole = (*types[:-1], array)
                 last = self._types.fits(given[-1], array, self._language)
                 if last in (EXACT, BOXED):
-                    return self._judged(target, whole, given, same, defaults)
-            return self._judged(target, types, given, same, defaults, least=_VARIABLE)
-        return self._judged(target, types, given, same, defaults)
+                    return self._judge(target, whole, given, same, defaults)
+            return self._judge(target, types, given, same, defaults, least=_VARIABLE)
+        return self._judge(target, types, given, same, defaults)
 
-    def _judged(
+    def _judge(
         self, target: tuple[int, int], types: tuple[StaticType | None, ...], given: Sequence[StaticTypes],
         same: list[bool], phase: int, least: int = 0, fixed: int = _MOST,
     ) -> _Candidate | None:  # fmt: skip
@@ -400,7 +400,7 @@ class Overloads:
         phase += max(least, *phases, 0)
         return _Candidate(target, types, phase, sure and not is_template, tuple(phases), is_template)
 
-    def _wanted(self, symbol: int, text: str) -> StaticType | None:
+    def _parameter_type(self, symbol: int, text: str) -> StaticType | None:
         if (symbol, text) not in self._named:
             at = self._known[symbol]
             place = symbol - self._look.tables.facts(at.file).first

@@ -24,7 +24,7 @@ def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition
     for prefix in ("",) if absolute else _prefixes(look, file, place):
         full = f"{prefix}.{dotted}" if prefix else dotted.removeprefix("::")
         for target in look.declaring(family, full)[:_MOST_FILES]:
-            found = _inside(look, target, full)
+            found = _definition_inside(look, target, full)
             if found is not None:
                 return found
     return None
@@ -53,7 +53,7 @@ def _prefixes(look: LookUps, file: int, place: int) -> Iterator[str]:
         yield ".".join(names[:size])
 
 
-def _inside(look: LookUps, file: int, full: str) -> Definition | None:
+def _definition_inside(look: LookUps, file: int, full: str) -> Definition | None:
     """The definition with a qualified name in a file that declares it."""
     package = look.files.heads[file].package
     rest = full.removeprefix(package + ".") if package else full

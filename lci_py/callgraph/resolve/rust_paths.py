@@ -52,7 +52,7 @@ class Crates:
             current = inner
         return current
 
-    def _kept(self, file: int, name: str, find: Callable[[], int]) -> int:
+    def _cached(self, file: int, name: str, find: Callable[[], int]) -> int:
         """A cached answer about a file and a name. It depends on the same look-ups each time."""
         found = self._memo.get((file, name))
         if found is None:
@@ -66,7 +66,7 @@ class Crates:
 
     def root(self, file: int) -> int:
         """The root file of a file's crate; the file itself if there is none above it."""
-        return self._kept(file, "", lambda: self._root(file))
+        return self._cached(file, "", lambda: self._root(file))
 
     def _root(self, file: int) -> int:
         folder = posixpath.dirname(self._heads[file].path)
@@ -113,7 +113,7 @@ class Crates:
 
     def child(self, file: int, name: str) -> int:
         """The file of a module that a file declares; -1 if there is none."""
-        return self._kept(file, name, lambda: self._child(file, name))
+        return self._cached(file, name, lambda: self._child(file, name))
 
     def _child(self, file: int, name: str) -> int:
         folder, own = posixpath.split(self._heads[file].path)

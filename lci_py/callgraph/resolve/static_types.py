@@ -86,7 +86,7 @@ class TypesOfArguments:
         if text.startswith((LAMBDA, REFERENCE)):
             return (StaticType(text),)
         if text.startswith(KNOWN):
-            return _known(self.named(file, place, text[len(KNOWN) :]))
+            return _as_types(self.named(file, place, text[len(KNOWN) :]))
         return self._expression(file, place, parse_cpp(text) if self._is_cpp(file) else parse(text), _DEPTH)
 
     def _is_cpp(self, file: int) -> bool:
@@ -183,7 +183,7 @@ class TypesOfArguments:
         if last.kind in POINTERS:
             return self._of_pointer(file, place, expr, depth)
         if last.kind == CAST:
-            return _known(self.named(file, place, last.name))
+            return _as_types(self.named(file, place, last.name))
         if last.kind == NAME and last.name == "this" and self._is_cpp(file):
             own = self._evaluate.names.own_object(file, place, "this")
             return tuple(StaticType(self._name_of(v.at), 1, v.at) for v in own if v.at is not None)
@@ -227,7 +227,7 @@ class TypesOfArguments:
             if row.is_value:
                 types = self._expression(file, row.within, row.expr, depth - 1)
             else:
-                types = _known(self.named(file, row.within, row.text) if row.is_type else None)
+                types = _as_types(self.named(file, row.within, row.text) if row.is_type else None)
             if not types:
                 return ()
             found.update(dict.fromkeys(types))
@@ -292,7 +292,7 @@ class TypesOfArguments:
             is_type = len(of) == 1 and of[0].name in ("String", "string")
             if text == (text if is_type else self._expression(file, place, of, depth - 1)):
                 known = OF_STRINGS[name]
-        return _known(self.named(file, place, known)) if known else ()
+        return _as_types(self.named(file, place, known)) if known else ()
 
     def _of_all(self, values: Values) -> StaticTypes:
         """The types of the objects among the values."""
@@ -415,5 +415,5 @@ class TypesOfArguments:
         return NO if at is not None and at.kind in ("class", "enum", "struct", "object") else EXACT
 
 
-def _known(found: StaticType | None) -> StaticTypes:
+def _as_types(found: StaticType | None) -> StaticTypes:
     return () if found is None else (found,)

@@ -88,17 +88,19 @@ class StoredValues:
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions in a field of an object, or in the receiver itself if `name` is the method that calls them."""
         if self._language in language_rules.FUNCTION_TABLES:
-            return self._targets(self._of_entry(caller, receiver, name) or self._held(caller, parse(receiver)))
+            return self._targets(
+                self._of_entry(caller, receiver, name) or self._held_functions(caller, parse(receiver))
+            )
         steps = parse(receiver)
         if name in language_rules.CALLING.get(self._language, ()):  # `this.handler.accept(x)`: what the field holds
-            return self._targets(self._held(caller, steps))
+            return self._targets(self._held_functions(caller, steps))
         return self._targets(self._of_attribute(caller, steps, name, _HOPS))
 
     def of_name(self, caller: int, name: str) -> Targets:
         """The functions that a variable may hold, or the table that it is taken from."""
-        return self._targets(self._held(caller, (Step(NAME, name.lstrip("$")),)))
+        return self._targets(self._held_functions(caller, (Step(NAME, name.lstrip("$")),)))
 
-    def _held(self, place: int, steps: Expr, hops: int = _HOPS) -> dict[int, Definition]:
+    def _held_functions(self, place: int, steps: Expr, hops: int = _HOPS) -> dict[int, Definition]:
         """The functions that an expression may be, or that it contains if it is a table."""
         getters = language_rules.ELEMENT_GETTERS
         while steps:
@@ -128,7 +130,7 @@ class StoredValues:
             for row in rows:
                 steps = row.expr
                 if steps and steps[0].name != name:
-                    found.update(self._held(scope, steps, hops - 1))
+                    found.update(self._held_functions(scope, steps, hops - 1))
             if found or (rows and facts.kinds[scope] in FUNCTION_KINDS):
                 return found
             if facts.kinds[scope] in TYPE_KINDS:
@@ -155,7 +157,7 @@ class StoredValues:
             for row in self._look.typed(self._file, place, steps[-1].name):
                 taken = row.expr
                 if taken and taken[-1].kind == ITEM and taken[0].name != steps[-1].name:
-                    found.update(self._held(place, taken, hops - 1))
+                    found.update(self._held_functions(place, taken, hops - 1))
         return found
 
     def _of_entry(self, caller: int, table: str, name: str) -> dict[int, Definition]:
@@ -306,7 +308,7 @@ class StoredFunctions:
             for value in self._of_locals(caller, LOCAL, name):
                 found.update(self._functions(self._file, caller, value, _HOPS))
         else:
-            rows = self._stored(VARIABLE, name)
+            rows = self._stored_rows(VARIABLE, name)
             for file, item in [row for row in rows if row[0] == self._file] or rows:
                 found.update(self._functions(file, item.within, item.value, _HOPS))
         return self._targets(Held(tuple(found.values()), True))
@@ -314,13 +316,13 @@ class StoredFunctions:
     def of_macro(self, caller: int, name: str) -> Targets:
         """The functions that a function of the file passes to a macro, which calls them."""
         found: dict[int, Definition] = {}
-        for place in self._applied(name, _HOPS):
-            for file, item in self._stored(ARGUMENT, name, place):
+        for place in self._called_positions(name, _HOPS):
+            for file, item in self._stored_rows(ARGUMENT, name, place):
                 if (file, item.within) == (self._file, caller):
                     found.update(self._functions(file, caller, item.value, _HOPS))
         return self._targets(Held(tuple(found.values()), True))
 
-    def _applied(self, macro: str, hops: int) -> list[str]:
+    def _called_positions(self, macro: str, hops: int) -> list[str]:
         """The positions of the parameters that a macro calls, or passes to a macro that calls them."""
         known = self._macros.get((macro, hops))
         if known is None:
@@ -329,9 +331,11 @@ class StoredFunctions:
 
     def _of_text(self, macro: str, hops: int) -> list[str]:
         found: dict[str, None] = {}
-        for _, item in self._stored(APPLIED, macro):
+        for _, item in self._stored_rows(APPLIED, macro):
             inner = head_name(item.holder)
-            if not inner or (hops > 0 and inner != macro and item.holder[-1].name in self._applied(inner, hops - 1)):
+            if not inner or (
+                hops > 0 and inner != macro and item.holder[-1].name in self._called_positions(inner, hops - 1)
+            ):
                 found.update((step.name, None) for step in item.value)
         return list(found)
 
@@ -350,7 +354,7 @@ class StoredFunctions:
             caller = facts.parents[caller]
         return []
 
-    def _stored(self, kind: int, owner: str, name: str = "") -> Sequence[tuple[int, Stored]]:
+    def _stored_rows(self, kind: int, owner: str, name: str = "") -> Sequence[tuple[int, Stored]]:
         return self._look.stored(self._family, kind, owner, name, tests=self._tests)
 
     def _aliases(self, type_: str) -> tuple[str, ...]:
@@ -360,7 +364,7 @@ class StoredFunctions:
             return known
         found = [type_]
         for name in found:
-            for _, item in self._stored(SAME_TYPE, name):
+            for _, item in self._stored_rows(SAME_TYPE, name):
                 if head_name(item.value) not in found and len(found) < _MOST_ALIASES:
                     found.append(head_name(item.value))
         known = self._names[type_] = tuple(found)
@@ -377,10 +381,10 @@ class StoredFunctions:
             types = self._own_types(caller)
         else:
             values = self._of_locals(caller, VARIABLE_TYPE, head.name)
-            values = values or [item.value for _, item in self._stored(VARIABLE_TYPE, head.name)]
+            values = values or [item.value for _, item in self._stored_rows(VARIABLE_TYPE, head.name)]
             types = [head_name(value) for value in values]
             if not types:
-                types = self._declared(self._own_types(caller), head.name)
+                types = self._declared_types(self._own_types(caller), head.name)
         if any(step.kind == CALL for step in steps):
             return ()
         return self._along(types, [step.name for step in steps[1:] if step.kind == ATTR])
@@ -388,7 +392,7 @@ class StoredFunctions:
     def _along(self, types: Sequence[str], fields: Sequence[str]) -> tuple[str, ...]:
         """The names of the type that a chain of fields leads to."""
         for field in fields:
-            types = self._declared(types, field)
+            types = self._declared_types(types, field)
         return self._aliases(types[0]) if types and types[0] else ()
 
     def _own_types(self, caller: int) -> list[str]:
@@ -400,11 +404,11 @@ class StoredFunctions:
             caller = facts.parents[caller]
         return []
 
-    def _declared(self, types: Iterable[str], field: str) -> list[str]:
+    def _declared_types(self, types: Iterable[str], field: str) -> list[str]:
         """The declared types of a field of the given types."""
         for type_ in types:
             for alias in self._aliases(type_):
-                found = [head_name(item.value) for _, item in self._stored(FIELD_TYPE, alias, field)]
+                found = [head_name(item.value) for _, item in self._stored_rows(FIELD_TYPE, alias, field)]
                 if found:
                     return found
         return []
@@ -423,19 +427,19 @@ class StoredFunctions:
         """The functions stored in a field of a type; None if there are none."""
         rows: list[tuple[int, Stored]] = []
         for name in types:
-            rows += self._stored(STORED_FIELD, name, field)
+            rows += self._stored_rows(STORED_FIELD, name, field)
         wanted = set(types)
         owned: dict[Expr, bool] = {}
-        for file, item in self._stored(STORED_FIELD, "", field):
+        for file, item in self._stored_rows(STORED_FIELD, "", field):
             if item.holder not in owned:
                 first, *path = [step.name for step in item.holder] or [""]
                 owned[item.holder] = not wanted.isdisjoint(self._along([first], path))
             if owned[item.holder]:
                 rows.append((file, item))
         for name in types:
-            for place in {item.place for _, item in self._stored(FIELD_TYPE, name, field)}:
-                rows += [row for other in types for row in self._stored(ELEMENT, other, str(place))]
-        found = self._all(rows, hops)
+            for place in {item.place for _, item in self._stored_rows(FIELD_TYPE, name, field)}:
+                rows += [row for other in types for row in self._stored_rows(ELEMENT, other, str(place))]
+        found = self._functions_of_rows(rows, hops)
         # Stores in macros count only if the macros are used.
         return Held(found, True) if found or not all(self._is_in_macro(*row) for row in rows) else None
 
@@ -447,11 +451,11 @@ class StoredFunctions:
         rows = list(self._look.stored_anywhere(self._family, STORED_FIELD, field, tests=self._tests))
         for _, item in self._look.stored_anywhere(self._family, FIELD_TYPE, field, tests=self._tests):
             for name in self._aliases(item.owner):
-                rows += self._stored(ELEMENT, name, str(item.place))
-        found = self._all(rows, hops)
+                rows += self._stored_rows(ELEMENT, name, str(item.place))
+        found = self._functions_of_rows(rows, hops)
         return Held(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
 
-    def _all(self, rows: list[tuple[int, Stored]], hops: int) -> tuple[Definition, ...]:
+    def _functions_of_rows(self, rows: list[tuple[int, Stored]], hops: int) -> tuple[Definition, ...]:
         """The functions that rows mean. Once there are more than a slot may have, the rest is skipped: static functions
         of one name may be stored in each file of a program.
         """
@@ -486,7 +490,7 @@ class StoredFunctions:
                 held = self._of_field(self._along([name], path), field, hops - 1)
                 yield from ((item.symbol, item) for item in held.functions)
         else:
-            for found in self._named(file, name):
+            for found in self._functions_named(file, name):
                 yield found.symbol, found
 
     def _passed(self, file: int, name: str, place: str) -> list[tuple[int, Stored]]:
@@ -495,10 +499,12 @@ class StoredFunctions:
         static = own is not None and own.static
         top = self._look.top
         return [
-            row for row in self._stored(ARGUMENT, name, place) if row[0] == file or not (static or top(row[0], name))
+            row
+            for row in self._stored_rows(ARGUMENT, name, place)
+            if row[0] == file or not (static or top(row[0], name))
         ]
 
-    def _named(self, file: int, name: str) -> list[Definition]:
+    def _functions_named(self, file: int, name: str) -> list[Definition]:
         """The functions of a name, as seen from a file."""
         own = self._look.top(file, name)
         if own is not None:

@@ -51,7 +51,7 @@ class TypeArguments:
             return found
         place = value.at.symbol - self._look.tables.facts(value.at.file).first
         for row in self._look.typed(value.at.file, place, name):
-            known = self._put(value, row, depth)
+            known = self._substitute(value, row, depth)
             if known:
                 return known
         return tuple(
@@ -96,7 +96,7 @@ class TypeArguments:
             return rows
         owner = value._replace(kind=INSTANCE, at=self._look.definition(at.file, facts.parents[place]))
         for row in self._look.typed(at.file, place, ""):
-            known = self._put(owner, row, depth)
+            known = self._substitute(owner, row, depth)
             if known:
                 return known
         return rows
@@ -110,7 +110,7 @@ class TypeArguments:
         given = places_in(value.text[1:-1])
         return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
 
-    def _put(self, value: Value, row: Typed, depth: int) -> Values:
+    def _substitute(self, value: Value, row: Typed, depth: int) -> Values:
         """The value of a declaration that names a type parameter of the object's type; nothing if it names none."""
         types = types_in(row.text) if row.is_type else ()
         if len(types) != 1 or depth <= 0:

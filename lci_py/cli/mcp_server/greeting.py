@@ -44,7 +44,7 @@ class Greeting:
             A line that the SDK must answer, b"" if the client has gone, None if the SDK may just go on.
         """
         while line := read():
-            message = _parsed(line)
+            message = _parse_message(line)
             answer = None if message is None else self._answer(message)
             if message is None or (answer is None and message.get("method") != "notifications/initialized"):
                 return line
@@ -87,7 +87,7 @@ class Greeting:
         return {**frame, "tools": self._tools} if method == "tools/list" else None
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parse_message(line: bytes) -> dict[str, Any] | None:
     """A message of the form that every client sends; None for any other."""
     try:
         message = json.loads(line)

@@ -108,7 +108,7 @@ class _Desk:
             if self._kept is not None:
                 self._kept.look_again()
             values = {**call.values, **self._settings, "root": root, "json": as_json}
-            return {"text": _printed(call._replace(values=values, kept=self._kept)), "error": False}
+            return {"text": _printed_output(call._replace(values=values, kept=self._kept)), "error": False}
         except LciError as error:
             return {"text": said_error(error, as_json=as_json), "error": True}
         except Exception as error:  # a bug in one command must not end the others
@@ -143,7 +143,7 @@ class _Desk:
             _send(self._answers, {"progress": round(self._reported, 2), "stage": f"{stage} {done:,}/{total:,}"})
 
 
-def _printed(call: Invocation) -> str:
+def _printed_output(call: Invocation) -> str:
     """The output of a command, text with its warnings."""
     from lci_py.render.text.style import ToolText
 

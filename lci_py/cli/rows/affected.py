@@ -75,10 +75,10 @@ def _unsaid(answer: AffectedAnswer) -> str:
 
 def _fit(asked: Asked, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
     max_tokens = number(asked.call.values, "max_tokens")
-    return answer if max_tokens is None or asked.shape == "paths" else _within(answer, max_tokens, cost)
+    return answer if max_tokens is None or asked.shape == "paths" else _fit_budget(answer, max_tokens, cost)
 
 
-def _within(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
+def _fit_budget(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
     """The answer with as many rows as the budget has room for: changes first, then tests, then callers."""
     from lci_py.render.token_budget import largest
 

@@ -91,7 +91,7 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
     if _other_settings(manifest, walked.options) or _other_rules(table, walked.result):
         return False  # the tree may be the same, but a branch can have files that now count, or no longer count
     known = stored_tips(manifest)
-    wanted = _others(root, names, known)
+    wanted = _other_branches(root, names, known)
     if [tip.name for tip in known] == wanted and same_tips(root, wanted, known):
         return True
     return [tip for tip in resolve(root, names) if not _is_here(root, tip)] == known
@@ -115,7 +115,7 @@ def _other_rules(table: FileTable, walked: WalkResult) -> bool:
     return known != dict(walked.rules)
 
 
-def _others(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
+def _other_branches(root: Path, names: Sequence[str], known: Sequence[Tip]) -> list[str]:
     """The names without the branch that is checked out, as far as the known refs tell."""
     here = {tip.name for tip in known if _is_here(root, tip)}
     _, branch = head(root)
@@ -249,8 +249,8 @@ class _BranchBuilder:
         if fresh or self._is_other(tips, differing):
             path = self._context.folder / "branches.sqlite"
             path.unlink(missing_ok=True)
-            with closing(self._extracted(fresh, sizes)) as extracted:
-                contents = merge(self._stored(wanted, known), extracted, key=itemgetter(0))
+            with closing(self._extract_contents(fresh, sizes)) as extracted:
+                contents = merge(self._stored_contents(wanted, known), extracted, key=itemgetter(0))
                 differing = write_branches(path, tips, differing, contents)
             if self._is_other(tips, differing):
                 found.shard = path
@@ -331,13 +331,15 @@ class _BranchBuilder:
             if any(map(is_lost, _versions(states.get(tip.name, {})))):
                 found.tips[i] = tip._replace(commit="", problem=why)
 
-    def _stored(self, wanted: Sequence[Version], known: Mapping[Version, int]) -> Iterator[tuple[Version, Content]]:
+    def _stored_contents(
+        self, wanted: Sequence[Version], known: Mapping[Version, int]
+    ) -> Iterator[tuple[Version, Content]]:
         if self._old is not None:
             for version in wanted:
                 if version in known:
                     yield version, self._old.content(known[version])
 
-    def _extracted(
+    def _extract_contents(
         self, fresh: Sequence[Version], sizes: Mapping[str, int]
     ) -> Generator[tuple[Version, Content], None, None]:
         tasks = [

@@ -20,7 +20,7 @@ _AT_A_TIME = 500
 
 
 @contextmanager
-def _opened(shard: Path) -> Iterator[sqlite3.Connection]:
+def _open_shard(shard: Path) -> Iterator[sqlite3.Connection]:
     try:
         db = sqlite3.connect(shard.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)
         try:
@@ -37,7 +37,7 @@ def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, st
     if not numbers:
         return []
     wanted = set(numbers)
-    with _opened(shard) as db:
+    with _open_shard(shard) as db:
         return [row for row in db.execute("SELECT id, path, sha, limited FROM files ORDER BY id") if row[0] in wanted]
 
 
@@ -59,7 +59,7 @@ class FileCounts:
         """Add files of a segment, by their numbers in it; subtract them if `sign` is -1."""
         if not files:
             return
-        with _opened(shard) as db:
+        with _open_shard(shard) as db:
             for start in range(0, len(files), _AT_A_TIME):
                 own = ",".join(map(str, files[start : start + _AT_A_TIME]))
                 where = f"WHERE id IN ({own})"

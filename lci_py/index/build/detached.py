@@ -42,7 +42,7 @@ def until_searchable(
     Raises:
         LciError: What `work` has raised before that.
     """
-    before = _published(index_dir)  # of a format that cannot be read
+    before = _published_inode(index_dir)  # of a format that cannot be read
     receiver, sender = os.pipe()
     process = fork(lambda: _work(index_dir, work, sender), [receiver], interruptible=True)
     os.close(sender)
@@ -58,7 +58,7 @@ def _follow(receiver: int, index_dir: Path, before: int | None, report: Report) 
     rest = b""
     while True:
         if not can_be_read(receiver, _PERIOD):
-            if _published(index_dir) != before:
+            if _published_inode(index_dir) != before:
                 return  # by another process, which ours waits for
             continue
         data = os.read(receiver, 1 << 16)
@@ -66,7 +66,7 @@ def _follow(receiver: int, index_dir: Path, before: int | None, report: Report) 
         for line in lines:
             message = json.loads(line)
             if isinstance(message, dict):
-                raise _raised(message)
+                raise _error_from(message)
             if message[0] in (SEARCHABLE, _DONE):
                 return
             report(*message)
@@ -74,7 +74,7 @@ def _follow(receiver: int, index_dir: Path, before: int | None, report: Report) 
             raise IndexWriteError("the process that builds the index has ended", hint=Indexing())
 
 
-def _published(index_dir: Path) -> int | None:
+def _published_inode(index_dir: Path) -> int | None:
     """The inode of the published manifest, which identifies the generation; None if there is none."""
     try:
         return os.lstat(index_dir / MANIFEST).st_ino
@@ -82,7 +82,7 @@ def _published(index_dir: Path) -> int | None:
         return None
 
 
-def _raised(message: dict[str, Any]) -> LciError:
+def _error_from(message: dict[str, Any]) -> LciError:
     """An error equal to that of the other process."""
     made = LciError(message.pop("message"), hint=message.pop("hint"))
     made.code, made.exit_code = message.pop("code"), message.pop("exit_code")

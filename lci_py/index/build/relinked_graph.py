@@ -35,12 +35,12 @@ def write_relinked(
         The graph's path, and the number of edges of each kind.
     """
     context.run.report("graph", 0, 0)
-    links = _relinked(context, generation, previous, FileTable(files))
+    links = _relink_graph(context, generation, previous, FileTable(files))
     write_graph(graph_file := context.folder / GRAPH_FILE, links)
     return graph_file, links.edges_by_kind()
 
 
-def _relinked(context: BuildContext, generation: Generation, previous: PreviousGeneration, new: FileTable) -> Links:
+def _relink_graph(context: BuildContext, generation: Generation, previous: PreviousGeneration, new: FileTable) -> Links:
     folder, manifest, old = context.place.index_dir, previous.manifest, previous.table
     old_shards = [folder / segment.shards["symbols"].name for segment in manifest.segments]
     new_shards = [state.symbols for state in generation.segments]

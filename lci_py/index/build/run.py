@@ -209,7 +209,7 @@ def _is_current(run: Run, tree: Tree, previous: PreviousGeneration) -> bool:
     return up_to_date(run.root, names, manifest, previous.table, Walked(tree.walked, options.walk))
 
 
-def _watched(run: Run, tree: Tree, previous: PreviousGeneration | None) -> list[tuple[str, int]]:
+def _watched_paths(run: Run, tree: Tree, previous: PreviousGeneration | None) -> list[tuple[str, int]]:
     """The paths that determine which files exist (folders, ignore files, settings), with the mtime_ns to store."""
     settings = [(name, _mtime(run.root / name)) for name in run.options.watched]
     watched = [*tree.walked.folders, *tree.walked.rules, *settings]
@@ -259,7 +259,7 @@ def _publish(
         shared=() if options.full else shared_caches(run.root, run.index_dir),
     )
     early = options.early if previous is None else None
-    context = BuildContext(run, tree, place, folder, _watched(run, tree, previous), encoder, early)
+    context = BuildContext(run, tree, place, folder, _watched_paths(run, tree, previous), encoder, early)
     number = latest.generation + 1 if latest else 1
     with GenerationBuilder(context, number) as builder:
         generation = builder.from_nothing() if previous is None else builder.after(previous)

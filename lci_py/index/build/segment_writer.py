@@ -81,7 +81,7 @@ class SegmentWriter:
         return self._embedding.open_encoder() if self._embedding is not None else None
 
     @property
-    def _gathered(self) -> Gathered:
+    def _gather(self) -> Gathered:
         if self._collected is None:
             # Imports numpy, which must not be loaded before the workers are forked.
             from lci_py.index.build.write_segment import Gathered
@@ -96,14 +96,14 @@ class SegmentWriter:
 
         if (encoder := self._encoder) is not None and not encoder.reads_text:
             load_builtin()
-        _ = self._gathered
+        _ = self._gather
 
     def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
         """Add a file; `source` is an older segment with the same content, and the file's number there."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
         self._files.append((record, known, source))
-        self._gathered.add(record)
+        self._gather.add(record)
         self._chunks += len(record.extract.chunks)
 
     def flush(self, *, fork: bool = False) -> None:
@@ -116,7 +116,7 @@ class SegmentWriter:
         from lci_py.index.build.write_segment import write_segment
 
         files, self._files, self._chunks = self._files, [], 0
-        gathered, self._collected = self._gathered, None
+        gathered, self._collected = self._gather, None
         rows = number_rows([record for record, _, _ in files])
         folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()

@@ -54,7 +54,7 @@ def process_tasks(place: Workplace, tasks: list[Task], unparsable: str = "") -> 
             one.close()
 
 
-def _stored(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
+def _cached_record(caches: Sequence[Cache], key: bytes) -> tuple[bytes, bool]:
     """The record in the first cache that has it, b"" if none does; and whether that is another index's cache."""
     for i, one in enumerate(caches):
         if body := one.get("records", [key]).get(key):
@@ -67,7 +67,7 @@ def _process(place: Workplace, task: Task, caches: Sequence[Cache], unparsable: 
     if task.data is not None:
         return _process_blob(place, task, task.data, caches, unparsable)
     if task.key:
-        body, shared = _stored(caches, task.key)
+        body, shared = _cached_record(caches, task.key)
         if body:
             return Done(entry, task.sha, body=body, key=task.key, cached=True, shared=shared)
     data = read_file(place.root, entry.path)
@@ -80,7 +80,7 @@ def _process(place: Workplace, task: Task, caches: Sequence[Cache], unparsable: 
     key = record_key(sha, entry.path, language, place)
     if sha in task.known:
         return Done(entry, sha, key=key)
-    body, shared = _stored(caches, key)
+    body, shared = _cached_record(caches, key)
     if body:
         return Done(entry, sha, body=body, key=key, cached=True, shared=shared)
     made = process_data(
@@ -100,7 +100,7 @@ def _process_blob(place: Workplace, task: Task, data: bytes, caches: Sequence[Ca
         return Done(entry, sha, skip=reason, oid=oid)
     language = detect(entry.path, data[:HEAD_BYTES])
     key = record_key(sha, entry.path, language, place)
-    body, _ = _stored(caches, key)
+    body, _ = _cached_record(caches, key)
     if body:
         found = record_codec.decode(body, record_codec.Place(entry.path, entry.size, 0, sha)).extract
         return Done(entry, sha, cached=True, limit=found.limit, oid=oid, language=language, defined=defined_in(found))

@@ -77,7 +77,7 @@ def process(
     """
     finished: dict[int, list[Done]] = {}
     wanted = 0
-    with closing(_unordered(partial(_process_tasks, place), tasks, jobs, load, early, meanwhile)) as batches:
+    with closing(_unordered_results(partial(_process_tasks, place), tasks, jobs, load, early, meanwhile)) as batches:
         for number, results in batches:
             if keep is not None:
                 keep(results)
@@ -105,7 +105,7 @@ def _batches(tasks: Sequence[Task], jobs: int) -> Iterator[Batch]:
         yield number, batch
 
 
-def _unordered(
+def _unordered_results(
     work: Work,
     tasks: Sequence[Task],
     jobs: int,
@@ -118,7 +118,7 @@ def _unordered(
     small = not _FORKS and sum(task.entry.size for task in tasks) < POOL_THRESHOLD
     if not tasks or small or (jobs <= 1 and not _FORKS):
         for number, batch in batches:
-            yield number, work(_loaded(batch, load))
+            yield number, work(_load_batch(batch, load))
         return
     while batches:
         lost: list[Batch] = []
@@ -132,7 +132,7 @@ def _unordered(
         early = None
 
 
-def _loaded(batch: list[Task], load: Callable[[Task], Task] | None) -> list[Task]:
+def _load_batch(batch: list[Task], load: Callable[[Task], Task] | None) -> list[Task]:
     return batch if load is None else [load(task) for task in batch]
 
 
@@ -172,7 +172,7 @@ def _shared_out(
             for worker in workers:
                 if not lost and len(worker.given) < most and len(batches) > (most - 1) * len(workers):
                     number, batch = batches.popleft()
-                    batch = _loaded(batch, load)
+                    batch = _load_batch(batch, load)
                     worker.given.append((number, batch))
                     worker.send((work, (batch,)))
         meanwhile()

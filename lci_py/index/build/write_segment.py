@@ -94,13 +94,13 @@ def write_segment(
     text.lexical.clear()  # frees as much memory as the embedding needs
     if encoder is not None and cache is not None:
         report("embed", 0, len(rows.chunk_unit))
-        shards |= _embedded(folder, rows, text, encoder, report, reuse, cache, compact=compact)
+        shards |= _write_embeddings(folder, rows, text, encoder, report, reuse, cache, compact=compact)
     if fork:
         meanwhile.result()
     return shards
 
 
-def _embedded(
+def _write_embeddings(
     folder: Path,
     rows: SegmentRows,
     text: TextFields,

@@ -94,8 +94,8 @@ def shortens(short: str, long: str) -> bool:
 
 def evidence(record: FileRecord) -> dict[Pair, tuple[int, int]]:
     """The pairs of a file, with the number of declarations and of comments that support each, at most 255."""
-    declared = _counted(_declarations(record))
-    told = _counted(_comments(record), told=True)
+    declared = _count_pairs(_declarations(record))
+    told = _count_pairs(_comments(record), told=True)
     found = {pair: (min(declared[pair], _MOST), min(told[pair], _MOST)) for pair in declared.keys() | told.keys()}
     if not found:
         return found
@@ -117,7 +117,7 @@ def _declarations(record: FileRecord) -> set[tuple[str, str]]:
     first = not has_rule(found.language, "type_first")
     for symbol in found.symbols:
         if symbol.kind in _DECLARED:
-            pairs.update(item for item in _declared(symbol.signature[:_SIGNATURE], first) if item[1])
+            pairs.update(item for item in _declared_names(symbol.signature[:_SIGNATURE], first) if item[1])
     pairs.update((item.alias, f"{item.module[-_TEXT:]} {item.name}") for item in found.imports if item.alias)
     return pairs
 
@@ -146,7 +146,7 @@ def _words_of(value: Expr) -> str:
 
 
 @lru_cache(maxsize=1 << 15)
-def _declared(signature: str, first: bool) -> tuple[tuple[str, str], ...]:
+def _declared_names(signature: str, first: bool) -> tuple[tuple[str, str], ...]:
     """The parameters of a signature, or its one field, with their types; "" for a missing type.
 
     Args:
@@ -164,10 +164,10 @@ def _declared(signature: str, first: bool) -> tuple[tuple[str, str], ...]:
 
 
 def _names(signature: str, first: bool) -> Iterator[str]:
-    return (name for name, _ in _declared(signature, first))
+    return (name for name, _ in _declared_names(signature, first))
 
 
-def _counted(texts: Iterable[tuple[str, str]], *, told: bool = False) -> Counter[Pair]:
+def _count_pairs(texts: Iterable[tuple[str, str]], *, told: bool = False) -> Counter[Pair]:
     """How often each pair occurs in the (names, text) pairs."""
     return Counter(pair for names, text in texts for pair in _pairs(names, text, told))
 
@@ -235,17 +235,17 @@ class _Segment:
         self.declared, self.told = arrays.array("declared", "u1"), arrays.array("told", "u1")
         sizes = {len(self.files), len(self.declared), len(self.told)}
         if not len(self.short) == len(self.long) == len(self.starts) - 1 or len(sizes) > 1:
-            raise self._damaged("its arrays do not fit together")
+            raise self._damaged_error("its arrays do not fit together")
         if self.starts[0] or self.starts[-1] != len(self.files) or (self.starts[1:] < self.starts[:-1]).any():
-            raise self._damaged("its arrays do not fit together")
+            raise self._damaged_error("its arrays do not fit together")
         self._check("words", np.concatenate((self.short, self.long)), len(self.words))
         self._check("files", self.files, n_files)
 
     def _check(self, what: str, numbers: NDArray[np.int32], limit: int) -> None:
         if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < limit:
-            raise self._damaged(f"it names {what} that do not exist")
+            raise self._damaged_error(f"it names {what} that do not exist")
 
-    def _damaged(self, what: str) -> DamagedIndexError:
+    def _damaged_error(self, what: str) -> DamagedIndexError:
         return DamagedIndexError(f"{self.name}: {what}")
 
     def rows(self, word: str) -> Iterator[tuple[Pair, slice]]:

@@ -279,7 +279,7 @@ class Offsets:
         last = min(first + BLOCK, len(self))
         starts = self._starts(block - 1)
         return first + bisect_left(
-            range(last - first), wanted, key=lambda piece: text(*self._checked(starts[piece], starts[piece + 1]))
+            range(last - first), wanted, key=lambda piece: text(*self._check_range(starts[piece], starts[piece + 1]))
         )
 
     def sizes(self) -> Iterator[int]:
@@ -310,7 +310,7 @@ class Offsets:
             ]
         return list(accumulate(sizes, initial=self._blocks[block]))
 
-    def _checked(self, start: int, stop: int) -> tuple[int, int]:
+    def _check_range(self, start: int, stop: int) -> tuple[int, int]:
         if not 0 <= start <= stop <= self._total:
             raise self._damaged()
         return start, stop
@@ -349,14 +349,14 @@ class StringTable:
     def find(self, text: str) -> int:
         """The position of a string; -1 if it is not in the table."""
         wanted = text.encode("utf-8", "surrogatepass")
-        low = self._offsets.place(wanted, self._between)
+        low = self._offsets.place(wanted, self._bytes_between)
         return low if low < len(self) and self._bytes(low) == wanted else -1
 
     def starting(self, prefix: str, most: int) -> list[str] | None:
         """The strings that start with a prefix, in order; None if there are more than `most`."""
         wanted = prefix.encode("utf-8", "surrogatepass")
-        low = self._offsets.place(wanted, self._between)
-        high = self._offsets.place(wanted + b"\xff", self._between)  # this byte never occurs in UTF-8
+        low = self._offsets.place(wanted, self._bytes_between)
+        high = self._offsets.place(wanted + b"\xff", self._bytes_between)  # this byte never occurs in UTF-8
         return None if high - low > most else list(map(self.text, range(low, high)))
 
     def text(self, index: int) -> str:
@@ -367,7 +367,7 @@ class StringTable:
             raise DamagedIndexError(f"{self._what} are not UTF-8") from None
 
     def _bytes(self, index: int) -> bytes:
-        return self._between(*self._offsets.span(index))
+        return self._bytes_between(*self._offsets.span(index))
 
-    def _between(self, start: int, stop: int) -> bytes:
+    def _bytes_between(self, start: int, stop: int) -> bytes:
         return bytes(self._blob[start:stop])

@@ -169,7 +169,7 @@ class BranchIndex:
             self._execute("PRAGMA trusted_schema = OFF")
             self._db.row_factory = sqlite3.Row
             rows = self._execute("SELECT id, name, ref, tip, commit_id FROM branches ORDER BY id")
-            self.tips = [Tip(*self._checked(row, ("name", "ref", "tip", "commit_id"))) for row in rows]
+            self.tips = [Tip(*self._check_texts(row, ("name", "ref", "tip", "commit_id"))) for row in rows]
             if [row["id"] for row in rows] != list(range(len(rows))):
                 raise DamagedIndexError(f"{self._name}: its branches are not numbered from 0")
         except BaseException:
@@ -209,7 +209,7 @@ class BranchIndex:
                 f"ON p.branch = b.id AND p.path IN ({marks(some)})"
             )
             for row in self._execute(sql, some):
-                branch, path, status = self._checked(row, ("branch", "path", "status"))
+                branch, path, status = self._check_texts(row, ("branch", "path", "status"))
                 found[branch, path] = self._status(status)
         return found
 
@@ -221,7 +221,7 @@ class BranchIndex:
             [branch],
         )
         return {
-            path: self._status(status) for path, status in (self._checked(row, ("path", "status")) for row in found)
+            path: self._status(status) for path, status in (self._check_texts(row, ("path", "status")) for row in found)
         }
 
     # --- for the next generation ---------------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class BranchIndex:
     def versions(self) -> dict[Version, int]:
         """The stored contents, with their numbers."""
         rows = self._execute("SELECT path, oid, id FROM files")
-        return {Version(*self._checked(row, ("path", "oid"))): row["id"] for row in rows}
+        return {Version(*self._check_texts(row, ("path", "oid"))): row["id"] for row in rows}
 
     def content(self, number: int) -> Content:
         """A stored content by its number."""
@@ -252,17 +252,17 @@ class BranchIndex:
         rows = self._execute(
             f"SELECT {', '.join(Defined._fields)} FROM symbols WHERE file = ? ORDER BY rowid", [number]
         )
-        (language,) = self._checked(found[0], ("language",))
+        (language,) = self._check_texts(found[0], ("language",))
         return Content(language, bool(found[0]["test"]), [tuple(row) for row in rows])
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     def _rows(self, condition: str, args: Sequence[object]) -> list[Row]:
-        return list(self._mapped(self._execute(f"SELECT {_COLUMNS} {_FROM} WHERE {condition} {_ORDER}", args)))
+        return list(self._checked_rows(self._execute(f"SELECT {_COLUMNS} {_FROM} WHERE {condition} {_ORDER}", args)))
 
-    def _mapped(self, rows: Iterable[sqlite3.Row]) -> Iterator[Row]:
+    def _checked_rows(self, rows: Iterable[sqlite3.Row]) -> Iterator[Row]:
         for row in rows:
-            self._checked(row, _TEXTS)
+            self._check_texts(row, _TEXTS)
             numbers = [row[name] for name in _NUMBERS]
             if not all(type(number) is int and number >= 0 for number in numbers):
                 raise DamagedIndexError(f"{self._name}: a number is negative or of another type")
@@ -276,7 +276,7 @@ class BranchIndex:
             raise DamagedIndexError(f"{self._name}: a status is unknown")
         return status
 
-    def _checked(self, row: sqlite3.Row, names: Sequence[str]) -> list[str]:
+    def _check_texts(self, row: sqlite3.Row, names: Sequence[str]) -> list[str]:
         values = [row[name] for name in names]
         if not all(isinstance(value, str) for value in values):
             raise DamagedIndexError(f"{self._name}: a value that must be a string is none")

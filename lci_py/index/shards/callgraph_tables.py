@@ -194,7 +194,7 @@ class SqlTables:
             f"SELECT {_STORED} FROM files f CROSS JOIN stored t ON t.id >= f.first_stored "
             "AND t.id < f.first_stored + f.stored AND t.file = f.id WHERE f.id = ? ORDER BY t.id"
         )
-        return [_stored(row, n_symbols) for row in self._select(segment, sql, (number,))]
+        return [_stored_row(row, n_symbols) for row in self._select(segment, sql, (number,))]
 
     def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
         of_owner, asked = ("", (kind, name)) if owner is None else ("AND t.owner = ?", (kind, name, owner))
@@ -204,7 +204,7 @@ class SqlTables:
             for file, *row in self._select(segment, sql, asked):
                 public = self._public(numbers, file, len(self.files.heads))
                 if public >= 0:
-                    found.append((public, _stored(row, self.n_symbols)))
+                    found.append((public, _stored_row(row, self.n_symbols)))
         found.sort(key=lambda row: row[0])
         return found
 
@@ -310,7 +310,7 @@ class SqlTables:
         return found
 
 
-def _stored(row: Sequence[Any], n_symbols: int) -> Stored:
+def _stored_row(row: Sequence[Any], n_symbols: int) -> Stored:
     kind, owner, name, value, within, place, holder = row
     _check(type(kind) is type(within) is type(place) is int and -1 <= within < n_symbols)
     _check(type(owner) is type(name) is type(value) is type(holder) is str)

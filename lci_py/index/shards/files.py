@@ -133,7 +133,7 @@ class FileTable:
 
     @cached_property
     def _paths(self) -> list[str]:
-        return self._whole("paths", self._texts("paths"))
+        return self._check_length("paths", self._texts("paths"))
 
     def living_paths(self) -> list[str]:
         """The path of every indexed file, by public number."""
@@ -157,10 +157,10 @@ class FileTable:
 
     def stat_columns(self) -> tuple[list[int], list[int], list[int]]:
         """Size, mtime_ns and ctime_ns of every known file, each in the order of `paths`."""
-        sizes, mtimes, ctimes = (self._whole(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)
+        sizes, mtimes, ctimes = (self._check_length(name, self.arrays.view(name, "i8").tolist()) for name in _STAT)
         return sizes, mtimes, ctimes
 
-    def _whole(self, name: str, column: list[_T]) -> list[_T]:
+    def _check_length(self, name: str, column: list[_T]) -> list[_T]:
         if len(column) != len(self):
             raise DamagedIndexError(f"{self.name}: the number of {name} is not that of the files")
         return column
@@ -177,12 +177,13 @@ class FileTable:
 
     def slots(self) -> list[int]:
         """The slot of every known file, in the order of `paths`; -1 for a file that is not indexed."""
-        return self._whole("slots", self.arrays.view("slots", "i4").tolist())
+        return self._check_length("slots", self.arrays.view("slots", "i4").tolist())
 
     def known(self) -> list[Known]:
         """Every known file, ascending by path."""
         return [
-            self._known(i, path, stat) for i, (path, stat) in enumerate(zip(self.paths(), self.stats(), strict=True))
+            self._known_file(i, path, stat)
+            for i, (path, stat) in enumerate(zip(self.paths(), self.stats(), strict=True))
         ]
 
     def known_at(self, place: int) -> Known:
@@ -193,7 +194,7 @@ class FileTable:
             raise DamagedIndexError(f"{self.name}: the paths do not fit their offsets")
         path = bytes(blob[offsets[place] : offsets[place + 1]]).decode("utf-8", "surrogateescape")
         stat = tuple(self.arrays.view(name, "i8")[place] for name in _STAT)
-        return self._known(place, path, stat)
+        return self._known_file(place, path, stat)
 
     def with_content(self, sha: str) -> list[str]:
         """The indexed files with a content, ascending."""
@@ -209,7 +210,7 @@ class FileTable:
     def _all_shas(self) -> bytes:
         return bytes(self._columns.shas)
 
-    def _known(self, i: int, path: str, stat: tuple[int, ...]) -> Known:
+    def _known_file(self, i: int, path: str, stat: tuple[int, ...]) -> Known:
         columns = self._columns
         reason = columns.names[columns.codes[i]]
         sha, key = columns.shas[16 * i : 16 * i + 16].hex(), bytes(columns.keys[16 * i : 16 * i + 16])
@@ -241,13 +242,13 @@ class FileTable:
         """The entries that the walk left out, by path."""
         from lci_py.types.source import Skip
 
-        return [Skip(path, reason) for path, reason in self._skipped()]
+        return [Skip(path, reason) for path, reason in self._skipped_paths()]
 
     def skipped_paths(self) -> list[str]:
         """The paths that the walk left out."""
-        return [path for path, _ in self._skipped()]
+        return [path for path, _ in self._skipped_paths()]
 
-    def _skipped(self) -> list[tuple[str, str]]:
+    def _skipped_paths(self) -> list[tuple[str, str]]:
         return [(path, reason) for reason, _, path in (text.partition("/") for text in self._texts("skipped"))]
 
     def maps(self) -> Arrays | None:

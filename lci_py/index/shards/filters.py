@@ -93,7 +93,7 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
     include = _path_matcher(filters.path) if filters.path else None
     exclude = _path_matcher(filters.exclude) if filters.exclude else None
     names = set(filters.file)
-    repositories = _named(filters.repo) if filters.repo else None
+    repositories = _matches_globs(filters.repo) if filters.repo else None
 
     def passes(path: str) -> bool:
         return (
@@ -145,7 +145,7 @@ def row_test(filters: Filters, name: str = "") -> Callable[..., bool]:
     return passes
 
 
-def _named(globs: Sequence[str]) -> Callable[[str], bool]:
+def _matches_globs(globs: Sequence[str]) -> Callable[[str], bool]:
     """A test whether a name matches one of the globs; each name is compared once."""
     from fnmatch import fnmatchcase
     from functools import cache

@@ -184,25 +184,25 @@ class GraphIndex:
 
     @cached_property
     def target(self) -> NDArray[np.int32]:
-        return self._whole("target", self._target)
+        return self._verified("target", self._target)
 
     @cached_property
     def kind(self) -> NDArray[np.uint8]:
-        return self._whole("kind", self._kind)
+        return self._verified("kind", self._kind)
 
     @cached_property
     def line(self) -> NDArray[Any]:
-        return self._whole("line", self._line)
+        return self._verified("line", self._line)
 
     @cached_property
     def step(self) -> NDArray[np.uint8]:
-        return self._whole("step", self._step)
+        return self._verified("step", self._step)
 
     @cached_property
     def incoming(self) -> NDArray[np.int32]:
-        return self._whole("incoming", self._incoming)
+        return self._verified("incoming", self._incoming)
 
-    def _whole(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+    def _verified(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
         self._arrays.check_items(name, 0, len(values))
         return values
 
@@ -301,15 +301,15 @@ def read_links(path: Path) -> Links:
         or not _points(links.key_start, len(links.keys))
         or not _points(links.first_lambda, len(links.lambda_symbol))
         or not len(links.lambda_symbol) == len(links.lambda_line) == len(links.lambda_end_line)
-        or not _within(links.lambda_symbol, -1, links.n_symbols)
+        or not _in_range(links.lambda_symbol, -1, links.n_symbols)
         or len(links.first_lambda) != len(links.first_symbol)
         or len(links.key_start) != len(links.first_symbol)
         or not len(links.target) == len(links.line) == len(links.kind) == len(links.step) == edges
-        or not all(_within(column, 0, nodes) for column in (links.source, links.target))
-        or not _within(links.kind, 0, len(EDGE_KINDS))
+        or not all(_in_range(column, 0, nodes) for column in (links.source, links.target))
+        or not _in_range(links.kind, 0, len(EDGE_KINDS))
         or len(links.site_key) != len(links.site_count)
         or (links.site_key[1:] <= links.site_key[:-1]).any()
-        or not _within(links.site_count, 1, 1 << 31)
+        or not _in_range(links.site_count, 1, 1 << 31)
     ):
         raise DamagedIndexError(f"{path.name}: its arrays do not fit together")
     check_sizes(program, links.n_files)
@@ -323,5 +323,5 @@ def _points(pointers: NDArray[Any], end: int | None) -> bool:
     return fits and (end is None or int(pointers[-1]) == end)
 
 
-def _within(values: NDArray[Any], low: int, stop: int) -> bool:
+def _in_range(values: NDArray[Any], low: int, stop: int) -> bool:
     return not len(values) or (low <= int(values.min()) and int(values.max()) < stop)

@@ -87,7 +87,7 @@ class Numbering:
             kind: [sum(segment[kind] for segment in counts[:i]) for i in range(len(counts) + 1)] for kind in COUNTED
         }
         self._sizes: dict[str, memoryview] = {}
-        self._rows: dict[str, _Rows] = {}  # of `_of`
+        self._rows: dict[str, _Rows] = {}  # of `_rows_of`
         self._shifts: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}  # of `_arrays`
         self._slots: dict[str, NDArray[Any]] = {}  # of `slots_array`
         if maps is None:
@@ -105,7 +105,7 @@ class Numbering:
             if len(self._sizes[kind]) != files:
                 raise DamagedIndexError(f"the numbering of {kind} does not fit the segments")
 
-    def _of(self, kind: str) -> _Rows:
+    def _rows_of(self, kind: str) -> _Rows:
         """Where the rows of files start; not for files themselves, and not for the identity."""
         if kind not in self._rows:
             rows = _Rows(self._sizes[kind], self._public, self._slot)
@@ -119,7 +119,7 @@ class Numbering:
         """The number of living rows of a kind."""
         if self.identity:
             return self._starts[kind][-1]
-        return len(self._slot) if kind == "files" else self._of(kind).by_number[-1]
+        return len(self._slot) if kind == "files" else self._rows_of(kind).by_number[-1]
 
     def start(self, kind: str, segment: int) -> int:
         """The slot of number 0 of a segment."""
@@ -130,7 +130,7 @@ class Numbering:
         if self.identity:
             return None
         start, stop = self._starts[kind][segment : segment + 2]
-        return self._public[start:stop] if kind == "files" else PublicNumbers(self._of(kind), start, stop)
+        return self._public[start:stop] if kind == "files" else PublicNumbers(self._rows_of(kind), start, stop)
 
     def public_array(self, kind: str, segment: int) -> NDArray[Any] | None:
         """As `public`, for numpy: [rows of the segment] int32."""
@@ -155,7 +155,7 @@ class Numbering:
         import numpy as np
 
         if kind not in self._shifts:
-            rows = self._of(kind)
+            rows = self._rows_of(kind)
             by_slot, by_number = np.array(rows.by_slot, np.int64), np.array(rows.by_number, np.int64)
             public = np.maximum(np.array(self._public, np.int64), 0)
             self._shifts[kind] = np.array(rows.sizes, np.int64), (by_number[public] - by_slot[:-1]).astype(np.int32)
@@ -169,7 +169,11 @@ class Numbering:
             if not 0 <= number < total:
                 raise DamagedIndexError(f"{number} is not one of the {total} {kind}")
             slot = (
-                number if self.identity else self._slot[number] if kind == "files" else self._of(kind).slot_of(number)
+                number
+                if self.identity
+                else self._slot[number]
+                if kind == "files"
+                else self._rows_of(kind).slot_of(number)
             )
             segment = bisect_right(starts, slot) - 1
             found[segment].append(slot - starts[segment])

@@ -66,7 +66,7 @@ def stated_values_of(index: SymbolicIndex, names: Iterable[str]) -> dict[str, li
         constants = map(_constant, _select(index, _SYMBOLS, f"s.name IN ({marks(some)})", some))
         for row in (*rows, *filter(None, constants)):
             found[row.name].append(row)
-    return {name: sorted(rows, key=_place) for name, rows in sorted(found.items()) if len(rows) <= MAX_PER_NAME}
+    return {name: sorted(rows, key=_sort_key) for name, rows in sorted(found.items()) if len(rows) <= MAX_PER_NAME}
 
 
 def repeated_keys(index: SymbolicIndex) -> list[StatedValue]:
@@ -78,7 +78,7 @@ def repeated_keys(index: SymbolicIndex) -> list[StatedValue]:
     rows = [_claim(row) for row in _select(index, _CLAIMS, "c.how = 'twice'", ())]
     if not all(row.value.isdecimal() and int(row.value) < row.line for row in rows):
         raise DamagedIndexError("the symbolic shard has a repeated key whose first line is not in its file")
-    return sorted(rows, key=_place)
+    return sorted(rows, key=_sort_key)
 
 
 def names_in(index: SymbolicIndex, places: Iterable[tuple[str, int, int]]) -> set[str]:
@@ -130,14 +130,14 @@ def _select(index: SymbolicIndex, sql: str, condition: str, values: Sequence[Any
             yield tuple(row)
 
 
-def _checked(row: Sequence[Any], texts: Sequence[int], line: int) -> None:
+def _check_claim(row: Sequence[Any], texts: Sequence[int], line: int) -> None:
     if not all(isinstance(row[i], str) for i in texts) or not isinstance(row[line], int) or row[line] < 1:
         raise DamagedIndexError("the symbolic shard has a stated value without a name, a text or a line")
 
 
 def _claim(row: Sequence[Any]) -> StatedValue:
     path, line, name, value, how, language, qualified_name, kind, build_tag, test = row
-    _checked(row, (0, 2, 3, 4, 5), 1)
+    _check_claim(row, (0, 2, 3, 4, 5), 1)
     return StatedValue(
         path, line, name, value, how, language, str(qualified_name or ""), str(kind or ""),
         conditioned=build_tag is not None, is_test=bool(test),
@@ -147,7 +147,7 @@ def _claim(row: Sequence[Any]) -> StatedValue:
 def _constant(row: Sequence[Any]) -> StatedValue | None:
     """The value of a definition; None if it has none."""
     path, line, name, signature, language, qualified_name, kind, build_tag, test = row
-    _checked(row, (0, 2, 4, 5, 6), 1)
+    _check_claim(row, (0, 2, 4, 5, 6), 1)
     value = code_value(language, kind, name, str(signature or ""))
     if not value:
         return None
@@ -157,7 +157,7 @@ def _constant(row: Sequence[Any]) -> StatedValue | None:
     )  # fmt: skip
 
 
-def _place(row: StatedValue) -> tuple[str, int, str, str]:
+def _sort_key(row: StatedValue) -> tuple[str, int, str, str]:
     return row.file, row.line, row.name, row.value
 
 

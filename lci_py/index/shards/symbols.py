@@ -191,7 +191,7 @@ class SymbolicIndex:
         condition, args = where(filters, by_index=True)
         total = 0
         rows: list[Row] = []
-        for segment, inside in self._inside(filters, there, ("s", "symbols")):
+        for segment, inside in self._segments_with_paths(filters, there, ("s", "symbols")):
             rest = f"WHERE {segment.live} AND {inside} AND {condition}"
             source = f"{_SYMBOLS} {rest}"
             # Without the joins that change no number: then the index of kinds and names says it all.
@@ -206,18 +206,18 @@ class SymbolicIndex:
             sql = f"SELECT {_COLUMNS} {source} ORDER BY f.id, s.line, s.id LIMIT ?"
             # min: SQLite's integers end at 2**63.
             rows += segment.published(segment.execute(sql, [*args, min(limit, count)]))
-        return sorted(rows, key=_place)[:limit], total
+        return sorted(rows, key=_sort_key)[:limit], total
 
     def allowed_units(self, filters: Filters, there: PathTest | None = None) -> list[int]:
         """Numbers of the units that pass the filters, in files that pass `there`, ascending."""
         condition, args = where(filters)
         found: list[int] = []
-        for segment, inside in self._inside(filters, there, ("u", "units")):
+        for segment, inside in self._segments_with_paths(filters, there, ("u", "units")):
             sql = f"SELECT u.id {_UNITS} WHERE {segment.live} AND {inside} AND {condition}"
             found += [segment.public("units", row[0]) for row in segment.execute(sql, args)]
         return sorted(found)
 
-    def _inside(
+    def _segments_with_paths(
         self, filters: Filters, there: PathTest | None = None, rows: tuple[str, str] | None = None
     ) -> Iterator[tuple[_Segment, str]]:
         """Each segment with such files, and an SQL condition for the filters on paths and `there`.
@@ -280,12 +280,12 @@ class SymbolicIndex:
         """
         condition, args = where(filters)
         rows: list[Row] = []
-        for segment, inside in self._inside(filters, there):
+        for segment, inside in self._segments_with_paths(filters, there):
             sql = (
                 f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {spelled_in(ends)}"
             )
             rows += [row for row in segment.published(segment.execute(sql, args)) if _is_spelled(row, ends)]
-        return sorted(rows, key=_place)
+        return sorted(rows, key=_sort_key)
 
     def mistyped(self, word: str) -> list[Alike]:
         """The names with the smallest edit distance to a joined word; none if it is above two."""
@@ -314,15 +314,15 @@ class SymbolicIndex:
         in files that pass `there`; first sources, then examples and documentation, then tests. A name without
         definitions is read as a module path followed by a name.
         """
-        asked = [_named(name)]
+        asked = [_name_condition(name)]
         file, _, rest = _IN_FILE.sub(r"\1::", name, 1).partition("::")
         if file and rest:  # `store.py::commit`; or a scope of C++ or Rust
-            named, args = _named(rest)
+            named, args = _name_condition(rest)
             there_too = "(f.path = ? OR substr(f.path, -length(?) - 1) = '/' || ?)"
             asked.append((f"{named} AND {there_too}", [*args, file, file, file]))
         condition, values = where(filters)
         found: dict[int, Row] = {}
-        for segment, inside in self._inside(filters, there):
+        for segment, inside in self._segments_with_paths(filters, there):
             for matches, args in asked:  # one after the other: together they would read all rows
                 sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition} AND {matches}"
                 rows = segment.published(segment.execute(sql, [*values, *args]))
@@ -330,13 +330,13 @@ class SymbolicIndex:
         if not found and len(segments := segments_of(name)) > 1:
             rows = [row for row in self.called(segments[-1], filters) if there is None or there(row["file"])]
             found = {row["symbol_number"]: row for row in best_qualified(rows, segments)}
-        return sorted(found.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_place(row)))
+        return sorted(found.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_sort_key(row)))
 
     def same_name(self, qualified_name: str, language: str, limit: int) -> list[Row]:
         """Result rows of the first `limit` symbols with a qualified name in a language, by path and line."""
         condition = f"{qualified_in('s.', [qualified_name])} AND f.language = ?"
         rows = self._rows(_SYMBOLS, condition, [qualified_name, qualified_name, language])
-        return sorted(rows, key=_place)[:limit]
+        return sorted(rows, key=_sort_key)[:limit]
 
     def files_with_stated_values(self) -> frozenset[str]:
         """The paths of files with stated values."""
@@ -354,11 +354,11 @@ class SymbolicIndex:
         condition, args = where(filters)
         condition += f" AND {named_in('s.', 1)}"
         rows: list[Row] = []
-        for segment, inside in self._inside(filters):
+        for segment, inside in self._segments_with_paths(filters):
             sql = f"SELECT {_COLUMNS} {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
             rows += segment.published(segment.execute(sql, [*args, name.rpartition(".")[2]]))
         fits = [row for row in rows if f".{row['qualified_name']}".endswith(f".{name}") or row["symbol"] == name]
-        return sorted(fits, key=_place)
+        return sorted(fits, key=_sort_key)
 
     def repeated(self, limit: int) -> Iterator[list[Row]]:
         """Result rows of each qualified name with two to `limit` definitions in one language, name by name."""
@@ -377,7 +377,7 @@ class SymbolicIndex:
             some = names[start : start + MAX_VALUES]
             rows: dict[tuple[str, str], list[Row]] = {}
             found = self._rows(_SYMBOLS, qualified_in("s.", some), [*some, *some])
-            for row in sorted(found, key=_place):
+            for row in sorted(found, key=_sort_key):
                 rows.setdefault((row["qualified_name"], row["language"]), []).append(row)
             yield from (group for (name, language), group in rows.items() if 2 <= counts[name, language] <= limit)
 
@@ -385,7 +385,7 @@ class SymbolicIndex:
         """The stable ids of the symbols that pass the filters."""
         condition, args = where(filters, by_index=True)
         found: set[str] = set()
-        for segment, inside in self._inside(filters, None, ("s", "symbols")):
+        for segment, inside in self._segments_with_paths(filters, None, ("s", "symbols")):
             sql = f"SELECT s.sid {_SYMBOLS} WHERE {segment.live} AND {inside} AND {condition}"
             found.update(row[0] for row in segment.execute(sql, args))
         return found
@@ -407,7 +407,7 @@ class SymbolicIndex:
         for start in range(0, len(paths), MAX_VALUES):
             some = paths[start : start + MAX_VALUES]
             rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)}) AND {OF_FILE['s']}", some)
-        return sorted(rows, key=_place)
+        return sorted(rows, key=_sort_key)
 
     # --- files, units, chunks -----------------------------------------------------------------------------------
 
@@ -470,7 +470,7 @@ def narrowest(chunks: Iterable[tuple[int, int, int]], line: int) -> int | None:
     return min(around)[1] if around else None
 
 
-def _place(row: Row) -> tuple[int, int, int]:
+def _sort_key(row: Row) -> tuple[int, int, int]:
     return row["file_number"], row["line"], row["symbol_number"]
 
 
@@ -521,7 +521,7 @@ def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
     return together if together > 1 or len(wanted) == 1 else 0
 
 
-def _named(name: str) -> tuple[str, list[object]]:
+def _name_condition(name: str) -> tuple[str, list[object]]:
     """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
     sql, args = ending_in(name, dotted(name))
     if any(c in name for c in "*?["):

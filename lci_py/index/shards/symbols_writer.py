@@ -93,7 +93,7 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
             (
                 (
                     i, bytes.fromhex(rows.symbol_id[i]), rows.symbol_file[i], s.name,
-                    spelling(joined_name(s.kind, s.name)), *_qualified(s), KIND_NUMBER[s.kind],
+                    spelling(joined_name(s.kind, s.name)), *_stored_qualified_name(s), KIND_NUMBER[s.kind],
                     _none(rows.symbol_parent[i]), s.scope, _signature(s), s.doc, s.exported, s.line,
                     s.end_line - s.line, s.line - s.first_line, s.build_tag,
                     _none(rows.symbol_unit[i]), s.arity, s.traits, bytes.fromhex(s.digest),
@@ -195,7 +195,7 @@ def _write_calls(db: sqlite3.Connection, rows: SegmentRows) -> None:
     db.executemany("INSERT INTO texts VALUES (?,?)", ((number, text) for text, number in texts.items()))
 
 
-def _qualified(symbol: Symbol) -> tuple[int | None, str | None]:
+def _stored_qualified_name(symbol: Symbol) -> tuple[int | None, str | None]:
     """The hash of a qualified name, None if it equals the name; and the name, None if scope and name determine it."""
     name = symbol.qualified_name
     if name == symbol.name:

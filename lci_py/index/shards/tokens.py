@@ -295,7 +295,7 @@ class TokenBags:
                 self._near.clear()
                 unknown = asked
             self._near.update(zip(unknown.tolist(), _near(self._vocabulary, self._codes(unknown)), strict=True))
-        return _joined([self._near[token] for token in asked.tolist()])
+        return _join_near([self._near[token] for token in asked.tolist()])
 
     def coverage(self, asked: NDArray[np.int64], weights: NDArray[np.float32]) -> NDArray[np.float32]:
         """How well the tokens of each chunk match those of a question: [slots of chunks], in [0, 1].
@@ -342,7 +342,7 @@ class TokenBags:
         """The tokens marked in `seen` that are near each of the given tokens."""
         ids = np.flatnonzero(seen)
         codes = self._codes(ids)
-        return _joined(_near((ids, codes, _lengths(codes)), self._codes(asked)))
+        return _join_near(_near((ids, codes, _lengths(codes)), self._codes(asked)))
 
 
 def _near(
@@ -356,7 +356,7 @@ def _near(
     return [(ids[near], cosines[near, place] ** 2) for place, near in enumerate(places)]
 
 
-def _joined(found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> Near:
+def _join_near(found: Sequence[tuple[NDArray[np.int64], NDArray[np.float32]]]) -> Near:
     return Near(
         np.repeat(np.arange(len(found)), [len(tokens) for tokens, _ in found]),
         np.concatenate([tokens for tokens, _ in found]),

@@ -86,12 +86,12 @@ def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> N
     codes, scales = np.empty((rows, dimension), np.int8), np.empty(rows, np.float32)
     for start in range(0, rows, BLOCK):
         some = slice(start, start + BLOCK)
-        codes[some], scales[some] = _quantised(np.asarray(vectors[some], np.float32))
+        codes[some], scales[some] = _quantise(np.asarray(vectors[some], np.float32))
     arrays = {"codes": codes.reshape(-1).view(np.uint8), "scales": scales, "units": units.astype(np.int32)}
     write_arrays(path, {name: np.asarray(values) for name, values in arrays.items()})
 
 
-def _quantised(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+def _quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Rows as integers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
     most = np.abs(vectors).max(axis=1, initial=0)
     # The least scale of 12 bits with which the largest number fits: that is then 127 times the scale, exactly, and so

@@ -102,7 +102,7 @@ class _Vocabulary:
         self._offsets = Offsets(arrays, "terms", len(self._blob))
         self._postings = Offsets(arrays, "content", len(self._rows))
         if len(self._postings) != len(self._offsets):
-            raise self._damaged()
+            raise self._damaged_error()
 
     def having(self, clauses: Iterable[Sequence[Sequence[Part]]]) -> set[int] | None:
         """The files that meet all clauses; None if none of these excludes a file."""
@@ -118,23 +118,23 @@ class _Vocabulary:
 
     def uncertain(self, *, folds: bool) -> set[int]:
         """Files with words that the index stores differently: too long ones, or letters with two capitals."""
-        return self._files(self._long() + (self._at(_LONG_S) or [] if folds else []))
+        return self._files(self._long() + (self._terms_containing(_LONG_S) or [] if folds else []))
 
     def _files_with(self, words: Sequence[Part]) -> set[int] | None:
         found: set[int] | None = None
         for word in words:
-            terms = self._whole(word.text) if word.whole else self._containing(word.text)
+            terms = self._whole_word_terms(word.text) if word.whole else self._containing(word.text)
             if terms is None or self._count(terms) > _MOST_POSTINGS:
                 continue
             files = self._files(terms)
             found = files if found is None else found & files
         return found
 
-    def _whole(self, word: str) -> list[int]:
+    def _whole_word_terms(self, word: str) -> list[int]:
         """The terms of a whole word."""
         found = []
         for wanted in (joined(word).encode(), stem(word).encode()):
-            place = self._offsets.place(wanted, self._between)
+            place = self._offsets.place(wanted, self._bytes_between)
             if place < len(self._offsets) and self._term(place) == wanted:
                 found.append(place)
         return found
@@ -144,13 +144,13 @@ class _Vocabulary:
         ends = _ends(word)
         if ends is None:
             return None
-        terms = self._at(_shared(word, ends).encode())
+        terms = self._terms_containing(_common_start(word, ends).encode())
         if terms is None:
             return None
         wanted, tails = word.encode(), tuple(end.encode() for end in ends)
         return [term for term in terms if wanted in (text := self._term(term)) or text.endswith(tails)]
 
-    def _at(self, needle: bytes) -> list[int] | None:
+    def _terms_containing(self, needle: bytes) -> list[int] | None:
         """The terms that contain these bytes; None if there are too many."""
         if not needle:
             return None
@@ -173,9 +173,9 @@ class _Vocabulary:
         return list(self._offsets.longest(_CUT))
 
     def _term(self, term: int) -> bytes:
-        return self._between(*self._offsets.span(term))
+        return self._bytes_between(*self._offsets.span(term))
 
-    def _between(self, start: int, stop: int) -> bytes:
+    def _bytes_between(self, start: int, stop: int) -> bytes:
         return self._blob[start:stop]
 
     def _count(self, terms: Iterable[int]) -> int:
@@ -192,13 +192,13 @@ class _Vocabulary:
         try:
             return {files[units[chunk]] for chunk in chunks}
         except IndexError:
-            raise self._damaged() from None
+            raise self._damaged_error() from None
 
-    def _damaged(self) -> DamagedIndexError:
+    def _damaged_error(self) -> DamagedIndexError:
         return DamagedIndexError(f"{self._arrays.name}: its terms and their postings do not fit together")
 
 
-def _shared(word: str, ends: Sequence[str]) -> str:
+def _common_start(word: str, ends: Sequence[str]) -> str:
     """The part of a word that it shares with all of its possible ends."""
     # An end is a beginning of the word, perhaps with a "y" after it.
     return word[: min((len(end) - (not word.startswith(end)) for end in ends), default=len(word))]

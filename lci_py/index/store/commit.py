@@ -144,7 +144,7 @@ def commit(
 
     def published(shards: Mapping[str, Shard | Path]) -> dict[str, Shard]:
         return {
-            role: _place(index_dir, role, shard) if isinstance(shard, Path) else _as_is(index_dir, shard)
+            role: _move_shard(index_dir, role, shard) if isinstance(shard, Path) else _as_is(index_dir, shard)
             for role, shard in sorted(shards.items())
         }
 
@@ -167,7 +167,7 @@ def commit(
     return manifest
 
 
-def _place(index_dir: Path, role: str, path: Path) -> Shard:
+def _move_shard(index_dir: Path, role: str, path: Path) -> Shard:
     """Move a shard to its final name, unless an undamaged file of the same content is there."""
     digest = shard_digest(path, sync=True)
     final = index_dir / f"{role}-{digest[:16]}{path.suffix if path.suffix in _SUFFIXES else '.arrays'}"
@@ -253,7 +253,7 @@ def copy_shards(source: OpenIndex, roles: Sequence[str], index_dir: Path, folder
 
     def copied(role: str, shard: Shard) -> Shard:
         _copy(source.index_dir / shard.name, folder / shard.name, shard)
-        placed = _place(index_dir, role, folder / shard.name)
+        placed = _move_shard(index_dir, role, folder / shard.name)
         if placed.sha != shard.sha:
             raise DamagedIndexError(f"{shard.name} does not match its checksum")
         return placed

@@ -34,7 +34,7 @@ def seal(text: bytes) -> str:
     Raises:
         TrustKeyError: The key cannot be made, or cannot be used.
     """
-    return _keyed(text, ensure_key())
+    return _keyed_digest(text, ensure_key())
 
 
 def is_sealed(text: bytes, found: object) -> bool:
@@ -46,7 +46,7 @@ def is_sealed(text: bytes, found: object) -> bool:
     key = _key(create=False)
     if key is None or not isinstance(found, str) or not found.isascii():
         return False
-    return compare_digest(_keyed(text, key), found)
+    return compare_digest(_keyed_digest(text, key), found)
 
 
 def fleet_seal(text: bytes) -> str:
@@ -54,7 +54,7 @@ def fleet_seal(text: bytes) -> str:
     key = _key(create=True, name=FLEET_KEY_FILE)
     if key is None:
         raise _unusable(config_folder() / FLEET_KEY_FILE, "was removed while it was made", f"try again, {_ELSEWHERE}")
-    return _keyed(text, key, b"lci-fleet")
+    return _keyed_digest(text, key, b"lci-fleet")
 
 
 def is_fleet_sealed(text: bytes, found: object) -> bool:
@@ -62,7 +62,7 @@ def is_fleet_sealed(text: bytes, found: object) -> bool:
     key = _key(create=False, name=FLEET_KEY_FILE)
     if key is None or not isinstance(found, str) or not found.isascii():
         return False
-    return compare_digest(_keyed(text, key, b"lci-fleet"), found)
+    return compare_digest(_keyed_digest(text, key, b"lci-fleet"), found)
 
 
 def ensure_key() -> bytes:
@@ -135,7 +135,7 @@ def temporary_folder() -> Path:
     return folder
 
 
-def _keyed(text: bytes, key: bytes, person: bytes = b"lci-index") -> str:
+def _keyed_digest(text: bytes, key: bytes, person: bytes = b"lci-index") -> str:
     return blake2b(text, key=key, digest_size=_SEAL_BYTES, person=person).hexdigest()
 
 

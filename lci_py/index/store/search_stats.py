@@ -66,8 +66,8 @@ def search_stats(folder: Path, since: str | None) -> dict[str, Any]:
         "by_intent": {intent: tally([item for item in entries if item.intent == intent]) for intent in intents},
         "by_day": {day: tally([item for item in entries if item.time[:10] == day]) for day in days},
         "stages": {stage: _times([item.ms[stage] for item in entries if stage in item.ms]) for stage in stages},
-        "flags": _counted(flag for item in entries for flag in item.flags),
-        "queries_without_results": _counted(
+        "flags": _count_names(flag for item in entries for flag in item.flags),
+        "queries_without_results": _count_names(
             (item.query for item in entries if item.query is not None and not item.total), _QUERIES
         ),
         "unreadable_lines": lines.count(None),
@@ -96,7 +96,7 @@ def _times(values: list[float]) -> dict[str, float | None]:
     return {f"p{percent}_ms": values[-(-len(values) * percent // 100) - 1] if values else None for percent in (50, 90)}
 
 
-def _counted(names: Any, most: int | None = None) -> dict[str, int]:
+def _count_names(names: Any, most: int | None = None) -> dict[str, int]:
     """How often each name occurs, most frequent first."""
     found = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
     return dict(found[:most])

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def parts(answer: AffectedAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts(_head(answer), (_reached(one) for one in answer.tests), lambda: _tail(answer))
+    return Parts(_head(answer), (_reached_object(one) for one in answer.tests), lambda: _tail(answer))
 
 
 def _head(answer: AffectedAnswer) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def _head(answer: AffectedAnswer) -> dict[str, Any]:
         "command": "affected",
         **(since if request.files is None else {"files": list(request.files)}),
         "changed": [{**place_object(one.place), "change": one.change} for one in answer.changed],
-        "callers": [_reached(one) for one in answer.callers],
+        "callers": [_reached_object(one) for one in answer.callers],
     }
 
 
@@ -43,5 +43,5 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
     }
 
 
-def _reached(one: Reached) -> dict[str, Any]:
+def _reached_object(one: Reached) -> dict[str, Any]:
     return {**place_object(one.place), "distance": one.distance, "reason": one.reason}

@@ -160,13 +160,13 @@ def _conflict(conflict: Conflict, branch: str | None) -> dict[str, Any]:
         text += f". {_RULES[conflict.relation][1]}"
     if conflict.missing_on:
         text += f". None on {', '.join(conflict.missing_on)}"
-    found = [_location(site.file, site.line, _said(site, branch)) for site in sites]
+    found = [_location(site.file, site.line, _site_message(site, branch)) for site in sites]
     stays = sorted([site.file, site.branch or "", site.build_tag or "", site.relation] for site in sites)
     key = [conflict.language, conflict.qualified_name, conflict.kind, conflict.relation, stays]
     return _result(conflict.relation, f"{text}.", found, key)
 
 
-def _said(site: DefinitionSite, branch: str | None) -> str:
+def _site_message(site: DefinitionSite, branch: str | None) -> str:
     condition = f"when {site.build_tag}" if site.build_tag else "without a condition"
     if site.inferred:
         condition += f" in a file for {site.inferred}, as its path or the build suggests"

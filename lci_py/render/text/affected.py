@@ -39,16 +39,21 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
     rest = len(answer.callers) - len(nearest)
     more = f", the nearest {len(nearest)}{layout.words(': -v lists all', '')}" if rest and not callers else ""
     table = Table(layout, 0)
-    of_tests = table.lines([_row(one.place, _how(one)) for one in answer.tests], "dim") if each else iter(files)
+    of_tests = (
+        table.lines([_row(one.place, _reason_words(one)) for one in answer.tests], "dim") if each else iter(files)
+    )
     parts = [
-        (f"changed: {len(answer.changed) + changes:,}", table.lines([_changed(one) for one in answer.changed], "dim")),
+        (
+            f"changed: {len(answer.changed) + changes:,}",
+            table.lines([_change_row(one) for one in answer.changed], "dim"),
+        ),
         (
             f"tests: {len(answer.tests) + tests:,}" + ("" if tests else f" in {plural(len(files), 'file')}"),
             of_tests,
         ),
         (
             f"callers: {len(answer.callers) + callers:,}{more}",
-            table.lines(_grouped([_row(one.place, _how(one)) for one in nearest], layout), "dim"),
+            table.lines(_group_by_file([_row(one.place, _reason_words(one)) for one in nearest], layout), "dim"),
         ),
     ]
     for label, lines in parts:
@@ -101,7 +106,7 @@ def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:
     lines: list[str] = []
     for path, own in files.items():
         count = sum(one.place.kind != FILE_KIND for one in own)
-        said = f"{plural(count, 'test')}, {_how(own[0])}" if count else _how(own[0])
+        said = f"{plural(count, 'test')}, {_reason_words(own[0])}" if count else _reason_words(own[0])
         named = _test_names(own) if len(lines) < _NAMED_FILES else ""
         lines.append(
             f"{style(visible_line(path), 'path')}:{style(str(own[0].place.line), 'line')}  {style(said, 'dim')}{named}"
@@ -115,13 +120,13 @@ def _test_names(tests: Sequence[Reached]) -> str:
     return f": {', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}" if names else ""
 
 
-def _grouped(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRow]:
+def _group_by_file(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRow]:
     """In a pipe, where a path stands above its rows, the rows of a file together, so that it stands there once."""
     first = {path: place for place, (path, *_) in reversed(list(enumerate(rows)))}
     return rows if layout.width is not None else sorted(rows, key=lambda row: first[row[0]])
 
 
-def _changed(one: ChangedPlace) -> TableRow:
+def _change_row(one: ChangedPlace) -> TableRow:
     return _row(one.place, one.change if one.change != "modified" else "")
 
 
@@ -135,7 +140,7 @@ def _row(place: Place, how: str) -> TableRow:
     return visible_line(place.file), str(place.line), f"{place.kind} {name}".rstrip(), how, ""
 
 
-def _how(one: Reached) -> str:
+def _reason_words(one: Reached) -> str:
     if one.reason == "changed":
         return "changed"
     if one.reason == "mentions":

@@ -143,7 +143,7 @@ def disagreement_lines(
     """
     style, signs = layout.style, layout.signs
     what = str(conflict.get("conflict_type", "conflict"))
-    first, *rest = _wrapped(f"{signs.warn} {what}: {conflict.get('reasoning', '')}", layout.width)
+    first, *rest = _wrap(f"{signs.warn} {what}: {conflict.get('reasoning', '')}", layout.width)
     yield style(visible_line(first), "warn")
     yield from (_INDENT + style(visible_line(line), "warn") for line in rest)
     yield from (f"{_INDENT}{visible_line(name_of(str(source)))}" for source in conflict.get("sources", ()))
@@ -217,15 +217,15 @@ class _Columns:
         notes = max((width_of(row.notes) for row in rows), default=0)
         self.rest = sum(size + 2 for size in (self.relation, notes) if size)
         room = self.width - len(indent) - max(places) - 2 - self.rest
-        if room < min(widest, _LEAST_TAG) or self._blurred(rows, room):
+        if room < min(widest, _LEAST_TAG) or self._hides_differences(rows, room):
             self.split = True
             room = self.width - len(indent) - len(_INDENT) - self.rest
         elif widest:
             self.place = max(places)
         self.room, self.tag = room, max(0, min(self.tag, room))
-        self.long = self.split and self._blurred(rows, room)
+        self.long = self.split and self._hides_differences(rows, room)
 
-    def _blurred(self, rows: Sequence[_Row], room: int) -> bool:
+    def _hides_differences(self, rows: Sequence[_Row], room: int) -> bool:
         """Whether different conditions look the same when they are cut."""
         tags = {row.tag for row in rows}
         return len({shorten(tag, room, self.signs.ellipsis) for tag in tags}) < len(tags)
@@ -340,8 +340,7 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
     )
     if conflict.witness:
         yield from (
-            _INDENT + style(line, "dim")
-            for line in _wrapped(f"both hold {visible_line(conflict.witness)}", layout.width)
+            _INDENT + style(line, "dim") for line in _wrap(f"both hold {visible_line(conflict.witness)}", layout.width)
         )
     if others:
         names = ", ".join(visible_line(one.qualified_name or one.symbol) for one in others[:_MOST])
@@ -355,7 +354,7 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
         yield _INDENT + style(f"none on {names}", "dim")
 
 
-def _wrapped(text: str, width: int | None) -> list[str]:
+def _wrap(text: str, width: int | None) -> list[str]:
     """The lines of a sentence on a terminal; without a width, one line."""
     if width is None:
         return [text]

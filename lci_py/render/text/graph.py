@@ -126,7 +126,7 @@ class Table:
     def lines(self, rows: Sequence[TableRow], *style_of_rest: str) -> Iterator[str]:
         """The rows as lines; `style_of_rest` names the styles of the rest."""
         if self.width is None:
-            yield from self._piped(rows, style_of_rest)
+            yield from self._piped_lines(rows, style_of_rest)
             return
         wide = [self._widest((f"{row[0]}:{row[1]}" for row in rows), 0), *self._cells(rows)]
         if self._fit(rows, wide):
@@ -136,7 +136,7 @@ class Table:
                 pad = max(2, wide[0] - width_of(place) + 2)
                 yield shown + " " * pad + self._inner(cells, wide[1:], rest, width_of(place) + pad, style_of_rest)
             return
-        wide = self._narrowed(rows, max((len(row[1]) for row in rows), default=0), wide[1:])
+        wide = self._narrow_columns(rows, max((len(row[1]) for row in rows), default=0), wide[1:])
         above = None
         for path, numbers, *cells, rest in rows:
             if path != above:
@@ -147,7 +147,7 @@ class Table:
             inner = self._inner(cells, wide[1:], rest, used, style_of_rest)
             yield f"{_GROUPED}{self.style(head, 'line')}  {inner}".rstrip()
 
-    def _piped(self, rows: Sequence[TableRow], style_of_rest: tuple[str, ...]) -> Iterator[str]:
+    def _piped_lines(self, rows: Sequence[TableRow], style_of_rest: tuple[str, ...]) -> Iterator[str]:
         above = None
         for path, numbers, *cells, rest in rows:
             if path != above:
@@ -174,7 +174,7 @@ class Table:
                 return False
         return True
 
-    def _narrowed(self, rows: Sequence[TableRow], numbers: int, wide: Sequence[int]) -> list[int]:
+    def _narrow_columns(self, rows: Sequence[TableRow], numbers: int, wide: Sequence[int]) -> list[int]:
         """The widths of the columns below a path. The first cell, a name or a role, stays whole as long as possible;
         the second one makes room for it and for the rest.
         """
@@ -273,7 +273,7 @@ def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str
     callers = "callers" in (answer.command, answer.direction)
     yield from through_notes([item for item in answer.through if callers or not item.listed], layout, callers=callers)
     if answer.unresolved_uses:
-        yield from _unresolved(answer, layout)
+        yield from _unresolved_note(answer, layout)
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
         note = f"{noun} {_NOTES.get(what, what)}"
@@ -285,7 +285,7 @@ def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str
         yield f"{visible_line(path)} could not be parsed: left out"
 
 
-def _unresolved(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
+def _unresolved_note(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
     """The number of calls of a name without a known target, and the command that lists them."""
     names = sorted({place.symbol for place in answer.targets if place.symbol}) or [_last_name(answer.query)]
     count = answer.unresolved_uses
@@ -347,15 +347,15 @@ def _tree_lines(branches: Iterable[Branch], layout: Layout) -> Iterator[str]:
     draws = _BRANCHES if layout.signs == UNICODE else _ASCII_BRANCHES
     for root in branches:
         yield _tree_line(root, "", layout)
-        yield from _below(root, "", draws, layout)
+        yield from _subtree_lines(root, "", draws, layout)
 
 
-def _below(branch: Branch, prefix: str, draws: tuple[str, ...], layout: Layout) -> Iterator[str]:
+def _subtree_lines(branch: Branch, prefix: str, draws: tuple[str, ...], layout: Layout) -> Iterator[str]:
     middle, end, down, blank = draws
     for place, child in enumerate(branch.children, 1):
         is_last = place == len(branch.children)
         yield _tree_line(child, prefix + (end if is_last else middle), layout)
-        yield from _below(child, prefix + (blank if is_last else down), draws, layout)
+        yield from _subtree_lines(child, prefix + (blank if is_last else down), draws, layout)
 
 
 def _tree_line(branch: Branch, prefix: str, layout: Layout) -> str:

@@ -41,9 +41,9 @@ def render(answer: GrepAnswer, page: Page, *, footer: bool = True) -> None:
         elif answer.request.lines == "count":
             rows = iter([f"{style(path, 'path')}:{style(str(found.matching), 'line')}"])
         elif layout.width is None:
-            rows = _piped(found, path, layout, parted=started and any(answer.request.context))
+            rows = _piped_lines(found, path, layout, parted=started and any(answer.request.context))
         else:
-            rows = _grouped(found, path, layout, parted=started)
+            rows = _grouped_lines(found, path, layout, parted=started)
         page.lines(rows)
         started = True
     tally = answer.tally
@@ -67,7 +67,7 @@ def render_paths(answer: GrepAnswer, *, file: IO[str]) -> None:
         file.writelines(f"{visible_path(found.path)}:{line.number}\n" for line in found.lines)
 
 
-def _piped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
+def _piped_lines(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
     style = layout.style
     gaps = not all(line.matches for line in found.lines)
     last = 0
@@ -81,11 +81,11 @@ def _piped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iter
             yield "--"
         last = line.number
         sign = ":" if line.matches else "-"
-        text = _painted(line.text, line.spans, layout) if style.color else seen[place]
+        text = _paint(line.text, line.spans, layout) if style.color else seen[place]
         yield f"{named}{sign}{style(str(line.number), 'line')}{sign}{text}"
 
 
-def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
+def _grouped_lines(found: FileLines, path: str, layout: Layout, *, parted: bool) -> Iterator[str]:
     style = layout.style
     if parted:
         yield ""
@@ -110,14 +110,14 @@ def _grouped(found: FileLines, path: str, layout: Layout, *, parted: bool) -> It
         inside = match.around
         if (apart or line.matches) and inside != around:
             if inside is None or not top <= inside.line <= match.number:
-                yield _above(inside, digits, layout)
+                yield _enclosing_line(inside, digits, layout)
             around = inside
         sign = ":" if line.matches else "-"
-        text = _marked(line, layout, digits + 1)
+        text = _highlight_line(line, layout, digits + 1)
         yield f"{style(f'{line.number:>{digits}}', 'line')}{sign}{text}"
 
 
-def _above(around: Around | None, digits: int, layout: Layout) -> str:
+def _enclosing_line(around: Around | None, digits: int, layout: Layout) -> str:
     """The enclosing definition of the lines that follow."""
     if around is None:
         said = "outside of definitions"
@@ -128,7 +128,7 @@ def _above(around: Around | None, digits: int, layout: Layout) -> str:
     return " " * (digits + 1) + layout.style(shorten(said, room, layout.signs.ellipsis), "dim")
 
 
-def _marked(line: Line, layout: Layout, used: int) -> str:
+def _highlight_line(line: Line, layout: Layout, used: int) -> str:
     """A line with its matches in colour, as far as there is room for it."""
     assert layout.width is not None
     text, spans = _spread(line)
@@ -142,7 +142,7 @@ def _marked(line: Line, layout: Layout, used: int) -> str:
     shown = shorten(text, room - len(head), ellipsis)
     end = len(shown) - (len(ellipsis) if shown != text else 0)
     cut = [(min(a, end), min(b, end)) for a, b in spans]
-    return head + _painted(shown, cut, layout, plain=True)
+    return head + _paint(shown, cut, layout, plain=True)
 
 
 def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
@@ -154,7 +154,7 @@ def _spread(line: Line) -> tuple[str, list[tuple[int, int]]]:
     return visible(line.text).expandtabs(_TAB), [(place(a), place(b)) for a, b in line.spans if a < b]
 
 
-def _painted(text: str, spans: Sequence[tuple[int, int]], layout: Layout, *, plain: bool = False) -> str:
+def _paint(text: str, spans: Sequence[tuple[int, int]], layout: Layout, *, plain: bool = False) -> str:
     """The text with its spans in colour; `plain` if it is visible already."""
     seen: Callable[[str], str] = str if plain else visible
     pieces, done = [], 0

@@ -177,7 +177,7 @@ def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = Fals
     file.write(_row("on disk", size(get("bytes_on_disk") or 0), layout))
     file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), layout))
     if verbose:
-        file.writelines(_skipped(status, signs))
+        file.writelines(_skipped_lines(status, signs))
     if get("repositories"):
         from lci_py.render.text.workspaces import repository_rows
 
@@ -217,7 +217,7 @@ def _segments(status: Mapping[str, Any], layout: Layout, *, verbose: bool) -> It
         yield f"    {signs.ellipsis} and {len(segments) - most:,} more\n"
 
 
-def _skipped(status: Mapping[str, Any], signs: Signs) -> Iterator[str]:
+def _skipped_lines(status: Mapping[str, Any], signs: Signs) -> Iterator[str]:
     total = status.get("skipped_by_reason") or {}
     for reason, paths in (status.get("skipped_paths") or {}).items():
         yield from (f"    {visible_line(reason)}: {visible_line(str(path))}\n" for path in paths)

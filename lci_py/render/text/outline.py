@@ -56,14 +56,14 @@ def render_paths(answer: OutlineAnswer, *, file: IO[str]) -> None:
 def _file(found: FileOutline, layout: Layout, docs: bool) -> Iterator[str]:
     stale = f"  {layout.style(f'{layout.signs.warn} stale', 'warn')}" if found.stale else ""
     yield layout.style(visible_line(found.path), "path") + stale
-    wide = max((len(_span(node)) for node in _all(found.nodes)), default=0)
+    wide = max((len(_span(node)) for node in _all_nodes(found.nodes)), default=0)
     yield from _nodes(found.nodes, 1, wide, layout, docs)
 
 
-def _all(nodes: Sequence[Node]) -> Iterator[Node]:
+def _all_nodes(nodes: Sequence[Node]) -> Iterator[Node]:
     for node in nodes:
         yield node
-        yield from _all(node.children)
+        yield from _all_nodes(node.children)
 
 
 def _span(node: Node) -> str:

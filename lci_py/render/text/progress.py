@@ -77,13 +77,13 @@ class Progress:
         now = time.monotonic()
         if stage == self._stage and now < self._next and (done < total or not total):
             return
-        self.part = max(self.part, self._reached(stage, done, total))
+        self.part = max(self.part, self._share_done(stage, done, total))
         self._stage, self._next = stage, now + _PERIOD
         self._file.write(_ERASE + self._line(self._text(now - self._began, stage, done, total)))
         self._file.flush()
         self._drawn = True
 
-    def _reached(self, stage: str, done: int, total: int) -> float:
+    def _share_done(self, stage: str, done: int, total: int) -> float:
         """The share of the run that is done. A segment that is written before all files are parsed does not count."""
         if stage not in self._ends or (stage != "parse" and not self._parsed):
             return 0.0

@@ -55,8 +55,8 @@ class _Listing:
         ] = {}  # definitions to the place of the result that lists them
         self.aside_width = None if self.width is None else self.width - len(_INDENT)
         self.places = {r.id: f"{_name(r)} ({r.file}:{r.line})" if _name(r) else r.file for r in answer.results}
-        places = [width_of(_place(r)) for r in answer.results]
-        whats = [width_of(_what(r)) for r in answer.results]
+        places = [width_of(_location(r)) for r in answer.results]
+        whats = [width_of(_kind_and_name(r)) for r in answer.results]
         self.place_width = max((w for w in places if w <= _MAX_PLACE), default=0)
         self.what_width = max((w for w in whats if w <= _MAX_WHAT), default=0)
 
@@ -74,11 +74,11 @@ class _Listing:
         flags = self.flags(r)
         # Columns line up in a list without code. Between snippets they would be too far apart to compare.
         listed = self.snippet_lines == 0
-        gap = " " * max(2, (self.place_width if listed else 0) - width_of(_place(r)) + 2)
-        left = width_of(_place(r)) + len(gap) + width_of(flags)
+        gap = " " * max(2, (self.place_width if listed else 0) - width_of(_location(r)) + 2)
+        left = width_of(_location(r)) + len(gap) + width_of(flags)
         shown_place = f"{style(visible_line(r.file), 'path')}:{style(str(r.line), 'line')}"
         # The place must stay whole so that a click on it works: the name is cut first, and keeps its end.
-        what = _what(r)
+        what = _kind_and_name(r)
         if self.width is not None and left + width_of(what) > self.width:
             short = _end_of(r, self.width - left, signs.ellipsis)
             if not short:
@@ -203,13 +203,13 @@ class _Listing:
         from lci_py.render.text.conflicts import Context, headline, listing_of, site_lines
 
         text = headline(r.definitions)
-        above = self.listed.setdefault(r.definitions, _place(r))
-        if above != _place(r):
+        above = self.listed.setdefault(r.definitions, _location(r))
+        if above != _location(r):
             # Several results may define one symbol; repeating the list below each would hide the other results.
             text = f"{text.partition(':')[0]}: listed above, at {above}"
         text = shorten(text, self.aside_width, self.signs.ellipsis)
         yield _INDENT + self.style(text, "warn")
-        if above != _place(r):
+        if above != _location(r):
             return
         yield from site_lines(
             r.definitions,
@@ -225,7 +225,7 @@ class _Listing:
                 [] if r.via is not None and not r.mode_score else [r.mode_source, *(v for v, _ in r.also_matched or ())]
             )
             lines = f"{r.line}-{r.end_line}" if r.end_line > r.line else f"{r.line}"
-            named = _what(r) if _name(r) else r.kind
+            named = _kind_and_name(r) if _name(r) else r.kind
             kind, _, name = named.partition(" ")
             head = f"{self.style(lines, 'line')} {self.style(kind, 'kind')}"
             head += f" {self.style(name, 'bold')}" if name else ""
@@ -334,7 +334,7 @@ def _short_link(link: GraphLink, r: Result) -> str:
     return f"{name}:{link.line}" if link.file == r.file else f"{name} {link.file.rpartition('/')[2]}:{link.line}"
 
 
-def _place(r: Result) -> str:
+def _location(r: Result) -> str:
     return f"{visible_line(r.file)}:{r.line}"
 
 
@@ -342,7 +342,7 @@ def _name(r: Result) -> str:
     return r.qualified_name or r.symbol or ""
 
 
-def _what(r: Result) -> str:
+def _kind_and_name(r: Result) -> str:
     if r.kind == BLOCK_KIND and not _name(r):
         return f"lines {r.line}-{r.end_line}" if r.end_line > r.line else f"line {r.line}"
     return visible_line(f"{r.kind} {_name(r)}".rstrip())
@@ -350,7 +350,7 @@ def _what(r: Result) -> str:
 
 def _end_of(r: Result, room: int, ellipsis: str) -> str:
     """`method …Relation.find_by`: as many of the last parts of the name as fit; "" if not even two do."""
-    kind, _, name = _what(r).partition(" ")
+    kind, _, name = _kind_and_name(r).partition(" ")
     for part in list(_PART.finditer(name))[:-1]:
         short = f"{kind} {ellipsis}{name[part.end() :]}"
         if width_of(short) <= room:

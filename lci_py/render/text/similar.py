@@ -18,7 +18,7 @@ def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
     layout = page.layout
     for one in answer.results:
         if one.twin:
-            said = f"{layout.signs.warn} a near duplicate exists already: {_place(one)}"
+            said = f"{layout.signs.warn} a near duplicate exists already: {_location(one)}"
             said += f", {one.same:.0%} the same text, {one.shape:.0%} the same shape"
             page.lines([layout.style(said, "warn")])
     for one in answer.results:
@@ -36,7 +36,7 @@ def render_paths(answer: SimilarAnswer, *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(one.file)}:{one.line}\n" for one in answer.results)
 
 
-def _place(one: Likeness) -> str:
+def _location(one: Likeness) -> str:
     return f"{visible_line(one.file)}:{one.line} {visible_line(one.qualified_name)}"
 
 

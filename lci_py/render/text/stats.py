@@ -32,7 +32,7 @@ def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
         yield start.rstrip()
         start, used = "    ", 4
     if not found["all"]["searches"]:
-        yield from wrapped(_nothing(found).split(" "), start, layout, used=used)
+        yield from wrapped(_no_searches(found).split(" "), start, layout, used=used)
     else:
         many = f"{found['all']['searches']:,} search{'es' * (found['all']['searches'] != 1)}"
         yield from wrapped([f"{many},", f"{found['first']} to {found['last']}"], start, layout, used=used)
@@ -60,7 +60,7 @@ def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
         yield style(f"{signs.warn} {visible_line(warning)}", "warn")
 
 
-def _nothing(found: Mapping[str, Any]) -> str:
+def _no_searches(found: Mapping[str, Any]) -> str:
     since = f" since {found['since']}" if found["since"] else " yet"
     if found["log"] == "off":
         before = f"no search is logged{since}; " if found["since"] else ""

@@ -244,17 +244,17 @@ def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Ite
         hanging: The text before each further line.
         used: Columns of the first line that are taken already.
     """
-    return _filled(text, re.findall(_COMMAND_OR_WORD, text), layout, hanging, used)
+    return _fill(text, re.findall(_COMMAND_OR_WORD, text), layout, hanging, used)
 
 
 def listed(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
     """As `sentence`, for `method 3 · field 2`, whose items stay on one line."""
     between = f" {layout.signs.dot} "
     items = text.split(between)
-    return _filled(text, [*(item + between[:-1] for item in items[:-1]), items[-1]], layout, hanging, used)
+    return _fill(text, [*(item + between[:-1] for item in items[:-1]), items[-1]], layout, hanging, used)
 
 
-def _filled(text: str, phrases: Iterable[str], layout: Layout, hanging: str, used: int) -> Iterator[str]:
+def _fill(text: str, phrases: Iterable[str], layout: Layout, hanging: str, used: int) -> Iterator[str]:
     if layout.width is None:
         return iter([visible_line(text)])
     room = layout.width - len(hanging)

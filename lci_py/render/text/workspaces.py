@@ -24,7 +24,7 @@ def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
     """Write the workspaces with their repositories, or what was added or removed."""
     layout = page.layout
     if "workspaces" not in found:
-        page.lines(_changed(found, layout))
+        page.lines(_change_lines(found, layout))
         return
     for one in found["workspaces"]:
         note = (
@@ -40,7 +40,7 @@ def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
         page.lines(["no workspaces; `lci workspace add NAME PATH…` makes one"])
 
 
-def _changed(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+def _change_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     name, verb = found["workspace"], "added" if "added" in found else "removed"
     touched, left = found[verb], len(found["repositories"])
     many = f"{left} {'repository' if left == 1 else 'repositories'}"

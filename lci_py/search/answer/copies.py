@@ -33,13 +33,15 @@ class Copies:
         kept: dict[object, Result] = {}
         for result in results:
             sha = self._sha(result.file)
-            others = () if result.stale else tuple(path for path in self._same(sha) if path != result.file)
+            others = (
+                () if result.stale else tuple(path for path in self._paths_with_content(sha) if path != result.file)
+            )
             key = (sha, result.line, result.end_line, result.symbol) if others else result.id
             if key not in kept:
                 kept[key] = replace(result, also_in=others) if others else result
         return list(kept.values())
 
-    def _same(self, sha: str) -> Sequence[str]:
+    def _paths_with_content(self, sha: str) -> Sequence[str]:
         if sha not in self._paths:
             self._paths[sha] = self._with_content(sha) if sha else ()
         return self._paths[sha]

@@ -54,14 +54,17 @@ def surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> 
         made_by.setdefault(around, []).append(constructor)
     asked = [[node, *made_by.get(node, ())] for node in own]
     within = [[*group, *(inner for node in group for inner in graph.lambdas_of(node))] for group in asked]
-    into, out = _around(graph, asked, files, incoming=True), _around(graph, within, files, incoming=False)
+    into, out = (
+        _first_neighbours(graph, asked, files, incoming=True),
+        _first_neighbours(graph, within, files, incoming=False),
+    )
     n = len(rows)
     return [
         {"callers": into[i], "callees": out[i], "imports": out[n + i], "imported_by": into[n + i]} for i in range(n)
     ]
 
 
-def _around(
+def _first_neighbours(
     graph: GraphIndex, groups: Sequence[Sequence[int]], files: Sequence[int], *, incoming: bool
 ) -> list[tuple[list[int], int]]:
     """The first `SHOWN` neighbours of each group's calls, then of each file's imports, ascending; and their number."""

@@ -157,10 +157,10 @@ def result(
         at: The first of its lines that holds a phrase.
     """
     stale = snapshot.freshness.changed(row["file"])
-    if not stale and _most(snapshot, request) > 0:
+    if not stale and _max_lines(snapshot, request) > 0:
         # The file may have changed since that check: the content that is shown decides.
         stale = snapshot.reader.digest(row["file"]) != snapshot.freshness.sha(row["file"])
-    shown = _shown(snapshot, row, request, wanted, at, stale=stale)
+    shown = _shown_lines(snapshot, row, request, wanted, at, stale=stale)
     return Result(
         id=row["id"],
         file=row["file"],
@@ -190,25 +190,25 @@ def _short_signature(row: Row) -> str | None:
     return signature[: _VALUE - 1].rstrip() + "…"
 
 
-def _most(snapshot: Snapshot, request: SearchRequest) -> int:
+def _max_lines(snapshot: Snapshot, request: SearchRequest) -> int:
     """The maximum number of lines shown per result."""
     if request.context is not None:
         return sum(request.context) + 1
     return snapshot.snippet if request.snippet is None else request.snippet
 
 
-def _shown(
+def _shown_lines(
     snapshot: Snapshot, row: Row, request: SearchRequest, wanted: Wanted | None, at: int | None, *, stale: bool
 ) -> Shown:
     """The lines of a definition that match `wanted` best: its first ones, unless others match better."""
     own: int = row["line"]
-    most, context = _most(snapshot, request), request.context
+    most, context = _max_lines(snapshot, request), request.context
     if most <= 0:
         return Shown(own)
     first = min(own, own if row["first_line"] is None else row["first_line"], own if at is None else at)
     last = max(own, row["end_line"])
     if stale:
-        chunks = _unmoved(snapshot, row)
+        chunks = _unchanged_chunks(snapshot, row)
         around = [(begin, end) for begin, end in chunks if begin <= own <= end]
         if not around:
             return Shown(own)  # these lines hold something else by now; showing them would be a lie
@@ -279,7 +279,7 @@ def _marks(place: int, line: bytes, matches: Sequence[Match]) -> Iterator[tuple[
         yield place, start, end
 
 
-def _unmoved(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
+def _unchanged_chunks(snapshot: Snapshot, row: Row) -> list[tuple[int, int]]:
     """The first and last lines of a unit's chunks, if all are unchanged though the file has changed elsewhere."""
     lines = snapshot.reader.lines(row["file"])
     if row["unit"] is None or lines is None:

@@ -54,7 +54,7 @@ def with_branches(
             there.append(_site(other, one.branch))
     if not there:
         return found
-    here = found or (_own(asked, snapshot.manifest.branch),)
+    here = found or (_own_site(asked, snapshot.manifest.branch),)
     return (*here, *sorted(set(there), key=lambda site: (site.branch or "", site.file, site.line)))
 
 
@@ -100,7 +100,7 @@ def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
     """The variants on branches of one definition of this tree, or of a name that this tree does not have."""
     here, row = group[0].here, group[0].row
     own = snapshot.manifest.branch
-    sites = [_own(here, own)] if here is not None else []
+    sites = [_own_site(here, own)] if here is not None else []
     sites += [_site(one.there, one.branch) for one in group if one.there is not None]
     missing = [one.branch for one in group if one.there is None] if here is not None else [own or DETACHED]
     return Conflict(
@@ -109,7 +109,7 @@ def _conflict(snapshot: Snapshot, group: list[BranchDifference]) -> Conflict:
     )  # fmt: skip
 
 
-def _own(row: Row, branch: str | None) -> DefinitionSite:
+def _own_site(row: Row, branch: str | None) -> DefinitionSite:
     """The definition of this tree; it is active if its condition holds on this machine."""
     active = logic.holds(row["build_tag"], row["language"], this_machine()) is True
     return replace(_site(row, branch), active=active)
@@ -162,7 +162,7 @@ def differing(index: BranchIndex, symbols: SymbolicIndex) -> Iterator[BranchDiff
                 if row["kind"] in _LISTED:
                     names[row["qualified_name"], row["language"]][side].append(row)
         pairs = [pair for here, there in names.values() for pair in unlike(here, there)]
-        for pair in sorted(pairs, key=_place):
+        for pair in sorted(pairs, key=_pair_key):
             yield BranchDifference(branch, *pair)
 
 
@@ -188,7 +188,7 @@ def unlike(here: Sequence[Row], there: Sequence[Row]) -> list[Pair]:
     found: list[Pair] = []
     for mine, theirs in groups.values():
         found += _unlike(mine, theirs)
-    return sorted(found, key=_place)
+    return sorted(found, key=_pair_key)
 
 
 # Keys by which rows are paired, best first: identical, then in the same place, then under the same condition.
@@ -210,15 +210,15 @@ _CHANGED: tuple[Callable[[Row], Hashable], ...] = (
 
 def _unlike(here: list[Row], there: list[Row]) -> Iterator[Pair]:
     for key in _SAME:
-        _, here, there = _paired(here, there, key)
+        _, here, there = _pair_rows(here, there, key)
     for key in _CHANGED:
-        pairs, here, there = _paired(here, there, key)
+        pairs, here, there = _pair_rows(here, there, key)
         yield from pairs
     yield from ((row, None) for row in here)
     yield from ((None, row) for row in there)
 
 
-def _paired(
+def _pair_rows(
     here: Iterable[Row], there: Iterable[Row], key: Callable[[Row], Hashable]
 ) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
     """Pairs of rows with equal keys, in order, and the unpaired rows of either side."""
@@ -236,7 +236,7 @@ def _paired(
     return pairs, alone, [row for others in waiting.values() for row in others]
 
 
-def _place(pair: Pair) -> tuple[bool, str, int]:
+def _pair_key(pair: Pair) -> tuple[bool, str, int]:
     row = pair[0] if pair[0] is not None else pair[1]
     assert row is not None
     return pair[0] is None, row["file"], row["line"]

@@ -135,7 +135,7 @@ def group_key(site: Site) -> tuple[str, ...]:
         sorted(word for word in site.traits if (word == "static" and tells_static) or word.startswith("impl:"))
     )
     return (
-        site.language, site.qualified_name, group, "test" if site.is_test else "", _place(site), overload, owner
+        site.language, site.qualified_name, group, "test" if site.is_test else "", _scope_key(site), overload, owner
     )  # fmt: skip
 
 
@@ -534,7 +534,7 @@ def _active(sites: Sequence[Site], machine: logic.Machine) -> Site | None:
     return certain[0] if all(holds is False for holds in others) else None
 
 
-def _place(site: Site) -> str:
+def _scope_key(site: Site) -> str:
     """The scope of a name: a folder, a file, or "" where files are linked together."""
     if site.scope:
         return site.scope

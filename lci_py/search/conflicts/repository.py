@@ -59,7 +59,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         found = [one for one in found if added.adds(one)]
     if not request.relations or "duplicate" in request.relations:
         found += keys.all_of(snapshot, row_test(request.filters, request.name), added and added.has_version)
-    found, left_out = _listed(snapshot, request, found)
+    found, left_out = _select_listed(snapshot, request, found)
     counted = Counter(one.relation for one in found)
     return ConflictsAnswer(
         results=tuple(found[request.offset :][: request.limit]),
@@ -78,7 +78,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
     )
 
 
-def _listed(
+def _select_listed(
     snapshot: Snapshot, request: ConflictsRequest, found: list[Conflict]
 ) -> tuple[list[Conflict], dict[str, int]]:
     """The conflicts to list, in order, and the numbers left out: as no mistakes, as vendored or as generated."""

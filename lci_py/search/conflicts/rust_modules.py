@@ -86,7 +86,7 @@ class Modules:
         """
         key = (path, build_tag)
         if key not in self._tags:
-            self._tags[key] = all_of([self.condition(path), self._resolved(build_tag, path)])
+            self._tags[key] = all_of([self.condition(path), self._expand_macros(build_tag, path)])
         return self._tags[key]
 
     def condition(self, path: str) -> str | None:
@@ -155,7 +155,7 @@ class Modules:
         leads = self._leads(path)
         for lead in leads:
             around = self._condition(lead.module.file, depth + 1)
-            option = all_of([around, self._resolved(lead.module.tag, lead.module.file), lead.condition])
+            option = all_of([around, self._expand_macros(lead.module.tag, lead.module.file), lead.condition])
             if option is None:
                 return None
             options.append(option)
@@ -163,7 +163,7 @@ class Modules:
             self._conditions[path] = one_of(options) or None if len(leads) <= _MAX_DECLARATIONS else "…"
         return self._conditions[path]
 
-    def _resolved(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
+    def _expand_macros(self, tag: str | None, path: str, inside: tuple[str, ...] = ()) -> str | None:
         """A condition with each `macro(name)` expanded, except for those in `inside`, which are being expanded."""
         if tag is None or "macro(" not in tag:
             return tag
@@ -183,7 +183,7 @@ class Modules:
             ]
         if not rows:
             return UNKNOWN.format(name)
-        near = max((_shared(row["path"], path), row["path"]) for row in rows)[1]
+        near = max((_shared_folders(row["path"], path), row["path"]) for row in rows)[1]
         here = [row for row in rows if row["path"] == near]
         options = []
         for row in here:
@@ -192,7 +192,7 @@ class Modules:
                 return UNKNOWN.format(name)
             # Which one of several definitions counts depends on their own conditions.
             own = row["build_tag"] if len(here) > 1 else None
-            options.append(all_of([own, self._resolved(unquote(when), near, (*inside, name))]) or "")
+            options.append(all_of([own, self._expand_macros(unquote(when), near, (*inside, name))]) or "")
         return one_of(options)
 
     # --- declarations -------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ def _leading(module: _Module, start: str) -> Iterator[tuple[str, _Lead]]:
             yield posixpath.join(inside, module.name, "mod.rs"), lead
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_folders(one: str, other: str) -> int:
     """The number of leading folders that two paths share; a file is nearer to itself than to all others."""
     mine, theirs = one.split("/"), other.split("/")
     return next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), len(mine))

@@ -95,7 +95,7 @@ class _Before:
         self.values: set[_Value] = set()
 
     def since(self, snapshot: Snapshot, commit: str | None, uncompared: tuple[str, ...] | None) -> Since:
-        new = frozenset(_new(snapshot, sorted(self.files), self.definitions))
+        new = frozenset(_new_definitions(snapshot, sorted(self.files), self.definitions))
         return Since(snapshot.manifest.branch, commit, frozenset(self.files), new, frozenset(self.values), uncompared)
 
 
@@ -156,7 +156,7 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
     before.update((claim.name, claim.value, claim.how) for claim in claims_of(language, path, data, symbols))
 
 
-def _new(snapshot: Snapshot, files: Iterable[str], old: Counter[_Definition]) -> Iterable[tuple[str, int]]:
+def _new_definitions(snapshot: Snapshot, files: Iterable[str], old: Counter[_Definition]) -> Iterable[tuple[str, int]]:
     """The definitions that the files did not have before; one that has moved to another file is not new."""
     rows = snapshot.symbols.in_files(list(files))
     for row in rows:

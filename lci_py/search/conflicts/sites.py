@@ -31,7 +31,7 @@ def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
     """
     return replace(
         answer,
-        results=tuple(_marked(snapshot, result) for result in answer.results),
+        results=tuple(_with_sites(snapshot, result) for result in answer.results),
         conflicts=(*answer.conflicts, *_disagreements(snapshot, answer)),
     )
 
@@ -55,7 +55,7 @@ def _is_specific(word: str) -> bool:
     return not word.isalpha() or word.isupper() or not (word[1:].islower() or word[1:] == "")
 
 
-def _marked(snapshot: Snapshot, result: Result) -> Result:
+def _with_sites(snapshot: Snapshot, result: Result) -> Result:
     sites = definition_sites(snapshot, result.id, result.language, result.qualified_name)
     return replace(result, conflict=True, definitions=sites) if len(sites) > 1 else result
 

@@ -38,10 +38,13 @@ def disagreements(claims: Sequence[StatedValue]) -> list[dict[str, Any]]:
     """Where the claims on one name contradict each other, as entries of the envelope's `conflicts`."""
     usable = [row for row in claims if not _passed_over(row)]
     code = [row for row in usable if row.how in ("code", "default", "option")]
-    return [*_beside(usable), *(entry for rows in _alike(usable) if (entry := _against_code(rows, code)) is not None)]
+    return [
+        *_contradicted_comments(usable),
+        *(entry for rows in _alike(usable) if (entry := _against_code(rows, code)) is not None),
+    ]
 
 
-def _beside(rows: Sequence[StatedValue]) -> Iterator[dict[str, Any]]:
+def _contradicted_comments(rows: Sequence[StatedValue]) -> Iterator[dict[str, Any]]:
     """Comments that contradict the code that they belong to. The index holds only those that differ."""
     shown: set[tuple[str, int, str]] = set()  # a class and its constructor may have one docstring
     for said in rows:
@@ -125,18 +128,18 @@ def _entry(code: Sequence[StatedValue], said: Sequence[StatedValue]) -> dict[str
     places = [*code[:_MAX_PLACES], *said[:_MAX_PLACES]]
     first, second = code[0], said[0]
     verb = "has" if second.how in ("config", "commented") else "says"
-    where = f"its comment in {_cited(second)}" if second.how == "comment" else _cited(second)
-    where = "the same line" if _cited(first) == _cited(second) else where
+    where = f"its comment in {_citation(second)}" if second.how == "comment" else _citation(second)
+    where = "the same line" if _citation(first) == _citation(second) else where
     noun = f"the default of {first.name}" if is_flag(first.name) or first.how != "code" else first.name
     return {
         "conflict_type": _mismatch(first.value, second.value),
-        "sources": list(dict.fromkeys(_cited(row) for row in places)),
+        "sources": list(dict.fromkeys(_citation(row) for row in places)),
         "recommended_resolution": "prefer-authoritative",
-        "reasoning": f"{noun} is {first.value} in {_cited(first)} but {where} {verb} {second.value}.",
+        "reasoning": f"{noun} is {first.value} in {_citation(first)} but {where} {verb} {second.value}.",
     }
 
 
-def _cited(row: StatedValue) -> str:
+def _citation(row: StatedValue) -> str:
     return f"{row.file}:{row.line}"
 
 
@@ -173,9 +176,9 @@ def all_of(
     passes = row_test(filters, name)
     found = []
     for rows in stated_values_of(snapshot.symbols, disputable_names(snapshot.symbols)).values():
-        cited = {_cited(row): row for row in rows}
+        cited = {_citation(row): row for row in rows}
         for entry in disagreements(rows):
-            if is_new is not None and not any(is_new(row) for row in rows if _cited(row) in entry["sources"]):
+            if is_new is not None and not any(is_new(row) for row in rows if _citation(row) in entry["sources"]):
                 continue
             if any(_passes(passes, cited[source]) for source in entry["sources"]):
                 found.append(entry)

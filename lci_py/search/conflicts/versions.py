@@ -256,21 +256,21 @@ def _supported(rows: list[Statement]) -> Iterator[_Found]:
             yield "temporal-mismatch", False, (most, least), f"{asks} {least.value} in {least.cited}."
             continue
         # A document that also has the right number tells of both, as of a release before.
-        right = {row.file for row in said if _same(row.number, least.number)}
+        right = {row.file for row in said if _agree(row.number, least.number)}
         others = {row.file: row for row in sorted(said, key=lambda row: -row.line) if row.file not in right}
         for row in others.values():
             yield "temporal-mismatch", row.number < least.number, (most, row), f"{asks} {row.cited} says {row.value}."
-        if listed and _below(listed[0].number, least.number):
+        if listed and _is_below(listed[0].number, least.number):
             text = f"is listed in {listed[0].cited} but {least.cited} asks for {least.value} or later."
             yield "scope-mismatch", False, (least, listed[0]), f"{language} {listed[0].value} {text}"
 
 
-def _same(one: Version, other: Version) -> bool:
+def _agree(one: Version, other: Version) -> bool:
     length = min(len(one), len(other), 2)
     return one[:length] == other[:length]
 
 
-def _below(one: Version, other: Version) -> bool:
+def _is_below(one: Version, other: Version) -> bool:
     return len(one) > 0 and one[:2] < other[: len(one[:2])]
 
 

@@ -188,7 +188,7 @@ class Fusion(_Units):
 
     def _nearest(self, unit: int) -> int:
         """The best rank of a unit in any view."""
-        ranks = [hit.rank for view in VIEWS if (hit := self._all(view).get(unit)) is not None]
+        ranks = [hit.rank for view in VIEWS if (hit := self._complete_ranking(view).get(unit)) is not None]
         return min(ranks, default=self._snapshot.n_units + 1)
 
     def _standings(self, unit: int) -> dict[View, Standing | None]:
@@ -198,14 +198,14 @@ class Fusion(_Units):
         hit = self._outcome.hits[view].get(unit)
         if hit is not None:
             return {"rank": hit.rank, "score": hit.score}
-        hit = self._all(view).get(unit)
+        hit = self._complete_ranking(view).get(unit)
         return None if hit is None else {"rank": hit.rank, "score": hit.score, "beyond": True}
 
-    def _all(self, view: View) -> Any:
+    def _complete_ranking(self, view: View) -> Any:
         """A view's complete ranking; only its candidates if the view has failed."""
         if view not in self._whole:
             self._whole[view] = self._outcome.hits[view]
-            if view not in self._failed():
+            if view not in self._failed_views():
                 try:
                     with self._snapshot.view_locks[view]:
                         retriever = getattr(self._snapshot, view)
@@ -214,7 +214,7 @@ class Fusion(_Units):
                     pass  # the answer says so already
         return self._whole[view]
 
-    def _failed(self) -> set[str]:
+    def _failed_views(self) -> set[str]:
         return {item.view for item in self._outcome.degraded}
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
@@ -228,7 +228,7 @@ class Fusion(_Units):
         }
         found = []
         for view, standing in placed.views.items():
-            if view in self._failed():
+            if view in self._failed_views():
                 found.append(f"{view} failed")
             elif standing is None:
                 found.append(without[view])

@@ -87,7 +87,7 @@ def _fate(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Expl
     holding = mode.holding(passing)
     if not holding:
         return {**found, "status": "not_found", "verdict": "no line of it holds the quoted words letter for letter"}
-    return {**found, **_place(answer, mode, mode.best(holding), path)}
+    return {**found, **_file_rank(answer, mode, mode.best(holding), path)}
 
 
 # --- the file itself ----------------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ def _written(name: str, values: Sequence[str], request: SearchRequest) -> list[s
 # --- the ranking --------------------------------------------------------------------------------------------------
 
 
-def _place(answer: Answer, mode: Explainable, placed: Placed, path: str) -> dict[str, Any]:
+def _file_rank(answer: Answer, mode: Explainable, placed: Placed, path: str) -> dict[str, Any]:
     """The rank of the file's best place, and why it is not higher."""
     row = mode.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}

@@ -73,7 +73,7 @@ class _Work:
         message = None
         if self._outcome is not None and not units:
             message = pasted(self._snapshot, self._present, self._outcome, wanted)
-        weighed = self._weighed(worth, units, message)
+        weighed = self._weigh_units(worth, units, message)
         rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
         given = {one.unit: one for one in (message.uses if message else units)}
         pieces = self._pieces(weighed, rows, given)
@@ -145,7 +145,7 @@ class _Work:
         self._outcome = outcome = found.merged.outcome
         return weigh.lifted(outcome, self._table, self._graph, weigh.of_outcome(outcome, self._table))
 
-    def _weighed(self, worth: dict[int, float], units: Sequence[Named], message: Message | None) -> Weighed:
+    def _weigh_units(self, worth: dict[int, float], units: Sequence[Named], message: Message | None) -> Weighed:
         mask = allowed(self._snapshot, self._request.filters)
         if message is not None:
             worth = dict.fromkeys(message.units, weigh.NAMED) | {one.unit: one.worth for one in message.uses}

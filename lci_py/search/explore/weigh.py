@@ -106,7 +106,7 @@ def lifted(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[
     found = dict(worth)
     for unit, value in added.items():
         if unit in found:
-            found[unit] = round(_raised(found[unit], _CALLED * value), 9)
+            found[unit] = round(_add_evidence(found[unit], _CALLED * value), 9)
     return found
 
 
@@ -157,7 +157,7 @@ def _neighbours(
     return found
 
 
-def _raised(probability: float, logit: float) -> float:
+def _add_evidence(probability: float, logit: float) -> float:
     """A probability after adding evidence to its log-odds."""
     odds = probability / (1 - probability) * math.exp(logit)
     return odds / (1 + odds)

@@ -131,7 +131,7 @@ class _Search:
         if request.invert:
             hits = other_lines(data, hits)
         if self._narrow:
-            hits = iter(self._inside(file, data, list(hits)))
+            hits = iter(self._lines_that_pass(file, data, list(hits)))
         if request.max_count is not None:
             hits = islice(hits, request.max_count)
         if request.lines == "none":
@@ -149,7 +149,7 @@ class _Search:
 
     def _lines(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> Iterator[Line]:
         numbers = _numbers(data, hits)
-        around = self._around(file, numbers) if self._request.enclosing else {}
+        around = self._enclosing_spans(file, numbers) if self._request.enclosing else {}
         before, after = self._request.context
         only = self._request.only
         spans = self._pattern.matcher.spans if (self._request.marks or only) and not self._request.invert else None
@@ -181,14 +181,14 @@ class _Search:
         filters = self._request.filters
         return bool(filters.kind or filters.name or filters.no_tests)
 
-    def _around(self, file: _File, numbers: Sequence[int]) -> dict[int, Span]:
+    def _enclosing_spans(self, file: _File, numbers: Sequence[int]) -> dict[int, Span]:
         if file.number < 0 or self._snapshot.freshness.changed(file.path):
             return {}  # the lines of a changed file are not those of the index
         from lci_py.index.shards.symbol_queries import definitions_around
 
         return definitions_around(self._snapshot.symbols, file.number, numbers)
 
-    def _inside(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    def _lines_that_pass(self, file: _File, data: bytes, hits: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """The lines whose enclosing definition passes the filters."""
         from lci_py.index.shards.symbol_queries import passing
 
@@ -196,7 +196,7 @@ class _Search:
             return []
         filters = self._request.filters
         numbers = _numbers(data, hits)
-        around = self._around(file, numbers)
+        around = self._enclosing_spans(file, numbers)
         own = Filters(kind=filters.kind, name=filters.name, no_tests=filters.no_tests)
         good = passing(self._snapshot.symbols, sorted({span.number for span in around.values()}), own)
         blocks = BLOCK_KIND in (kind.lower() for kind in filters.kind)

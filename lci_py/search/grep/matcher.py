@@ -115,7 +115,7 @@ class _Literal:
         return None if at < 0 else (at, at + size)
 
     def spans(self, data: bytes, line: Span) -> list[Span]:
-        return _within(self, data, line)
+        return _matches_in_line(self, data, line)
 
 
 class _Folded:
@@ -132,7 +132,7 @@ class _Folded:
         return None if found is None else found.span()
 
     def spans(self, data: bytes, line: Span) -> list[Span]:
-        return _within(self, data, line)
+        return _matches_in_line(self, data, line)
 
 
 def _any_case(char: str) -> bytes:
@@ -143,7 +143,7 @@ def _any_case(char: str) -> bytes:
     return b"(?:%s|%s|%s)" % (lower, upper, other.encode()) if other else b"[%s%s]" % (lower, upper)
 
 
-def _within(matcher: _Literal | _Folded, data: bytes, line: Span) -> list[Span]:
+def _matches_in_line(matcher: _Literal | _Folded, data: bytes, line: Span) -> list[Span]:
     found, at = (
         [],
         line[0],

@@ -91,7 +91,7 @@ class _Walk:
     def step(self) -> dict[str, int]:
         """Walk one hop: how many places are new, and how many of them are shown and left out."""
         lists = [
-            (place, relation, self._around(place, relation)) for place in self._frontier for relation in _RELATIONS
+            (place, relation, self._neighbours(place, relation)) for place in self._frontier for relation in _RELATIONS
         ]
         fresh = self._passing({node for _, _, found in lists for node in found if node not in self._seen})
         chosen: dict[int, list[tuple[str, str]]] = {}
@@ -115,7 +115,7 @@ class _Walk:
         ]
         return {"found": len(fresh), "shown": len(chosen), "left_out": len(fresh) - len(chosen)}
 
-    def _around(self, place: tuple[int, int, str], relation: str) -> list[int]:
+    def _neighbours(self, place: tuple[int, int, str], relation: str) -> list[int]:
         """The neighbours of a place in a relation, the surest first."""
         kind, outgoing, _ = _RELATIONS[relation]
         graph = self._nodes.graph

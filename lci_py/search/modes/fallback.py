@@ -132,34 +132,34 @@ def climbed(
     """
     start = first(index, query, filters, strict=strict)
     tried = index.once(("tried", start), partial(attempt, start))
-    again = None if strict else _relaxed(index, tried)
+    again = None if strict else _relax(index, tried)
     index.settle()
     if again is not None:
         other = index.once(("tried", again), partial(attempt, again))
         if not tried.found.anything or other.found.by_words:
             tried = other
-    return tried._replace(plan=_settled(index, tried, filtered=bool(filters)))
+    return tried._replace(plan=_final_plan(index, tried, filtered=bool(filters)))
 
 
-def _relaxed(index: LookUps, tried: Tried) -> Attempt | None:
+def _relax(index: LookUps, tried: Tried) -> Attempt | None:
     """The one retry of a query that found nothing; None if there is nothing to relax."""
     attempt = tried.attempt
     if attempt.relaxed != attempt.query.relaxed or not index.holds(attempt.choice):
         return None
-    if _failed(tried) & {"bm25", "symbolic"} or tried.found.by_words:
+    if _failed_views(tried) & {"bm25", "symbolic"} or tried.found.by_words:
         return None
     return _near_names(index, attempt)
 
 
-def _failed(tried: Tried) -> set[str]:
+def _failed_views(tried: Tried) -> set[str]:
     """The views that could not be asked."""
     return {item.view for item in tried.found.degraded}
 
 
-def _settled(index: LookUps, tried: Tried, *, filtered: bool) -> Plan:
+def _final_plan(index: LookUps, tried: Tried, *, filtered: bool) -> Plan:
     """The plan with the step that answered, and what was relaxed for it."""
     attempt, plan, found = tried
-    failed = _failed(tried)
+    failed = _failed_views(tried)
     if not found.anything:
         unranked = attempt.query.phrases and not failed and index.holds(attempt.choice)
         said = (*attempt.relaxed, *((_NO_WORD,) if unranked else ()))

@@ -84,7 +84,7 @@ def _literal(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answe
     """Where the query, or a part of it, occurs literally."""
     until = time.monotonic() + _SECONDS
     for text in _texts(query):
-        place = _place(snapshot, request, text, until)
+        place = _text_location(snapshot, request, text, until)
         if place is None:
             continue
         file, line, folded = place
@@ -105,7 +105,7 @@ def _texts(query: TextQuery) -> list[str]:
     return list(dict.fromkeys(text for text in kept if "\n" not in text))[:_MOST_TEXTS]
 
 
-def _place(snapshot: Snapshot, request: SearchRequest, text: str, until: float) -> tuple[str, int, bool] | None:
+def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until: float) -> tuple[str, int, bool] | None:
     """The first file and line that hold a text, code before documents and tests; and whether only in another case."""
     from lci_py.index.shards.filters import path_test
     from lci_py.index.shards.unit_columns import TEST, TEXT

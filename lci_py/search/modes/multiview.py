@@ -116,13 +116,13 @@ class _Run:
         snapshot = self._snapshot
         with snapshot.trace.stage("plan"):
             wording = snapshot.whole.once(("wording", attempt), partial(self._wording, attempt.query))
-            plan = snapshot.whole.once(("plan", attempt), partial(self._planned, attempt.query, wording))
+            plan = snapshot.whole.once(("plan", attempt), partial(self._make_plan, attempt.query, wording))
         query = rewritten(attempt.query, wording.rewrites)
         if not snapshot.whole.alone:
             snapshot.lexical.ask(term for term, _ in query.terms)
         allowed = self.choose(attempt.choice).mask
         try:
-            known = snapshot.whole.once(("spelled", attempt), partial(self._spelled, attempt.query, allowed))
+            known = snapshot.whole.once(("spelled", attempt), partial(self._spelled_matches, attempt.query, allowed))
             if snapshot.whole.alone and (asked := related(snapshot, attempt.query.raw)):
                 # Neither the definition itself nor its documentation says who calls it.
                 names, symbols = placed(snapshot, attempt.query, asked.rows, allowed)
@@ -142,7 +142,7 @@ class _Run:
             found = search(question, snapshot, self.extras, self._began)
         return fallback.Tried(attempt._replace(query=query), plan, found)
 
-    def _planned(self, query: TextQuery, wording: Wording) -> Plan:
+    def _make_plan(self, query: TextQuery, wording: Wording) -> Plan:
         request = self._request
         return make_plan(
             query,
@@ -155,7 +155,7 @@ class _Run:
             files=self._snapshot.whole.total("files", self._snapshot.numbering.total("files")),
         )
 
-    def _spelled(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> Spelled:
+    def _spelled_matches(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> Spelled:
         wait = self._request.budget_ms is None
         return spelled(self._snapshot, query, self._filters, allowed, wait=wait, strict=self._request.strict)
 
@@ -227,7 +227,7 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
         elif isinstance(hits, IndexError_):
             if (len(found) == len(VIEWS) and not answering) or not whole.alone:
                 raise hits  # the first view's error is the command's
-            outcome.degraded.append(_failed(view, plan, hits, answering))
+            outcome.degraded.append(_degradation(view, plan, hits, answering))
         elif isinstance(hits, BaseException):
             raise hits
         else:
@@ -243,7 +243,7 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
         started = time.perf_counter()
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
-        graph = extras.ask("graph", lambda: _checked(snapshot.graph))
+        graph = extras.ask("graph", lambda: _check_graph(snapshot.graph))
         measure = whole.once(("measure", asked), partial(Measure, snapshot, question.query, answered, graph))
 
         def neighbours(best: Ranked) -> Neighbours:
@@ -258,7 +258,7 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
     return outcome
 
 
-def _checked(graph: GraphIndex) -> GraphIndex:
+def _check_graph(graph: GraphIndex) -> GraphIndex:
     """The graph, after a check that the arrays which every ranking needs are intact."""
     _ = graph.importers
     return graph
@@ -365,7 +365,7 @@ def own_scores(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, 
     return found
 
 
-def _failed(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:
+def _degradation(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:
     return Degradation(view, failure(error), _fallback(answering), _impact(view, plan, answering), detail(error))
 
 

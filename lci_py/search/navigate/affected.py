@@ -102,7 +102,7 @@ def _path_words(path: str) -> tuple[set[str], set[str]]:
     """The words of the name that a file tests or has, and those together with its folders' words."""
     name, whole = (
         {word for word in re.split(r"[\W_]+", text) if word not in ("", "test", "tests", "spec", "src")}
-        for text in (_tested(path), f"{path.rpartition('/')[0]}/{_tested(path)}".lower())
+        for text in (_tested_name(path), f"{path.rpartition('/')[0]}/{_tested_name(path)}".lower())
     )
     return name, whole
 
@@ -112,7 +112,7 @@ _TEST_WORDS = re.compile(r"(?i:^test[_-]|[_.-](?:tests?|spec|tst)$)|(?<=[a-z0-9]
 _INDEXES = frozenset({"mod", "lib", "index", "init", "main"})
 
 
-def _tested(path: str) -> str:
+def _tested_name(path: str) -> str:
     """The name that a test file's name refers to."""
     return _TEST_WORDS.sub("", path.rpartition("/")[2].rpartition(".")[0]).lower()
 
@@ -173,7 +173,7 @@ class _Reach:
             walked = {node: reason for node, reason in fresh.items() if reason in ("calls", "dispatch", "type", "name")}
             level = self._reaching(walked)
             distance += 1
-        return self._sorted(found, changes)
+        return self._sort_tests(found, changes)
 
     def _reaching(self, nodes: Mapping[int, Reason], mentioned: frozenset[int] = frozenset()) -> dict[int, Reason]:
         """The callers of nodes, each by the surest relation. A node without callers counts as called where its type is
@@ -393,13 +393,13 @@ class _Reach:
             fitting = [
                 (_steps_between(changed, path), place)
                 for place, (path, test, chunks) in enumerate(files)
-                if test and chunks and (_tested(path) in keys or _folder(path) == folder)
+                if test and chunks and (_tested_name(path) in keys or _folder(path) == folder)
             ]
             nearest = min(fitting, default=(0, 0))[0] + _FURTHER
             found |= dict.fromkeys(self._nodes.first_file + place for steps, place in fitting if steps <= nearest)
         return list(found)
 
-    def _sorted(
+    def _sort_tests(
         self, found: Mapping[int, tuple[int, Reason]], changes: Sequence[ChangedPlace]
     ) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
         nodes, first = self._nodes, self._nodes.first_file

@@ -34,7 +34,7 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
     for group in [rows] if direction == "callers" else _by_file(rows):
         found += _neighbours(nodes, group, direction)
-        more, behind = _dispatched(nodes, group, direction)
+        more, behind = _dispatch_neighbours(nodes, group, direction)
         found += more
         through += behind
     passes = place_filter(request.filters, snapshot.freshness.there())
@@ -60,7 +60,7 @@ def neighbours_of(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[
     that have implementations among them.
     """
     passes = place_filter(Filters(), nodes.snapshot.freshness.there())
-    more, through = _dispatched(nodes, rows, direction)
+    more, through = _dispatch_neighbours(nodes, rows, direction)
     found = {item for item in (*_neighbours(nodes, rows, direction), *more) if passes(item.place)}
     return sorted(found, key=_order if direction == "callers" else _by_site), through
 
@@ -151,7 +151,7 @@ def _neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> list[Nei
     return found
 
 
-def _dispatched(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
+def _dispatch_neighbours(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
     """The neighbours by dynamic dispatch and by computed names, and the declared methods of these calls."""
     dispatch = Dispatch(nodes)
     asked = nodes.asked(rows)

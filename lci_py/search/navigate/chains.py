@@ -255,7 +255,7 @@ class _Walk:
             return found
         seen[frontier] = True
         while len(found) < depth and len(frontier):
-            level = self._below(frontier)
+            level = self._next_level(frontier)
             fresh = ~seen[level.target] | (wanted[level.target] if not inclusive else False)
             level = _Level(*(column[fresh] for column in level))
             level = self._passing(level)
@@ -268,7 +268,7 @@ class _Walk:
             seen[frontier] = True
         return found
 
-    def _below(self, frontier: NDArray[np.int64]) -> _Level:
+    def _next_level(self, frontier: NDArray[np.int64]) -> _Level:
         """The calls of nodes. Those of an anonymous function without a known caller belong to its enclosing one."""
         graph = self._graph
         symbols = frontier[frontier < graph.n_symbols]
@@ -312,7 +312,7 @@ class _Walk:
         if not levels:
             first = [node for node in starts if node in outside]
             ways: list[tuple[int, tuple[Call, ...]]] = [(node, ()) for node in first]
-            return len(ways), self._made(ways[: self._request.limit], outside)
+            return len(ways), self._make_chains(ways[: self._request.limit], outside)
         reached = sorted(ends & set(levels[-1].target.tolist()))
         above = [self._calls_into(level) for level in levels]
         counts = self._counts(above)
@@ -324,7 +324,7 @@ class _Walk:
                 if len(ways) >= 20 * self._request.limit:
                     break
         ways.sort(key=lambda way: (sum(call.ambiguous for call in way[1]), -_sureness(way[1])))
-        return total, self._made(ways[: self._request.limit], outside)
+        return total, self._make_chains(ways[: self._request.limit], outside)
 
     def _calls_into(self, level: _Level) -> dict[int, list[Call]]:
         """Node to the calls that lead to it, the surest first; `Call.node` is the caller."""
@@ -358,7 +358,7 @@ class _Walk:
                 for first, calls in self._ways(above, depth - 1, call.node):
                     yield first, (*calls, to_node)
 
-    def _made(
+    def _make_chains(
         self, ways: Sequence[tuple[int, tuple[Call, ...]]], outside: dict[int, list[int]]
     ) -> list[tuple[Hop, ...]]:
         places = self._nodes.places([node for first, calls in ways for node in (first, *(call.node for call in calls))])

@@ -51,14 +51,14 @@ def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
     """
     present = PresentFiles(snapshot)
     if request.files is not None:
-        return Changes(tuple(_whole(request.files, present)))
+        return Changes(tuple(_all_definitions(request.files, present)))
     if request.diff is not None:
-        return Changes(_touched(_lines_of_diff(request.diff, snapshot), present))
+        return Changes(_touched_definitions(_lines_of_diff(request.diff, snapshot), present))
     asked = request.revision
-    if (named := _LINE.fullmatch(asked)) and (path := _indexed(named["path"], snapshot)):
+    if (named := _LINE.fullmatch(asked)) and (path := _indexed_path(named["path"], snapshot)):
         if int(named["line"]) > (length := len(present.lines(path) or ())):
             raise UsageError(f"{path} has only {length:,} lines")
-        return Changes(_touched({path: {int(named["line"])}}, present))
+        return Changes(_touched_definitions({path: {int(named["line"])}}, present))
     try:
         commit, found, uncompared = _since(snapshot, asked, present)
     except UsageError:
@@ -80,14 +80,14 @@ def _definitions_of(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
     return tuple(sorted(places.values(), key=_by_place))
 
 
-def _indexed(path: str, snapshot: Snapshot) -> str | None:
+def _indexed_path(path: str, snapshot: Snapshot) -> str | None:
     """The indexed file of a path relative to the root, or to a folder above it, as git may write it."""
     known = frozenset(snapshot.symbols.paths())
     parts = Path(path).as_posix().split("/")
     return next((tail for start in range(len(parts)) if (tail := "/".join(parts[start:])) in known), None)
 
 
-def _touched(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tuple[ChangedPlace, ...]:
+def _touched_definitions(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tuple[ChangedPlace, ...]:
     """The innermost definitions that enclose the given lines of files; the file itself for a line outside of all."""
     found: dict[str, ChangedPlace] = {}
     for path, numbers in lines.items():
@@ -96,7 +96,7 @@ def _touched(lines: Mapping[str, Collection[int]], present: PresentFiles) -> tup
         for number in sorted(numbers):
             around = [one for one in definitions if one.first_line <= number <= reaches[one.id]]
             inner = min(around, key=lambda one: (reaches[one.id] - one.first_line, -one.line), default=None)
-            place = _place(inner) if inner else file_place(path, present.language(path))
+            place = _place_of(inner) if inner else file_place(path, present.language(path))
             found[place.id] = ChangedPlace(place, "modified")
     return tuple(sorted(found.values(), key=_by_place))
 
@@ -128,7 +128,7 @@ def _lines_of_diff(diff: str, snapshot: Snapshot) -> dict[str, set[int]]:
         elif match := _HUNK.match(line):
             hunks += 1
             old, new = _read_hunk(match, lines)
-            path = _indexed(sides[1], snapshot) or _indexed(sides[0], snapshot)
+            path = _indexed_path(sides[1], snapshot) or _indexed_path(sides[0], snapshot)
             if path is not None:
                 unapplied = old.stands_in(path, snapshot) and not new.stands_in(path, snapshot)
                 found.setdefault(path, set()).update((old if unapplied else new).changed)
@@ -189,12 +189,12 @@ def _side(line: str) -> str:
 # --- files and revisions --------------------------------------------------------------------------------------------
 
 
-def _whole(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
+def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[ChangedPlace]:
     """All definitions of the files."""
     found = []
     for path in files:
         definitions = present.definitions(path)
-        found += [_changed(one, "modified") for one in definitions if one.kind not in _PROSE]
+        found += [_changed_place(one, "modified") for one in definitions if one.kind not in _PROSE]
         language = definitions[0].language if definitions else present.language(path)
         found.append(ChangedPlace(file_place(path, language), "modified"))
     return found
@@ -211,25 +211,25 @@ def _since(
     """
     root = snapshot.root
     if not is_workspace(root):
-        commit, found = _compared(snapshot, root, "", revision, present)
-        return commit, _sorted(found), ()
+        commit, found = _compare_folder(snapshot, root, "", revision, present)
+        return commit, _sort_changes(found), ()
     found, uncompared = [], {}
     repositories = members(root)
     for name, folder in repositories.items():
         try:
-            found += _compared(snapshot, Path(folder), f"{name}/", revision, present)[1]
+            found += _compare_folder(snapshot, Path(folder), f"{name}/", revision, present)[1]
         except UsageError as error:
             uncompared[name] = error
     if len(uncompared) == len(repositories):
         raise next(iter(uncompared.values()), UsageError("the workspace has no repositories"))
-    return None, _sorted(found), tuple(uncompared)
+    return None, _sort_changes(found), tuple(uncompared)
 
 
-def _sorted(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
-    return sorted(_unmoved(found), key=_by_place)
+def _sort_changes(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
+    return sorted(_without_moves(found), key=_by_place)
 
 
-def _compared(
+def _compare_folder(
     snapshot: Snapshot, folder: Path, prefix: str, revision: str, present: PresentFiles
 ) -> tuple[str, list[tuple[ChangedPlace, str]]]:
     """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
@@ -266,7 +266,7 @@ def _is_code(path: str, snapshot: Snapshot) -> bool:
     return (known[0] if known is not None else detect(path)) != TEXT
 
 
-def _unmoved(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
+def _without_moves(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:
     """The changes without definitions that were only moved to another file; those also changed count as modified."""
 
     def texts(change: Change) -> dict[tuple[str | None, str], set[str]]:
@@ -301,14 +301,14 @@ def _differences(
     inside = {one.id for one in new.values() if one.id in old and own_before[one.id] != own_now[one.id]}
     # The digest of a type has the comments between its methods, too, each of which is about a method.
     explained = bool(inside) or own_before[_ABOVE] != own_now[_ABOVE]
-    found = [(_changed(one, "added"), one.digest) for one in new.values() if one.id not in old]
+    found = [(_changed_place(one, "added"), one.digest) for one in new.values() if one.id not in old]
     found += [
-        (_changed(one, "modified"), one.digest)
+        (_changed_place(one, "modified"), one.digest)
         for one in new.values()
         if one.id in inside
         or (one.id in old and old[one.id].digest != one.digest and (one.kind not in TYPE_KINDS or not explained))
     ]
-    found += [(_changed(one, "removed"), one.digest) for one in old.values() if one.id not in new]
+    found += [(_changed_place(one, "removed"), one.digest) for one in old.values() if one.id not in new]
     if (old or new) and own_before[_OUTSIDE] != own_now[_OUTSIDE]:
         language = next(iter((*new.values(), *old.values()))).language
         found.append((ChangedPlace(file_place(path, language), "modified"), ""))
@@ -357,11 +357,11 @@ def _indent(line: bytes) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _changed(one: Definition, change: Change) -> ChangedPlace:
-    return ChangedPlace(_place(one), change)
+def _changed_place(one: Definition, change: Change) -> ChangedPlace:
+    return ChangedPlace(_place_of(one), change)
 
 
-def _place(one: Definition) -> Place:
+def _place_of(one: Definition) -> Place:
     return Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
 
 

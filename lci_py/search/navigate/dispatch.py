@@ -104,7 +104,7 @@ class Dispatch:
         types: dict[int, int] = {}
         for origin, row in enumerate(rows):
             for owner, method in self._of_row(row):
-                for declared in self._declared(owner, method):
+                for declared in self._overridden_methods(owner, method):
                     if declared.number in own:
                         continue
                     sites, edges = found.setdefault(declared.number, (set(), []))
@@ -112,7 +112,7 @@ class Dispatch:
                         sites.add(site)
                         edges.append(edge)
                     if declared.number not in types:
-                        types[declared.number] = len(self._behind(declared))
+                        types[declared.number] = len(self._further_targets(declared))
         return [
             Through(number, types[number], tuple(sorted(sites)), tuple(joined(edges)) * (types[number] <= MOST_LISTED))
             for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0]))
@@ -139,7 +139,7 @@ class Dispatch:
     def _is_open(self, caller: int, declared: Member, owner: int) -> bool:
         """Whether a call on `self` may be on an object of type `owner`: from a supertype, not on a named base."""
         around = self.type_around(caller)
-        if around == owner or around not in self._above(owner):
+        if around == owner or around not in self._supertypes(owner):
             return False
         return around == declared.owner or around not in self._members(declared.name)
 
@@ -172,17 +172,17 @@ class Dispatch:
             if method is None or step & ~AMBIGUOUS in _FOLLOWED:
                 continue
             place, caller = own[origin]
-            below = self._behind(method)
+            below = self._further_targets(method)
             if step & ~AMBIGUOUS == SELF:
                 around = self.type_around(caller)
                 if around != method.owner and around in self._members(method.name):
                     continue  # the method of the base is named
-                heirs = set(self._below(around)) if around >= 0 else set()
+                heirs = set(self._subtypes(around)) if around >= 0 else set()
                 below = [member for member in below if member.owner in heirs]
             more = [(place, member.number, line, DISPATCH | AMBIGUOUS) for member in below]
             found.setdefault(node, []).extend(edge for edge in more if edge[:3] not in known)
         for node, behind in found.items():
-            yield node, len(self._behind(methods[node])), behind
+            yield node, len(self._further_targets(methods[node])), behind
 
     # --- methods --------------------------------------------------------------------------------------------------
 
@@ -227,7 +227,7 @@ class Dispatch:
                     found.setdefault(owner, []).append(method._replace(owner=owner))
         return found
 
-    def _declared(self, owner: int, method: Member) -> list[Member]:
+    def _overridden_methods(self, owner: int, method: Member) -> list[Member]:
         """The methods of bases and interfaces that a method overrides."""
         members = self._members(method.name)
         if has_rule(method.language, "method_sets"):
@@ -236,9 +236,9 @@ class Dispatch:
                 other for other in interfaces[:_MOST_INTERFACES]
                 if other.owner != owner and _may_be(other, method) and owner in self._implementing(other.owner)
             ]  # fmt: skip
-        return [m for above in self._above(owner) for m in members.get(above, ()) if _may_be(m, method)]
+        return [m for above in self._supertypes(owner) for m in members.get(above, ()) if _may_be(m, method)]
 
-    def _behind(self, declared: Member) -> list[Member]:
+    def _further_targets(self, declared: Member) -> list[Member]:
         """The further methods that a call of a declared method may run."""
         if declared.number not in self._besides:
             self._besides[declared.number] = self._found_behind(declared)
@@ -253,19 +253,19 @@ class Dispatch:
         if has_rule(declared.language, "method_sets"):
             below = self._implementing(declared.owner) if declared.around == "interface" else set[int]()
         else:
-            below = set(self._below(declared.owner))
+            below = set(self._subtypes(declared.owner))
         found = [m for owner in sorted(below) for m in members.get(owner, ()) if _may_be(declared, m)]
         return [m for m in found if declared.test or not m.test]  # the program never calls what only tests derive
 
     # --- types ----------------------------------------------------------------------------------------------------
 
-    def _above(self, type_: int) -> list[int]:
-        return self._reached(type_, incoming=False)
+    def _supertypes(self, type_: int) -> list[int]:
+        return self._reachable_types(type_, incoming=False)
 
-    def _below(self, type_: int) -> list[int]:
-        return self._reached(type_, incoming=True)
+    def _subtypes(self, type_: int) -> list[int]:
+        return self._reachable_types(type_, incoming=True)
 
-    def _reached(self, type_: int, *, incoming: bool) -> list[int]:
+    def _reachable_types(self, type_: int, *, incoming: bool) -> list[int]:
         """The supertypes or subtypes of a type, the nearest first."""
         key = (type_, incoming)
         if key not in self._lines:
@@ -290,11 +290,11 @@ class Dispatch:
         """The types that have all methods of an interface, including embedded ones."""
         known = self._sets.get(interface)
         if known is None:
-            names = owned_names(self._symbols, [interface, *self._above(interface)])
+            names = owned_names(self._symbols, [interface, *self._supertypes(interface)])
             found: set[int] | None = None
             for name in names:
                 owners = {o for o, methods in self._members(name).items() if methods[0].around != "interface"}
-                owners |= {heir for owner in owners for heir in self._below(owner)}
+                owners |= {heir for owner in owners for heir in self._subtypes(owner)}
                 found = owners if found is None else found & owners
             known = self._sets[interface] = found or set()
         return known
@@ -362,8 +362,8 @@ class Dispatch:
         """Whether an object may be of both types."""
         if one < 0 or other < 0:
             return False
-        below = {other, *self._below(other)}
-        return one in below or not below.isdisjoint(self._below(one))
+        below = {other, *self._subtypes(other)}
+        return one in below or not below.isdisjoint(self._subtypes(one))
 
 
 def _built(text: str) -> list[re.Pattern[str]]:

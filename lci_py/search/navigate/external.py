@@ -28,14 +28,14 @@ _RENAMED = frozenset({"flow", "value", "import"})
 def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
     """The calls in definitions that no edge explains, by name and file; in the order of their first lines."""
     asked = nodes.asked(rows)
-    explained = _explained(nodes, asked)
+    explained = _explained_names(nodes, asked)
     found: dict[tuple[str, str], tuple[list[int], bool]] = {}
     for file, places in sorted(_places(nodes, asked).items()):
         path = nodes.path(file)
         bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
         calls = [call for call in calls_in(nodes.snapshot.symbols, file) if call.caller in places]
-        for call in _unexplained(calls, explained.get(file, {}), bound):
-            name, imported = _dotted(call, bound)
+        for call in _unexplained_calls(calls, explained.get(file, {}), bound):
+            name, imported = _qualified_call(call, bound)
             found.setdefault((path, name), ([], imported))[0].append(call.line)
     made = [
         External(name, tuple(sorted(set(sites))), path, imported) for (path, name), (sites, imported) in found.items()
@@ -52,7 +52,7 @@ def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
     return found
 
 
-def _explained(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
+def _explained_names(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
     """(file, line) to the names that an edge from that line explains, each with the edge's step."""
     from lci_py.search.navigate.nodes import step_name
 
@@ -70,7 +70,7 @@ def _explained(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[t
     return found
 
 
-def _unexplained(
+def _unexplained_calls(
     calls: Iterable[CallText], explained: dict[int, list[tuple[set[str], str]]], bound: dict[str, Import]
 ) -> list[CallText]:
     """The calls that no edge from the same line explains."""
@@ -95,7 +95,7 @@ def _unexplained(
     return left
 
 
-def _dotted(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
+def _qualified_call(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
     """The name of a call, qualified by the module it is imported from, and whether an import says so."""
     written = f"{call.receiver}.{call.name}" if call.receiver else call.name
     first = _FIRST.match(written)
@@ -136,7 +136,7 @@ def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] 
         return {}
     edges = _edges_at(nodes, {place for place in uses if place not in known})
     unexplained = {place: count for place, count in uses.items() if place not in known and place not in edges}
-    same = _named(nodes, {target for found in edges.values() for target, _ in found}, name)
+    same = _targets_named(nodes, {target for found in edges.values() for target, _ in found}, name)
     for place, found in edges.items():
         if any(target in same for target, _ in found):
             continue
@@ -157,7 +157,7 @@ def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
         file = nodes.file_of(node)
         bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
         calls = (call for call in calls_in(nodes.snapshot.symbols, file) if call.line == line and call.name == last)
-        if any(f".{_dotted(call, bound)[0]}".endswith(f".{whole}") for call in calls):
+        if any(f".{_qualified_call(call, bound)[0]}".endswith(f".{whole}") for call in calls):
             kept.append((node, line))
     return kept
 
@@ -176,7 +176,7 @@ def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int]
     return found
 
 
-def _named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
+def _targets_named(nodes: Nodes, targets: set[int], name: str) -> set[int]:
     """Those of the targets that a call by this name may lead to: for a type's name, its constructor."""
     symbols = sorted(target for target in targets if target < nodes.first_file)
     known = names(nodes.snapshot.symbols, symbols)
@@ -195,5 +195,5 @@ def _unexplained_at(nodes: Nodes, place: tuple[int, int], name: str) -> int:
         for call in calls_in(nodes.snapshot.symbols, file)
         if call.line == line and nodes.caller(file, call.caller) == node
     ]
-    explained = _explained(nodes, [node]).get(file, {})
-    return sum(call.name == name for call in _unexplained(calls, explained, bound))
+    explained = _explained_names(nodes, [node]).get(file, {})
+    return sum(call.name == name for call in _unexplained_calls(calls, explained, bound))

@@ -67,19 +67,19 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
     place = Place(f"file:{path}", None, None, FILE_KIND, path, 1, present.language(path))
     return HistoryAnswer(
         request,
-        place if definition is None else _place(definition),
+        place if definition is None else _place_of(definition),
         tuple(commits[request.offset : request.offset + request.limit]),
         len(commits),
         None if incomplete or not commits else commits[-1],
         companions,
         index_info(snapshot),
-        tuple(map(_place, others[:_OTHERS])),
+        tuple(map(_place_of, others[:_OTHERS])),
         uncommitted=changed,
         incomplete=incomplete,
     )
 
 
-def _place(one: Definition) -> Place:
+def _place_of(one: Definition) -> Place:
     return Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
 
 

@@ -152,12 +152,12 @@ def _candidates(snapshot: Snapshot, request: OutlineRequest, rows: Sequence[MapR
         and not _is_local(rows, row)
     ]  # fmt: skip
     if request.depth is not None:
-        found = [number for number in found if len(_above(rows, rows[number])) < request.depth]
+        found = [number for number in found if len(_enclosing_rows(rows, rows[number])) < request.depth]
     main = [number for number in found if rows[number].kind in _MAIN]
     return found if kinds else main or found
 
 
-def _above(rows: Sequence[MapRow], row: MapRow) -> list[MapRow]:
+def _enclosing_rows(rows: Sequence[MapRow], row: MapRow) -> list[MapRow]:
     above: list[MapRow] = []
     while row.parent >= 0 and len(above) < 50:
         row = rows[row.parent]
@@ -166,7 +166,7 @@ def _above(rows: Sequence[MapRow], row: MapRow) -> list[MapRow]:
 
 
 def _is_local(rows: Sequence[MapRow], row: MapRow) -> bool:
-    return any(one.kind in FUNCTION_KINDS for one in _above(rows, row))
+    return any(one.kind in FUNCTION_KINDS for one in _enclosing_rows(rows, row))
 
 
 def _by_rank(
@@ -186,7 +186,8 @@ def _by_rank(
     # Rounded: sums in another order differ in the last digits, and the order must not.
     ranks = [float(f"{rank:.9g}") for rank in page_rank(snapshot.graph, parents, starts).tolist()]
     exported = {
-        number: rows[number].exported and all(one.exported for one in _above(rows, rows[number])) for number in chosen
+        number: rows[number].exported and all(one.exported for one in _enclosing_rows(rows, rows[number]))
+        for number in chosen
     }
     if starts:
         return sorted(chosen, key=lambda number: (-ranks[number] * (1 if exported[number] else _PRIVATE), number))

@@ -85,7 +85,7 @@ class PresentFiles:
         if path not in self._known:
             self.read([path])
         if path not in self._known:
-            self._known[path] = self._parsed(path)
+            self._known[path] = self._parse_file(path)
         return self._known[path]
 
     def find(self, path: str, id: str) -> Definition | None:
@@ -97,7 +97,7 @@ class PresentFiles:
 
         return detect(path, (self.snapshot.reader.read(path) or b"")[:HEAD_BYTES])
 
-    def _parsed(self, path: str) -> list[Definition]:
+    def _parse_file(self, path: str) -> list[Definition]:
         data = self.snapshot.reader.read(path)
         return [] if data is None else parsed(path, data)
 

@@ -144,9 +144,9 @@ class _Search:
             else:
                 fresh.append(path)
         found = [_File(number, *states[number]) for number in numbers]
-        return sorted([*found, *self._new(fresh)], key=lambda file: file.path)
+        return sorted([*found, *self._unindexed_files(fresh)], key=lambda file: file.path)
 
-    def _new(self, paths: Sequence[str]) -> Iterator[_File]:
+    def _unindexed_files(self, paths: Sequence[str]) -> Iterator[_File]:
         from lci_py.source.syntax.languages import HEAD_BYTES, detect
 
         for path in paths:
@@ -157,7 +157,7 @@ class _Search:
     def _in_file(self, file: _File, data: bytes) -> Iterator[Reference]:
         stale = self._snapshot.freshness.changed(file.path)
         known = not stale and file.number >= 0
-        found = self._marked(file, data) if known and not file.limited else None
+        found = self._marked_occurrences(file, data) if known and not file.limited else None
         if found is None:
             try:
                 found = occurrences(data, file.language, self._pattern, name=self._name)
@@ -182,7 +182,7 @@ class _Search:
                 )
             yield Reference(file.path, item.line, item.column, item.role, text, file.language, place, stale)
 
-    def _marked(self, file: _File, data: bytes) -> list[Occurrence] | None:
+    def _marked_occurrences(self, file: _File, data: bytes) -> list[Occurrence] | None:
         """The occurrences in an unchanged file from the index; None if its marks are incomplete."""
         marks = marks_in(self._snapshot.symbols, file.number)
         if not marks:

@@ -81,10 +81,10 @@ class _Work:
             _Missing: There is none.
         """
         if target.path is not None and target.lines is not None:
-            return [self._at(target, target.path, *target.lines)], 1
+            return [self._show_lines(target, target.path, *target.lines)], 1
         if (one := self._by_id(target)) is not None:
             return [one], 1
-        found, total = self._named(target)
+        found, total = self._show_named(target)
         if found:
             return found, total
         if target.path is not None:
@@ -110,7 +110,7 @@ class _Work:
         for first, last in spans:
             if first == int(line) and not self._present.stale(path):
                 return self._lines(target, path, first, last, LAMBDA_KIND)._replace(id=target.name)
-        return self._at(target, path, int(line), None)
+        return self._show_lines(target, path, int(line), None)
 
     def _block(self, target: Target, row: Row) -> Shown:
         """The lines of a block outside of definitions, located by their text if the file has changed."""
@@ -130,7 +130,7 @@ class _Work:
 
     # --- by name ------------------------------------------------------------------------------------------------
 
-    def _named(self, target: Target) -> tuple[list[Shown], int]:
+    def _show_named(self, target: Target) -> tuple[list[Shown], int]:
         name, filters = target.name, self._request.filters
         symbols, there = self._snapshot.symbols, self._snapshot.freshness.there()
         rows = [row for meant in meanings(symbols, name, callable_only=False) for row in meant.rows]
@@ -181,7 +181,7 @@ class _Work:
 
     # --- by place -----------------------------------------------------------------------------------------------
 
-    def _at(self, target: Target, path: str, first: int, last: int | None) -> Shown:
+    def _show_lines(self, target: Target, path: str, first: int, last: int | None) -> Shown:
         """The lines from `first` to `last`, or what encloses `first`."""
         lines = self._text(path)
         if not 1 <= first <= max(1, len(lines)) or (last is not None and last < first):

@@ -57,7 +57,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     roots = [_Branch(int(thing[0]["symbol_number"]), None, None) for thing in things]
     grown = grower.grow(roots, [nodes.asked(thing) for thing in things], request.depth)
     places = nodes.places(branch.node for branch in grown)
-    finished = _finished(grown, places)
+    finished = _freeze_branches(grown, places)
     branches = tuple(finished[id(root)] for root in roots if id(root) in finished)
     return GraphAnswer(
         "tree",
@@ -121,7 +121,7 @@ class _Grower:
         """Look up the children of several nodes at once."""
         wanted = [(node, own) for node in fresh for own in stands_for.get(node, [node])]
         calls = self._nodes.calls_of_each([own for _, own in wanted], self._direction)
-        behind = self._behind(fresh, stands_for)
+        behind = self._dispatch_calls(fresh, stands_for)
         below: dict[int, dict[int, Call]] = {node: {} for node in fresh}
         passes = self._passing(call.node for each in (*calls, *behind) for call in each)
         for node, each in (*((node, each) for (node, _), each in zip(wanted, calls, strict=True)),
@@ -135,7 +135,7 @@ class _Grower:
             # Callees in the order of the calls; callers by path and place, which is that of the numbers.
             self._below[node].sort(key=lambda call: (call.lines if self._direction == "callees" else (), call.node))
 
-    def _behind(self, fresh: list[int], stands_for: dict[int, list[int]]) -> list[list[Call]]:
+    def _dispatch_calls(self, fresh: list[int], stands_for: dict[int, list[int]]) -> list[list[Call]]:
         """The callers or callees of nodes by dynamic dispatch."""
         found = []
         own = [stands_for.get(node, [node]) for node in fresh]
@@ -173,7 +173,7 @@ def _is_above(branch: _Branch) -> bool:
     return above is not None
 
 
-def _finished(grown: list[_Branch], places: dict[int, Place]) -> dict[int, Branch]:
+def _freeze_branches(grown: list[_Branch], places: dict[int, Place]) -> dict[int, Branch]:
     """Convert the branches to immutable ones, by the id of the mutable object; last to first, without recursion."""
     found: dict[int, Branch] = {}
     for branch in reversed(grown):

@@ -204,13 +204,13 @@ def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related:
     found = []
     for pair in related.of(term) if related is not None else ():
         other = pair.long if pair.short == term else pair.short
-        if other not in own and seen.content(other) and _vouched(pair, seen.content(pair.short)):
+        if other not in own and seen.content(other) and _has_evidence(pair, seen.content(pair.short)):
             found.append((-pair.declared - pair.told, other))
     best = min(found, default=(0, ""))[0]
     return [other for support, other in sorted(found) if support <= LEAST_SHARE * best][:MOST_FORMS]
 
 
-def _vouched(pair: Abbreviation, chunks: int) -> bool:
+def _has_evidence(pair: Abbreviation, chunks: int) -> bool:
     """Whether there is enough evidence for an abbreviation whose short form occurs in this many chunks."""
     if pair.told and len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short):
         return True

@@ -90,9 +90,9 @@ def asked_names(
     found = list(_in_file(snapshot, text, filters))
     if whole:
         return AskedNames(found)
-    found += _dotted(snapshot, text, filters)
+    found += _dotted_names(snapshot, text, filters)
     if not strict and not snapshot.whole.total(("asked", text), bool(found)):
-        found = _mistyped(snapshot, query, filters) or _shortened(snapshot, query, filters)
+        found = _mistyped_names(snapshot, query, filters) or _shortened_names(snapshot, query, filters)
     return AskedNames(found)
 
 
@@ -128,7 +128,7 @@ def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedNam
             return
 
 
-def _dotted(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
     """`hc.lib.emails.alert`, `ignore::gitignore::Gitignore::new`, `Foo.prototype.bar`, `(*locker).Lock`."""
     for match in list(_DOTTED.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(f"{match[1] or ''}.{match[2]}")
@@ -154,7 +154,7 @@ def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> t
 # --- mistyped and shortened names -------------------------------------------------------------------------------------
 
 
-def _mistyped(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
+def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
     """The definitions whose name a lone word nearly is, if the word itself occurs nowhere."""
     if len(query.words) != 1:
         return []
@@ -170,7 +170,7 @@ def _mistyped(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[As
     return [AskedName(row, _MISTYPED * name.worth) for name in names for row in symbols.named([name.spelling], filters)]
 
 
-def _shortened(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
+def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
     """The definitions whose name parts equal, begin with or abbreviate to the words."""
     words = [part for word in query.words for part in parts(word)]
     if len(query.words) < 2 or len(words) > _MOST_PARTS or all(word in STOPWORDS for word in words):

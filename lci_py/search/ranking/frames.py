@@ -113,7 +113,7 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
     for frame in frames:
         rows = []
         for file in files[frame.path]:
-            row, named = _at(snapshot, file, frame, filters)
+            row, named = _definition_at(snapshot, file, frame, filters)
             if row is not None and (named or not certain or "/" in frame.path):
                 rows.append(row)
         yield from (Place(row, worth) for row in rows)
@@ -125,7 +125,7 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
         worth *= _LESS if whole.total(("called", name), bool(rows)) else 1
 
 
-def _at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[Row | None, bool]:
+def _definition_at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters) -> tuple[Row | None, bool]:
     """The definition for a frame in a file: the innermost definition or block at its line or, if that has another name,
     the nearest definition of the frame's name. And whether it has the frame's name.
     """

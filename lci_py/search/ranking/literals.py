@@ -99,13 +99,13 @@ def having_parameters(snapshot: Snapshot, query: TextQuery, units: Sequence[int]
         query: A list of parameters.
         units: Those that may have it.
     """
-    wanted = _squeezed(_list_in(query.raw))
+    wanted = _without_blanks(_list_in(query.raw))
     found: dict[Stated, float] = {}
     for unit, row in snapshot.symbols.result_rows(units).items():
         own = row["signature"] or ""
         at = own.find("(", own.find(row["symbol"] or "") + 1)
-        if wanted in _squeezed(own):
-            worth = _SAME if _squeezed(_list_in(own[max(at, 0) :])) == wanted else _MORE
+        if wanted in _without_blanks(own):
+            worth = _SAME if _without_blanks(_list_in(own[max(at, 0) :])) == wanted else _MORE
             found[row["end_line"] - row["line"], unit, row["file_number"], row["line"]] = worth
     return found
 
@@ -121,5 +121,5 @@ def _list_in(text: str) -> str:
     return text[first:]
 
 
-def _squeezed(text: str) -> str:
+def _without_blanks(text: str) -> str:
     return "".join(text.split()).replace(",)", ")")

@@ -180,7 +180,7 @@ def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int])
     found[start] = 0
     frontier, reached = start, 0
     for hop in range(1, HOPS + 1):
-        around = [_around(graph, frontier, kind, incoming=way) for kind in kinds for way in (False, True)]
+        around = [_neighbours(graph, frontier, kind, incoming=way) for kind in kinds for way in (False, True)]
         fresh = np.unique(np.concatenate(around))
         if CALLS in kinds:
             fresh = _with_lambdas(graph, fresh)
@@ -192,7 +192,7 @@ def distances(graph: GraphIndex, start: NDArray[np.int64], kinds: Sequence[int])
     return found
 
 
-def _around(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incoming: bool) -> NDArray[np.int64]:
+def _neighbours(graph: GraphIndex, nodes: NDArray[np.int64], kind: int, *, incoming: bool) -> NDArray[np.int64]:
     """The neighbours of those nodes that have at most FAN edges of the kind."""
     edges = graph.edges(nodes, kind, incoming=incoming)
     total = len(graph.out_ptr) - 1

@@ -68,7 +68,7 @@ class Measure:
         """Every signal of every candidate, in [0, 1]: name to [n], for units [n], ascending."""
         query, table = self._query, self._snapshot.unit_table
         files = table.file[units]
-        measured = self._measured(units)
+        measured = self._measure_units(units)
         if self._peaks is None:
             own = {name: float(values.max(initial=0.0)) for name, values in measured.items()}
             whole = self._snapshot.whole
@@ -90,7 +90,7 @@ class Measure:
             signals["symbol"][place[there]] = found.scores[there]
         return signals
 
-    def _measured(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
+    def _measure_units(self, units: NDArray[np.int64]) -> dict[str, NDArray[np.float32]]:
         """The signals that still have to be scaled by their largest value: name to [n]."""
         query, table = self._query, self._snapshot.unit_table
         files = table.file[units]

@@ -132,7 +132,7 @@ class DenseRetriever:
 
     def scores(self, query: TextQuery, units: NDArray[np.int64]) -> NDArray[np.float32]:
         """The score of each of the units, in [0, 1]: [len(units)]."""
-        found = self._asked(query)
+        found = self._scores_of(query)
         self._measure(found, units)
         return np.maximum(found.values[units], 0)
 
@@ -147,13 +147,13 @@ class DenseRetriever:
         Args:
             unit_file: [units] the file of each.
         """
-        return self.index.of_files(self._asked(query).cosines, unit_file, n_files)
+        return self.index.of_files(self._scores_of(query).cosines, unit_file, n_files)
 
     def parts(self, query: TextQuery, unit: int) -> tuple[float, float, float]:
         """The parts of a unit's score: cosine and token coverage of its best chunk, and the weight of the coverage
         relative to the cosine (0 if tokens are not used).
         """
-        found, late = self._asked(query), self.late
+        found, late = self._scores_of(query), self.late
         own = self.index.slots(unit)
         cosines, covered = found.cosines[own], self._coverage(found.question, own)
         best = int(np.argmax(cosines + np.float32(late) * covered))
@@ -165,7 +165,7 @@ class DenseRetriever:
         return self.encoder.late if self.bags is not None and isinstance(self.encoder, Encoder) else 0.0
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
-        found = self._asked(query)
+        found = self._scores_of(query)
         if not found.question.vector.any():  # no known token: nothing is near it
             return HitList.empty("dense")
         values = self._head(found, limit, allowed)
@@ -193,7 +193,7 @@ class DenseRetriever:
             values = found.values
         return values if allowed is None else only(values, allowed)
 
-    def _asked(self, query: TextQuery) -> _Scores:
+    def _scores_of(self, query: TextQuery) -> _Scores:
         """The scores of a query that are computed already; all of them in a small index."""
         if self._last is None or self._last.text != query.text:
             question = self._question(query.text)

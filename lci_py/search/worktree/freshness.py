@@ -105,8 +105,8 @@ class Freshness:
         """Whether a file differs from what was indexed."""
         found = self._changed.get(path)
         if found is None:
-            place = self._place(path)
-            found = place is None or (bool(self._touched((place,))) and self._differs(place))
+            place = self._file_index(path)
+            found = place is None or (bool(self._touched_files((place,))) and self._differs(place))
             self._changed[path] = found
         return found
 
@@ -117,10 +117,10 @@ class Freshness:
 
     def sha(self, path: str) -> str:
         """The digest of a file's indexed content; "" if it is not indexed."""
-        place = self._place(path)
+        place = self._file_index(path)
         return "" if place is None else self._table.known_at(place).sha
 
-    def _touched(self, places: Iterable[int]) -> list[int]:
+    def _touched_files(self, places: Iterable[int]) -> list[int]:
         """The files whose `stat` has changed: the others were not written."""
         # Strings rather than paths, local names, and no call but the one: this runs for every indexed file of every
         # query.
@@ -187,11 +187,11 @@ class Freshness:
         If it is 0 for the files that an answer has read, the answer is about one state of the tree, that of the sweep.
         """
         stale = set(self.sweep().stale)
-        places = [place for path in paths if path not in stale and (place := self._place(path)) is not None]
+        places = [place for path in paths if path not in stale and (place := self._file_index(path)) is not None]
         # For a file whose time had changed before, only its content can tell.
-        return sum(place not in self._odd or self._differs(place) for place in self._touched(places))
+        return sum(place not in self._odd or self._differs(place) for place in self._touched_files(places))
 
-    def _place(self, path: str) -> int | None:
+    def _file_index(self, path: str) -> int | None:
         """The index of a file in the table; None if it is not there."""
         place = bisect_left(self._paths, path)
         return place if place < len(self._paths) and self._paths[place] == path else None
@@ -213,7 +213,7 @@ class Freshness:
         looked = 0
         while looked < len(places) and (whole or time.monotonic() <= deadline):
             some = places[looked : looked + _AT_A_TIME]
-            odd += self._touched(some)
+            odd += self._touched_files(some)
             looked += len(some)
         unchecked = len(paths) - looked
         self._odd = frozenset(odd)

@@ -106,7 +106,7 @@ class Reader:
         shown = found.decode("utf-8", "replace")
         if "\n" in shown:
             shown = shown.replace("\\\n", " ")
-            shown = _compiled(rf"({_STRING})|{self.syntax.comment}").sub(lambda m: m[1] or " ", shown)
+            shown = _compile(rf"({_STRING})|{self.syntax.comment}").sub(lambda m: m[1] or " ", shown)
         return " ".join(shown.split())
 
     def condition(self, node: Node | None) -> str:
@@ -157,7 +157,7 @@ class Reader:
 
     def is_entry(self, node: Node | None) -> bool:
         """Whether a condition tests if the file is run as a program."""
-        return bool(_compiled(self.syntax.entry).search(self.raw(node)))
+        return bool(_compile(self.syntax.entry).search(self.raw(node)))
 
     def _token(self, match: re.Match[str]) -> str:
         string, operator, negation, bracket = match.groups()
@@ -235,5 +235,5 @@ def short_circuit(node: Node, reader: Reader) -> list[Branch]:
 
 
 @lru_cache(maxsize=32)
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.DOTALL)

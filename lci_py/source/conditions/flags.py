@@ -58,16 +58,16 @@ def _flag(match: re.Match[str]) -> str:
     groups = match.groupdict()
     if groups.get("value"):
         literal = _FIRST_LITERAL.search(groups["given"] or "")
-        return f"flag({_quoted(literal[1]) if literal else groups['value']})"
+        return f"flag({_as_string(literal[1]) if literal else groups['value']})"
     if word := groups.get("word"):
-        return f"flag({_quoted(word if word[0] in f'$:{_QUOTES}' else f':{word}')})"
+        return f"flag({_as_string(word if word[0] in f'$:{_QUOTES}' else f':{word}')})"
     given = groups.get("arguments") or ""
     literal = _FIRST_LITERAL.search(given)
     name = literal[1] if literal else _FIRST.match(given)[0].strip()  # type: ignore[index]  # it may be empty
-    return f"flag({_quoted(name)})" if name else match[0]  # a call without a name asks for something else
+    return f"flag({_as_string(name)})" if name else match[0]  # a call without a name asks for something else
 
 
-def _quoted(name: str) -> str:
+def _as_string(name: str) -> str:
     """A string or a symbol as a string; any other expression unchanged."""
     if name[0] in _QUOTES:
         name = f'"{name[1:-1]}"'

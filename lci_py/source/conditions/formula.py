@@ -196,11 +196,11 @@ def parse(text: str, grammar: Grammar) -> Condition:
     if "…" in text:
         head, _, rest = text.rpartition("…")
         rest = rest.lstrip(" )")
-        cut = _whole(Tokens(f"{head}…"))
+        cut = _whole_atom(Tokens(f"{head}…"))
         return All((cut, parse(rest[2:], grammar))) if rest.startswith("&&") else cut
     tokens = Tokens(text)
     if not tokens.is_balanced or len(text) > MAX_TEXT:
-        return _whole(tokens)
+        return _whole_atom(tokens)
     return _read(tokens, 0, len(tokens), grammar, 0)
 
 
@@ -211,7 +211,7 @@ def conjuncts(condition: Condition) -> list[Condition]:
     return [part for each in condition.parts for part in conjuncts(each)]
 
 
-def _whole(tokens: Tokens) -> Atom:
+def _whole_atom(tokens: Tokens) -> Atom:
     return Atom(tokens, 0, len(tokens))
 
 

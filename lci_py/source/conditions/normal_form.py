@@ -46,18 +46,18 @@ def normal_form(text: str, *, constants: bool) -> str:
 @lru_cache(maxsize=1024)
 def _read(text: str, constants: bool) -> str:
     try:
-        return _printed(parse(text, _GRAMMAR), constants)
+        return _print_condition(parse(text, _GRAMMAR), constants)
     except _Malformed:
-        return _spaced(_tokens(text))
+        return _join_tokens(_tokens(text))
 
 
-def _printed(condition: Condition, constants: bool) -> str:
+def _print_condition(condition: Condition, constants: bool) -> str:
     if isinstance(condition, Atom):
         if not condition.is_whole:
             raise _Malformed
-        return _atom(_spaced(_tokens(condition.source)), constants)
+        return _atom(_join_tokens(_tokens(condition.source)), constants)
     if isinstance(condition, Not):
-        inner = _printed(condition.part, constants)
+        inner = _print_condition(condition.part, constants)
         if isinstance(condition.part, Atom) and _is_operand(condition.part):
             return _OPPOSITES.get(inner, f"!{inner}")
         return _OPPOSITES.get(inner) or negate(inner)
@@ -78,7 +78,7 @@ def _sides(condition: Condition, constants: bool, *, is_choice: bool) -> list[st
     """The operands of a conjunction or disjunction; nested disjunctions are flattened. `join` does so for `&&`."""
     if is_choice and isinstance(condition, Some):
         return [text for part in condition.parts for text in _sides(part, constants, is_choice=True)]
-    text = _printed(condition, constants)
+    text = _print_condition(condition, constants)
     if is_choice and "||" in text and isinstance(parse(text, _GRAMMAR), Some):
         return [bare(option) for option in alternatives(text)]
     return [text]
@@ -112,7 +112,7 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
-def _spaced(tokens: list[str]) -> str:
+def _join_tokens(tokens: list[str]) -> str:
     """The tokens joined, with blanks around binary operators."""
     text, before, unary = "", "(", False
     for token in tokens:

@@ -40,7 +40,7 @@ def ranges(file: File) -> list[Range]:
     inner = COMMENTS.sub(b"", header.group()).decode("utf-8", "replace") if header else ""
     found = [Range(0, len(source), condition) for condition in cfg(inner)]
     covered = [(node, node.parent) for node in nodes.get("inner_attribute_item", ())]
-    of_items = _covered(nodes.get("attribute_item", []))
+    of_items = _attribute_items(nodes.get("attribute_item", []))
     of_modules: dict[int, list[str]] = {}
     for attribute, item in [*covered, *of_items]:
         if item is not None:
@@ -56,7 +56,7 @@ def ranges(file: File) -> list[Range]:
     return found
 
 
-def _covered(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
+def _attribute_items(attributes: list[Node]) -> list[tuple[Node, Node | None]]:
     """Each attribute with the item that it belongs to, in the order of the text."""
     # From the last to the first: an attribute belongs to the same item as the one that follows it.
     items: dict[int, Node | None] = {}

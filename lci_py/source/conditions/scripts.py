@@ -152,7 +152,7 @@ _EXPANSION = lazily(r'"(\$(?:\w+|\{[^{}"]*\}|\([^()"]*\)))"')
 _COMPARED = lazily(r"( == | != )([\w./*?-]+)(?= |$)")
 
 
-def _spelled(shown: str, reader: Reader) -> str:
+def _plain_test(shown: str, reader: Reader) -> str:
     """`[ "$(uname)" = Darwin ]`, `[[ $(uname) == "Darwin" ]]` and `test …` as `$(uname) == "Darwin"`."""
 
     def plain(match: re.Match[str]) -> str:
@@ -182,7 +182,7 @@ def _then_branches(node: Node, reader: Reader) -> list[Branch]:
             asked = [child for child in part.children[1 : first - 1] if child.type not in (";", "\n", "comment")]
             if any(child.has_error for child in asked):
                 break
-            own = _spelled("; ".join(map(reader.raw, asked)), reader)
+            own = _plain_test("; ".join(map(reader.raw, asked)), reader)
             if part is node and "BASH_SOURCE" in own:
                 return []  # a script's entry point
         held = [child for child in part.children[first:] if child.is_named and child.type not in _CLAUSES]
@@ -213,7 +213,7 @@ def _list_branches(node: Node, reader: Reader) -> list[Branch]:
         asked = left
         if operator.type == "||" and left.type == "list" and left.children[1].type == "&&":
             asked = left.children[0]
-        condition = _spelled(reader.raw(asked), reader)
+        condition = _plain_test(reader.raw(asked), reader)
         branches.append(Branch([right], reader.negate(condition) if operator.type == "||" else condition))
         if left.type != "list":
             break

@@ -122,7 +122,7 @@ def decode(data: bytes) -> Flow:
         ValueError: The bytes are not from `encode`.
     """
     try:
-        data = _inflated(data)
+        data = _inflate(data)
         (length,) = _HEADER.unpack_from(data)
         strings, nodes, functions, classes, n_rows, n_callers = json.loads(data[_HEADER.size : _HEADER.size + length])
         body = data[_HEADER.size + length :]
@@ -148,7 +148,7 @@ def decode(data: bytes) -> Flow:
     return found
 
 
-def _inflated(data: bytes) -> bytes:
+def _inflate(data: bytes) -> bytes:
     inflate = zlib.decompressobj()
     plain = inflate.decompress(data, _MOST_BYTES)
     if not inflate.eof:

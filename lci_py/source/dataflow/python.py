@@ -81,12 +81,12 @@ def _children(node: Node) -> Iterable[Node]:
     return map(node.named_child, range(count)) if count < _FEW else node.named_children  # type: ignore[arg-type]
 
 
-def _first(node: Node) -> Node | None:
+def _first_child(node: Node) -> Node | None:
     """The first named child of a node."""
     return node.named_child(0) if node.named_child_count else None
 
 
-def _nothing(_node: Node) -> None:
+def _no_value(_node: Node) -> None:
     """Handles a node without values in it."""
 
 
@@ -131,7 +131,7 @@ class PythonFlow:
         # Handlers of syntax whose value is not used.
         self._visits: dict[str, Callable[[Node], object]] = {
             **self._expressions,
-            **dict.fromkeys((*_LITERALS, *_NO_CODE, "identifier"), _nothing),
+            **dict.fromkeys((*_LITERALS, *_NO_CODE, "identifier"), _no_value),
             "function_definition": lambda node: self._define(node, []),
             "class_definition": lambda node: self._define(node, []),
             "decorated_definition": self._decorated,
@@ -222,7 +222,7 @@ class PythonFlow:
         flags = 0
         wraps = []
         for decorator in decorators:
-            inner = _first(decorator)
+            inner = _first_child(decorator)
             known = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
             flags |= known
             accessor = "property" if known == PROPERTY else "setter"
@@ -312,7 +312,7 @@ class PythonFlow:
             self._block(body)
             return
         for child in _children(body):
-            given = _first(child) if child.type == "return_statement" else None
+            given = _first_child(child) if child.type == "return_statement" else None
             if given is not None and given.type in _HINTS:
                 self._know(RESULT, "", VALUE_OF, given)
             self._visit(child)
@@ -334,7 +334,7 @@ class PythonFlow:
                 declared = node.child_by_field_name("type")
             while name is not None and name.type != "identifier":
                 kind = {"list_splat_pattern": REST, "dictionary_splat_pattern": NAMED_REST}.get(name.type, kind)
-                name = _first(name)
+                name = _first_child(name)
         if name is None:
             return 0
         text = self._text(name)
@@ -348,7 +348,7 @@ class PythonFlow:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def _return(self, node: Node) -> None:
-        value = self._value(_first(node))
+        value = self._value(_first_child(node))
         if self._function >= 0:
             self.flow.copy(self.flow.functions[self._function].result, value)
 
@@ -397,7 +397,7 @@ class PythonFlow:
         line, named = node.start_point[0] + 1, value.type == "as_pattern"
         if named:
             self._know_alias(value, ENTERED)
-        entered = _first(value) if named else value
+        entered = _first_child(value) if named else value
         later = asynchronous(node.parent.parent) if node.parent is not None else ""
         self._calls_on(entered, f"__{later}enter__", f"__{later}exit__")
         source = self._value(entered)
@@ -406,7 +406,7 @@ class PythonFlow:
             self.flow.call(self._scope, self.flow.load(source, "__exit__"), line, [])
         alias = value.child_by_field_name("alias") if named else None
         if alias is not None and alias.named_child_count:
-            self._assign(_first(alias), found)
+            self._assign(_first_child(alias), found)
 
     def _alias(self, node: Node) -> int:
         """`x as y` outside `with` and `except`, as in `except*`."""
@@ -416,19 +416,19 @@ class PythonFlow:
 
     def _know_alias(self, node: Node, what: str = VALUE_OF) -> None:
         alias = node.child_by_field_name("alias")
-        name = _first(alias) if alias is not None else None
+        name = _first_child(alias) if alias is not None else None
         if name is not None and name.type == "identifier":
-            self._know(LOCAL, self._text(name), what, _first(node))
+            self._know(LOCAL, self._text(name), what, _first_child(node))
 
     def _except(self, node: Node) -> None:
         for child in _children(node):
             if child.type == "as_pattern":
                 self._know_alias(child)
-                source = self._value(_first(child))
+                source = self._value(_first_child(child))
                 alias = child.child_by_field_name("alias")
                 made = self.flow.call(self._scope, 0, node.start_point[0] + 1, [])
                 if alias is not None and alias.named_child_count and source:
-                    self._assign(_first(alias), made)
+                    self._assign(_first_child(alias), made)
             else:
                 self._visit(child)
 
@@ -497,7 +497,7 @@ class PythonFlow:
         for number, value in enumerate(values[star : len(values) - after]):
             self._put(rest, str(number), value)
         if targets[star].named_child_count:
-            self._assign(_first(targets[star]), rest)
+            self._assign(_first_child(targets[star]), rest)
 
     def _assign(self, left: Node | None, value: int) -> None:
         flow = self.flow
@@ -526,7 +526,7 @@ class PythonFlow:
                 part = flow.value(ITEM, value, flow.string(str(number))) if value else 0
                 self._assign(child, part)
         elif left.type == "list_splat_pattern" and left.named_child_count:
-            self._assign(_first(left), value)
+            self._assign(_first_child(left), value)
 
     def _augmented(self, node: Node) -> int:
         for name in of_operator(node, "__i"):
@@ -577,7 +577,7 @@ class PythonFlow:
         listed = node.child_by_field_name("arguments")
         arguments = self._arguments(listed) if listed is not None else []
         if callee_node.type == "identifier" and listed is not None and (name := self._text(callee_node)) in CALLING:
-            self._calls_on(_first(listed), f"__{name}__")
+            self._calls_on(_first_child(listed), f"__{name}__")
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
@@ -595,9 +595,9 @@ class PythonFlow:
                 if name is not None:
                     arguments.append((~self.flow.string(self._text(name)), value))
             elif kind == "list_splat":
-                arguments.append((SPREAD, self._value(_first(child))))
+                arguments.append((SPREAD, self._value(_first_child(child))))
             elif kind == "dictionary_splat":
-                arguments.append((SPREAD_NAMED, self._value(_first(child))))
+                arguments.append((SPREAD_NAMED, self._value(_first_child(child))))
             elif kind != "comment":
                 arguments.append((position, self._value(child)))
                 position += 1
@@ -624,7 +624,7 @@ class PythonFlow:
                 made = made or self.flow.value(NEW)
                 self._put(made, self._key(key), value)
             elif child.type == "dictionary_splat" and child.named_child_count:
-                value = self._value(_first(child))
+                value = self._value(_first_child(child))
                 made = made or self.flow.value(NEW)
                 self.flow.copy(made, value)
         return made or self.flow.value(NEW)
@@ -633,7 +633,7 @@ class PythonFlow:
         made = self.flow.value(NEW)
         for number, child in enumerate(_children(node)):
             if child.type == "list_splat" and child.named_child_count:
-                source = self._value(_first(child))
+                source = self._value(_first_child(child))
                 self._put(made, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
             else:
                 self._put(made, str(number), self._value(child))
@@ -712,7 +712,7 @@ class PythonFlow:
         return found
 
     def _yield(self, node: Node) -> int:
-        value = self._value(_first(node))
+        value = self._value(_first_child(node))
         if self._function >= 0:
             self.flow.flag(self._function, GENERATOR)
             target = self.flow.functions[self._function].item
@@ -771,7 +771,7 @@ class PythonFlow:
         function, listed = call.child_by_field_name("function"), call.child_by_field_name("arguments")
         if function is None or listed is None or listed.named_child_count != 2:
             return None
-        return _first(listed) if self._text(function) in ("cast", "typing.cast", "t.cast") else None
+        return _first_child(listed) if self._text(function) in ("cast", "typing.cast", "t.cast") else None
 
     def _each_of(self, left: Node | None, right: Node | None) -> None:
         """Record that a name, or several, are elements of the value on the right."""
@@ -840,7 +840,7 @@ class PythonFlow:
                 self._narrow(inner, node.end_byte, around.end_byte)
 
     def _assert(self, node: Node) -> None:
-        condition, around = _first(node), node.parent
+        condition, around = _first_child(node), node.parent
         if condition is not None and condition.type == "call" and around is not None:
             self._narrow(condition, node.end_byte, around.end_byte)
         self._block(node)
@@ -864,16 +864,16 @@ class PythonFlow:
     def _case(self, node: Node) -> None:
         """`case T(…):` for a name, and `case T(…) as x:`."""
         body = node.child_by_field_name("consequence")
-        pattern = _first(node)
-        inner = _first(pattern) if pattern is not None and pattern.type == "case_pattern" else None
+        pattern = _first_child(node)
+        inner = _first_child(pattern) if pattern is not None and pattern.type == "case_pattern" else None
         if inner is not None and inner.type == "as_pattern":
             alias = inner.named_child(inner.named_child_count - 1)
-            held = _first(inner)
-            inner = _first(held) if held is not None and held.type == "case_pattern" else held
-            kind = _first(inner) if inner is not None and inner.type == "class_pattern" else None
+            held = _first_child(inner)
+            inner = _first_child(held) if held is not None and held.type == "case_pattern" else held
+            kind = _first_child(inner) if inner is not None and inner.type == "class_pattern" else None
             if alias is not None and alias.type == "identifier" and kind is not None:
                 self._know(LOCAL, self._text(alias), TYPE_OF, kind)
-        kind = _first(inner) if inner is not None and inner.type == "class_pattern" else None
+        kind = _first_child(inner) if inner is not None and inner.type == "class_pattern" else None
         around = node.parent.parent if node.parent is not None else None
         subject = around.child_by_field_name("subject") if around is not None else None
         if (

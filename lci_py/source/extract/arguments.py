@@ -96,10 +96,10 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
                     return plain
                 return plain[0] + 1, f"{plain[1]}{SEPARATOR if plain[1] else ''}{_function(lambda_)}"
     count = arguments_of(language, call, callee)
-    return count, _passed(language, captured, call, group) if count > 0 else ""
+    return count, _argument_text(language, captured, call, group) if count > 0 else ""
 
 
-def _passed(language: str, captured: Captured, call: Node, group: Node | None) -> str:
+def _argument_text(language: str, captured: Captured, call: Node, group: Node | None) -> str:
     found: list[str] = []
     for child in group.named_children if group is not None else ():
         kind = child.type
@@ -213,7 +213,7 @@ def _argument(captured: Captured, node: Node) -> str:
         return _function(node)
     if kind in _REFERENCES:
         return REFERENCE
-    found = _known(captured, node)
+    found = _literal_type(captured, node)
     return KNOWN + found if found else UNKNOWN
 
 
@@ -228,7 +228,7 @@ def _cpp_argument(captured: Captured, node: Node) -> str:
     return cpp_arguments.argument(kind, captured.source[start:end].decode("utf-8", "replace"))
 
 
-def _known(captured: Captured, node: Node, depth: int = _NESTED) -> str:
+def _literal_type(captured: Captured, node: Node, depth: int = _NESTED) -> str:
     """The type of a literal, or of an operator applied to literals; "" if unknown."""
     kind = node.type
     if depth <= 0:
@@ -250,15 +250,21 @@ def _known(captured: Captured, node: Node, depth: int = _NESTED) -> str:
     if kind in ("unary_expression", "prefix_unary_expression"):
         operand = node.named_children[-1] if node.named_child_count else None
         sign = node.children[0].type
-        return "boolean" if sign == "!" else _known(captured, operand, depth - 1) if operand and sign in "+-" else ""
+        return (
+            "boolean"
+            if sign == "!"
+            else _literal_type(captured, operand, depth - 1)
+            if operand and sign in "+-"
+            else ""
+        )
     if kind == "binary_expression":
         return _of_operator(captured, node, depth)
     if kind in ("ternary_expression", "conditional_expression"):
         parts = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
-        types = {_known(captured, part, depth - 1) for part in parts if part is not None}
+        types = {_literal_type(captured, part, depth - 1) for part in parts if part is not None}
         return types.pop() if len(types) == 1 else ""
     if kind == "parenthesized_expression" and node.named_child_count:
-        return _known(captured, node.named_children[0], depth - 1)
+        return _literal_type(captured, node.named_children[0], depth - 1)
     return ""
 
 
@@ -272,14 +278,14 @@ def _of_operator(captured: Captured, node: Node, depth: int) -> str:
     while current is not None and current.type == "binary_expression":
         sign, right = current.child_by_field_name("operator"), current.child_by_field_name("right")
         text = captured.text(sign) if sign is not None else ""
-        type_ = _known(captured, right, depth - 1) if right is not None else ""
+        type_ = _literal_type(captured, right, depth - 1) if right is not None else ""
         if text not in _ARITHMETIC:
             return ""
         if text == "+" and type_ == "String":
             return "String"
         types.append(type_)
         current = current.child_by_field_name("left")
-    types.append(_known(captured, current, depth - 1) if current is not None else "")
+    types.append(_literal_type(captured, current, depth - 1) if current is not None else "")
     if types[-1] == "String":
         return "String"
     return max(types, key=_SIZES.index) if all(one in _SIZES for one in types) else ""
@@ -428,18 +434,18 @@ def _taken(node: Node, variables: dict[str, str], *, names: bool) -> Iterator[st
                 type_ = parts[1] if len(parts) > 1 else None
                 name_of = parts[0] if names and parts else None
             name = f"{_text(name_of)}:" if name_of is not None else name
-            yield name + _erased(type_, variables) + ("..." if many else _dimensions(child))
+            yield name + _erased_type(type_, variables) + ("..." if many else _dimensions(child))
             many = False
         elif kind == "spread_parameter":
             parts = [part for part in child.named_children if part.type not in ("modifiers", "variable_declarator")]
-            yield _erased(parts[0] if parts else None, variables) + "..."
+            yield _erased_type(parts[0] if parts else None, variables) + "..."
         elif kind == "parameter_modifiers":
             many = "vararg" in _text(child)
         elif kind == "params":
             many = True
         elif many and kind == "array_type":
             inner = child.child_by_field_name("type")
-            yield (":" if names else "") + _erased(inner, variables) + "..."
+            yield (":" if names else "") + _erased_type(inner, variables) + "..."
             many = False
 
 
@@ -449,7 +455,7 @@ def _dimensions(parameter: Node) -> str:
     return "[]" * _text(group).count("[") if group is not None else ""
 
 
-def _erased(node: Node | None, variables: dict[str, str]) -> str:
+def _erased_type(node: Node | None, variables: dict[str, str]) -> str:
     text = _type(node) if node is not None else UNKNOWN
     name = text.rstrip("[]")
     return variables.get(name, name) + text[len(name) :]

@@ -68,7 +68,7 @@ def chunk_symbols(
     root_depths = cache(lambda: _break_depths(root, row))
     macros = [symbol for symbol in symbols if symbol.kind == "macro"]
     for block in blocks:
-        owner = _described(block, macros, symbols, owners, lines) if macros else _BLOCK
+        owner = _described_function(block, macros, symbols, owners, lines) if macros else _BLOCK
         chunks.extend(_pieces(owner, [block], lines, starts, "", root_depths))
     chunks.sort(key=lambda chunk: (chunk.line, chunk.end_line, chunk.symbol))
     return tuple(chunks)
@@ -204,7 +204,7 @@ def _settle(
     blocks[:] = kept
 
 
-def _described(
+def _described_function(
     block: tuple[int, int], macros: list[Symbol], symbols: list[Symbol], owners: list[int], lines: list[str]
 ) -> int:
     """The function that a comment above a block of macros is about: of those after it, the one that uses the most of

@@ -73,10 +73,10 @@ def plain(text: bytes) -> tuple[int, str] | None:
             found.append(_WORDS.get(part) or part)
         else:
             found.append(_KNOWN + (number(part) if kind == "number" else TEXT if kind == "text" else "char"))
-    return _joined(found)
+    return _join_types(found)
 
 
-def _joined(found: list[str]) -> tuple[int, str]:
+def _join_types(found: list[str]) -> tuple[int, str]:
     is_known = any(one not in (UNKNOWN, _KNOWN) for one in found) and len(found) <= _MOST
     return len(found), _SEPARATOR.join(found) if is_known else ""
 

@@ -60,14 +60,14 @@ class _Parser:
         self._tokens = [*tokens, ""]
         self._at = 0
 
-    def _next(self) -> str:
+    def _peek(self) -> str:
         """The next token, not consumed; "" at the end."""
         return self._tokens[self._at]
 
     def chain(self) -> list[Step]:
         """The steps of a chain; the text after it is left."""
         self._skip(_SKIPPED)
-        token = self._next()
+        token = self._peek()
         if token == "new" and self._tokens[self._at + 1] not in "(.":  # Ruby's `new` is a method
             self._at += 1
             self._skip(_BLANK)
@@ -80,10 +80,10 @@ class _Parser:
             return [Step(NAME, f"::{steps[0].name}"), *steps[1:]] if steps[0].kind == NAME else steps
         if token == "(":
             steps = self._cast(self.chain())
-            if self._next() != ")":
+            if self._peek() != ")":
                 raise _NoChainError
             self._at += 1
-            if _NAME.match(self._next()) and all(step.kind in (NAME, ATTR) for step in steps):  # `(T) x`
+            if _NAME.match(self._peek()) and all(step.kind in (NAME, ATTR) for step in steps):  # `(T) x`
                 self.chain()
                 return [Step(CAST, ".".join(step.name for step in steps))]
             return self._rest(steps)
@@ -92,15 +92,15 @@ class _Parser:
         return self._rest([Step(NAME, token)])
 
     def _skip(self, tokens: frozenset[str]) -> None:
-        while self._next() in tokens:
+        while self._peek() in tokens:
             self._at += 1
 
     def _cast(self, steps: list[Step]) -> list[Step]:
         """The steps of `x`, extended by `x as T` or by a test of a field of `x`."""
         start = self._at
         self._skip(_BLANK)
-        if self._next() in ("as", "is"):
-            while self._next() not in (")", ""):
+        if self._peek() in ("as", "is"):
+            while self._peek() not in (")", ""):
                 self._at += 1
         if self._at == start:
             return steps
@@ -108,10 +108,10 @@ class _Parser:
         return [*steps, Step(TEST, text)] if text[:1] == "." else [Step(CAST, text.strip("! "))]
 
     def _rest(self, steps: list[Step]) -> list[Step]:
-        while token := self._next():
+        while token := self._peek():
             if token in _DOTS:
                 self._at += 1
-                token = self._next()
+                token = self._peek()
                 end = self._closing() if token == "(" else -1  # Go's `x.(T)`
                 if end > 0:
                     steps = [Step(CAST, "".join(self._tokens[self._at + 1 : end]))]
@@ -141,7 +141,7 @@ class _Parser:
 
     def _closing(self) -> int:
         """Index of the token that closes the next group; -1 if none does."""
-        opener, depth = self._next(), 0
+        opener, depth = self._peek(), 0
         for place in range(self._at, len(self._tokens)):
             depth += (self._tokens[place] == opener) - (self._tokens[place] == _OPEN[opener])
             if not depth:

@@ -279,7 +279,7 @@ def _imports(captured: Captured) -> list[Import]:
             imports.extend(Import(*used, line) for used in used_in(captured.source, captures["import"][0].start_byte))
             continue
         if "import.listed" in captures:
-            imports.extend(_listed(captured, captures, line))
+            imports.extend(_amd_imports(captured, captures, line))
             continue
         module = _module(captured, captures)
         alias = "".join(captured.text(n) for n in captures.get("import.alias", [])[:1])
@@ -291,7 +291,7 @@ def _imports(captured: Captured) -> list[Import]:
     return imports
 
 
-def _listed(captured: Captured, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
+def _amd_imports(captured: Captured, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
     """The modules in the list of AMD's `define` or `require`, each with the parameter that it is passed for."""
     modules = [child for child in captures["import.listed"][0].named_children if child.type != "comment"]
     parameters = [

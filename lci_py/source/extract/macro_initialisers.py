@@ -68,9 +68,9 @@ class MacroInitialisers:
             return
         texts = [len(self._macros[match.group(1)]) for match in self._uses(initialiser)]
         for variant in range(max(texts, default=0)):
-            yield b" ".join(self._replaced(initialiser, variant, frozenset(), [_MOST]).split())
+            yield b" ".join(self._replace_macros(initialiser, variant, frozenset(), [_MOST]).split())
 
-    def _replaced(self, text: bytes, variant: int, inside: frozenset[bytes], left: list[int]) -> bytes:
+    def _replace_macros(self, text: bytes, variant: int, inside: frozenset[bytes], left: list[int]) -> bytes:
         parts: list[bytes] = []
         seen: set[bytes] = set()
         last = 0
@@ -96,7 +96,7 @@ class MacroInitialisers:
                 continue
             seen.add(new)
             left[0] -= len(new)
-            parts.append(self._replaced(new, variant, inside | {name}, left))
+            parts.append(self._replace_macros(new, variant, inside | {name}, left))
         return b"".join((*parts, text[last:]))
 
 

@@ -94,22 +94,22 @@ class Marks(NamedTuple):
         import numpy as np
 
         at = np.array(places, np.int64)
-        if _inside(self.unsure, at).any():
+        if _in_spans(self.unsure, at).any():
             return None
-        no_name = _inside(self.text, at)
+        no_name = _in_spans(self.text, at)
         starts, ends = self.leaves
-        for place in np.flatnonzero(_inside(self.leaves, at)).tolist():
+        for place in np.flatnonzero(_in_spans(self.leaves, at)).tolist():
             leaf = int(np.searchsorted(starts, at[place], side="right")) - 1
             whole = source[int(starts[leaf]) : int(ends[leaf])]
             no_name[place] = places[place] + len(name) != ends[leaf] or SEGMENTS.split(whole)[-1] != name
-        columns = (no_name, _among(self.defined, at), _among(self.called, at), _inside(self.imports, at))
+        columns = (no_name, _among(self.defined, at), _among(self.called, at), _in_spans(self.imports, at))
         return [
             None if text else "definition" if defined else "call" if called else "import" if imported else "reference"
             for text, defined, called, imported in zip(*(column.tolist() for column in columns), strict=True)
         ]
 
 
-def _inside(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDArray[Any]:
+def _in_spans(spans: tuple[NDArray[Any], NDArray[Any]], at: NDArray[Any]) -> NDArray[Any]:
     """Which of the bytes lie in a span."""
     import numpy as np
 

@@ -168,7 +168,7 @@ class _Reader:
         bodies = [e for e in captured.entities if e.symbol >= 0 and e.kind in FUNCTION_KINDS]
         self._entities = [one for one in bodies if one.role == "definition" and one.name_node is not None]
         # Half of a source is blanks: what is read often is read without them.
-        self._plain, self._starts, self._ends = _squeezed(plain, self._entities)
+        self._plain, self._starts, self._ends = _squeeze_blanks(plain, self._entities)
         self._outer = _outside(plain, self._entities)
         self._lines = plain
         self._functions: dict[int, _Function] = {}
@@ -180,7 +180,7 @@ class _Reader:
         for qualifiers, type_, stars, name in _VARIABLE.findall(self._plain):
             names = kinds.get((qualifiers, type_, stars))
             if names is None:
-                functional = type_ not in _NO_TYPES and _typed(type_, stars, qualifiers.split(), -1).functional
+                functional = type_ not in _NO_TYPES and _typed_name(type_, stars, qualifiers.split(), -1).functional
                 names = self._functional if functional else self._variables if type_ not in _NO_TYPES else set()
                 kinds[qualifiers, type_, stars] = names
             names.add(name)
@@ -197,13 +197,13 @@ class _Reader:
         self._by_macros = MacroInitialisers(captured)
 
     def read(self) -> Iterator[Stored]:
-        yield from self._declared()
+        yield from self._declared_fields()
         yield from self._globals()
         yield from self._initialisers()
         yield from self._stores()
-        yield from self._called()
+        yield from self._called_locals()
         yield from self._macros()
-        yield from self._passed()
+        yield from self._passed_functions()
 
     # --- functions ------------------------------------------------------------------------------------------------
 
@@ -212,7 +212,7 @@ class _Reader:
         number = bisect_right(self._starts, byte) - 1
         return number if number >= 0 and byte < self._ends[number] else -1
 
-    def _at(self, byte: int) -> _Function | None:
+    def _function_at(self, byte: int) -> _Function | None:
         """The function that encloses a byte."""
         number = self._number(byte)
         return self._function(number) if number >= 0 else None
@@ -248,13 +248,13 @@ class _Reader:
         plain = _PLAIN_VALUE.fullmatch(text)
         choice = None if plain is not None else _CHOICE.fullmatch(text)
         for name in (plain.group(1),) if plain is not None else choice.groups() if choice is not None else ():
-            yield from self._named(name, function, deep=deep)
+            yield from self._named_values(name, function, deep=deep)
         field = _FIELD_VALUE.fullmatch(text) if fields and plain is None else None
         if field is not None:
             known = function.names.get(field.group(1)) if function is not None else None
             yield _path(known.type if known is not None else b"", *_STEP.findall(field.group(2)))
 
-    def _named(self, name: bytes, function: _Function | None, *, deep: bool) -> Iterator[Expr]:
+    def _named_values(self, name: bytes, function: _Function | None, *, deep: bool) -> Iterator[Expr]:
         known = function.names.get(name) if function is not None else None
         if known is None:
             if _may_be_function(name):
@@ -262,9 +262,9 @@ class _Reader:
         elif known.functional and known.place >= 0:
             yield _parameter(known.place)
         elif known.functional and deep and function is not None:
-            yield from self._given(function, name)
+            yield from self._assigned_values(function, name)
 
-    def _given(self, function: _Function, name: bytes) -> list[Expr]:
+    def _assigned_values(self, function: _Function, name: bytes) -> list[Expr]:
         """The values assigned to a local of a function."""
         known = function.given.get(name)
         if known is not None:
@@ -292,7 +292,7 @@ class _Reader:
 
     # --- what a file says -----------------------------------------------------------------------------------------
 
-    def _declared(self) -> Iterator[Stored]:
+    def _declared_fields(self) -> Iterator[Stored]:
         """The fields of structs, with their positions and types, and aliases of types."""
         for entity in self._captured.entities:
             if entity.role != "definition" or entity.kind not in ("struct", "union", "class") or entity.body is None:
@@ -351,7 +351,7 @@ class _Reader:
             if not words or before[: declarator.start()].rstrip().endswith((b".", b"->", b"=")):
                 continue
             arrays = declarator.group(2).count(b"[")
-            around = self._at(match.start())
+            around = self._function_at(match.start())
             type_, name = b"" if pointers else words[0], declarator.group(1).decode()
             yield from self._list(match.end() - 1, type_, name, arrays, around)
             done = self._end
@@ -360,7 +360,7 @@ class _Reader:
         for match in _LITERAL.finditer(self._plain):
             before = self._plain[max(0, match.start() - 20) : match.start()].rstrip()
             if before[-1:] in (b"=", b"(", b",", b"&", b"?", b":") or before.endswith(b"return"):
-                yield from self._list(match.end() - 1, match.group(1), "", 0, self._at(match.start()))
+                yield from self._list(match.end() - 1, match.group(1), "", 0, self._function_at(match.start()))
 
     def _list(
         self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None, text: bytes = b""
@@ -446,7 +446,7 @@ class _Reader:
                     continue
             elif plain is not None and not self._may_be_function(plain):
                 continue
-            function = self._at(match.start())
+            function = self._function_at(match.start())
             given = plain + path_of if plain is not None else given
             values = list(self._values(given, function, fields=bool(path_of))) if function else []
             if function is not None and values:
@@ -460,12 +460,12 @@ class _Reader:
             if not self._may_be_function(given) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
                 continue
             variable = _SET_NAME.search(self._plain[max(0, match.start() - _OBJECTS) : match.start()])
-            function = self._at(match.start())
+            function = self._function_at(match.start())
             name = variable.group(1) if variable is not None else b""
             if not name or function is None or name in self._variables:
                 continue
             if name not in function.names and not _CONSTANT.fullmatch(name):
-                for value in self._named(given, function, deep=True):
+                for value in self._named_values(given, function, deep=True):
                     yield Stored(VARIABLE, name.decode(), "", value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[bytes]:
@@ -479,7 +479,7 @@ class _Reader:
         type_ = known.type if known is not None else self._types.get(found.group(1), b"")
         return [type_, *_STEP.findall(found.group(2))] if type_ else [b""]
 
-    def _called(self) -> Iterator[Stored]:
+    def _called_locals(self) -> Iterator[Stored]:
         """Facts about locals and parameters that are called, or whose members are."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
         wanted: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
@@ -503,7 +503,7 @@ class _Reader:
         for number, names in wanted.items():
             function = self._function(number)
             for name in names:
-                for value in self._given(function, name):
+                for value in self._assigned_values(function, name):
                     yield Stored(LOCAL, name.decode(), "", value, function.symbol)
 
     def _macros(self) -> Iterator[Stored]:
@@ -544,9 +544,9 @@ class _Reader:
                     if argument.strip() in places:
                         passed, there = _parameter(places[argument.strip()]), (*_name(called), *_parameter(place))
                         yield Stored(APPLIED, macro, "", passed, within, holder=there)
-        yield from self._assigned(assigned)
+        yield from self._macro_assignments(assigned)
 
-    def _assigned(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[Stored]:
+    def _macro_assignments(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[Stored]:
         """Assignments by macros to fields of names of the functions that use them."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)} if assigned else {}
         for call in self._calls if assigned else ():
@@ -558,7 +558,7 @@ class _Reader:
                     owner = names[of].type.decode() if of in names else ""
                     yield Stored(FIELD, owner, field, _parameter(known.place), call.caller)
 
-    def _passed(self) -> Iterator[Stored]:
+    def _passed_functions(self) -> Iterator[Stored]:
         """Functions that are arguments."""
         seen: set[int] = set()
         known = self._maybe
@@ -623,7 +623,7 @@ def _plain(captured: Captured) -> bytes:
     return _DIRECTIVE.sub(lambda match: b" " * (match.end() - match.start()), text)
 
 
-def _squeezed(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int]]:
+def _squeeze_blanks(plain: bytes, functions: list[Entity]) -> tuple[bytes, list[int], list[int]]:
     """A text with runs of blanks as single spaces, and where functions start and end in it."""
     parts: list[bytes] = []
     places: dict[int, int] = {}
@@ -688,26 +688,26 @@ def _names(text: bytes) -> dict[bytes, _Name]:
         words = _NAME.findall(parameter)
         plain = [word for word in words if word not in _QUALIFIERS]
         if len(plain) > 1:
-            found[plain[-1]] = _typed(plain[-2], parameter, words, place)
+            found[plain[-1]] = _typed_name(plain[-2], parameter, words, place)
     body = text[end:]
     for match in _LOCAL.finditer(body):
         qualifiers, type_, stars, name, _ = match.groups()
         if type_ in _NO_TYPES or type_ in _QUALIFIERS:
             continue
-        found.setdefault(name, _typed(type_, stars, qualifiers.split(), -1))
+        found.setdefault(name, _typed_name(type_, stars, qualifiers.split(), -1))
         if body[match.end()] in b",=":
             stop = body.find(b";", match.end())
             rest = body[match.end() : stop] if 0 <= stop < match.end() + _VALUE else b""
             if b"(" not in rest and b"{" not in rest:
                 for other in _MORE.findall(rest):
-                    found.setdefault(other, _typed(type_, stars, qualifiers.split(), -1))
+                    found.setdefault(other, _typed_name(type_, stars, qualifiers.split(), -1))
     for match in _POINTER.finditer(body) if b"(*" in body or b"( *" in body else ():
         if match.group(1) not in _NO_TYPES:
             found[match.group(2)] = _Name(b"", True, -1)
     return found
 
 
-def _typed(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) -> _Name:
+def _typed_name(type_: bytes, stars: bytes, words: Iterable[bytes], place: int) -> _Name:
     plain = type_ in _PLAIN_TYPES
     structured = any(word in (b"struct", b"union", b"enum") for word in words)
     pointed = b"*" in stars and not (stars.count(b"*") == 1 and _FUNCTION_TYPE.search(type_))

@@ -124,22 +124,22 @@ class _Reader:
         called = {call.name.removesuffix("[]") for call in self._calls}
         if self._rule("callable_texts"):
             called = {name.lstrip("$") for name in called}
-        called.update(_last(call.receiver) for call in self._calls if call.name in self._calling)
+        called.update(_last_part(call.receiver) for call in self._calls if call.name in self._calling)
         for captures in self._captured.stored:
             if "stored.into" in captures:
                 yield from self._into(captures, called)
             elif "stored.arguments" in captures:
-                yield from self._passed(captures)
+                yield from self._passed_functions(captures)
             elif "stored.record" in captures:
                 yield from self._by_place(captures)
             elif "stored.promoted" in captures:
-                yield from self._promoted(captures["stored.promoted"][0], called)
+                yield from self._promoted_parameters(captures["stored.promoted"][0], called)
             else:
                 yield from self._captured_value(captures)
         if self._rule("function_names"):
             yield from self._named_arguments(root)
         if self._rule("delegates"):
-            yield from self._assigned(root, called)
+            yield from self._assignments(root, called)
         yield from self._parameters()
 
     def _named_arguments(self, root: Node) -> Iterator[Stored]:
@@ -161,7 +161,7 @@ class _Reader:
             if node is not None and group is not None and callee is not None:
                 yield from self._as_argument(node, group, outline(self._captured, callee))
 
-    def _assigned(self, root: Node, called: set[str]) -> Iterator[Stored]:
+    def _assignments(self, root: Node, called: set[str]) -> Iterator[Stored]:
         """Assignments to C# fields and variables of a function of the file, or of a parameter that is called."""
         functions, source = self._of_file, self._captured.source
         spans: list[tuple[int, int]] = []
@@ -170,7 +170,7 @@ class _Reader:
         if wanted:
             spans += [match.span(1) for match in _ASSIGNED.finditer(source) if match.group(1) in wanted]
         holders = {call.name.removesuffix("[]") for call in self._calls if not call.receiver}
-        holders |= {_last(call.receiver) for call in self._calls if call.receiver and call.name in self._calling}
+        holders |= {_last_part(call.receiver) for call in self._calls if call.receiver and call.name in self._calling}
         for name in sorted(holders - {""}):
             encoded = name.encode()
             at = source.find(encoded) if encoded not in functions else -1
@@ -187,9 +187,9 @@ class _Reader:
             if around is not None and declared:
                 into = around.child_by_field_name("name")
             if node is not None and into is not None:
-                yield from self._given(into, node, called, declared=declared)
+                yield from self._given_values(into, node, called, declared=declared)
 
-    def _within(self, node: Node) -> int:
+    def _enclosing_function(self, node: Node) -> int:
         return self._finder.caller(node.start_byte, self._symbols, of_variables=False)
 
     # --- slots ----------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ class _Reader:
         field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
         method = captures.get("stored.method")
         for node in captures.get("stored.value") or method or ():
-            within = self._within(node)
+            within = self._enclosing_function(node)
             values = [value for _, value in self._values(node, within)]
             if method:  # the name of a method, of an object or of one's own
                 of_method = parse("self" if node is method[0] else outline(captured, node))
@@ -231,20 +231,20 @@ class _Reader:
             return
         if record not in self._fields:
             fields: list[str] = []
-            for node in _inside(self._nodes[place], "field_declaration"):
+            for node in _nodes_inside(self._nodes[place], "field_declaration"):
                 fields += [self._captured.text(name) for name in node.children_by_field_name("name")] or [""]
             self._fields[record] = fields
         for values in captures["stored.places"]:
-            within = self._within(values)
+            within = self._enclosing_function(values)
             elements = [child for child in values.named_children if child.type == "literal_element"]
             for name, element in zip(self._fields[record], elements, strict=False):
                 for _, value in self._values(element, within) if name else ():
                     yield Stored(FIELD, record, name, value, within, holder=(Step(CAST, record),))
 
-    def _promoted(self, node: Node, called: set[str]) -> Iterator[Stored]:
+    def _promoted_parameters(self, node: Node, called: set[str]) -> Iterator[Stored]:
         """A constructor parameter that is also a field."""
         name = self._captured.text(node).lstrip("$")
-        within = self._within(node)
+        within = self._enclosing_function(node)
         value = self._parameter(name, within) if name in called else ()
         if value:
             yield self._of_object("this", name, value, within)
@@ -252,10 +252,10 @@ class _Reader:
     def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[Stored]:
         """Values that are assigned to an expression."""
         target, tree = captures["stored.into"][0], captures["stored.tree"][0]
-        yield from self._given(target, tree, called, declared="stored.declared" in captures)
+        yield from self._given_values(target, tree, called, declared="stored.declared" in captures)
 
-    def _given(self, target: Node, tree: Node, called: set[str], *, declared: bool) -> Iterator[Stored]:
-        within = self._within(target)
+    def _given_values(self, target: Node, tree: Node, called: set[str], *, declared: bool) -> Iterator[Stored]:
+        within = self._enclosing_function(target)
         text = _ITEMS.sub("", outline(self._captured, target))
         parts = _PARTS.fullmatch(text)
         if parts is None:
@@ -337,7 +337,7 @@ class _Reader:
             elif kind == "variable_name":
                 found = self._parameter(self._captured.text(node).lstrip("$"), within)
             elif kind in _NAMES:
-                found = self._named(node, within)
+                found = self._named_value(node, within)
             elif kind in _CALLS:
                 found = parse(self._reference(node))
             elif kind == "array_creation_expression":
@@ -358,7 +358,7 @@ class _Reader:
             elif kind in _CONTAINERS:
                 pending += ((child, depth + 1, key) for child in node.named_children if _may_hold(child))
 
-    def _named(self, node: Node, within: int) -> Expr:
+    def _named_value(self, node: Node, within: int) -> Expr:
         """A name or a reference to a function, as a value."""
         text = outline(self._captured, node)
         reference = "::" in text if not self._rule("crates") else True
@@ -412,7 +412,7 @@ class _Reader:
             return node.named_children
         name = node.child_by_field_name("method") or node.child_by_field_name("name")
         name = name or node.child_by_field_name("function") or (node.named_children[0] if node.named_children else None)
-        if name is None or _last(self._captured.text(name)) not in _MAKERS:
+        if name is None or _last_part(self._captured.text(name)) not in _MAKERS:
             return []
         receiver = node.child_by_field_name("receiver") or node.child_by_field_name("object")
         rest = [child for child in node.named_children if child.id != name.id]
@@ -490,21 +490,23 @@ class _Reader:
                 if place:
                     yield Stored(LOCAL, name, "", place, caller)
 
-    def _passed(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
+    def _passed_functions(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
         """A function that is an argument."""
         of, name = captures.get("stored.object"), self._captured.text(captures["stored.callee"][0])
         callee = f"{outline(self._captured, of[0])}.{name}" if of else name
         return self._as_argument(captures["stored.passed"][0], captures["stored.arguments"][0], callee)
 
     def _as_argument(self, node: Node, group: Node, callee: str) -> Iterator[Stored]:
-        within = self._within(node)
-        name = _last(callee)
+        within = self._enclosing_function(node)
+        name = _last_part(callee)
         made = callee.removesuffix(f".{name}") if name == table_of(self._language).get("maker") else callee
         for _, value in self._values(node, within):
             if not self._rule("function_names") or value[-1].kind in PARAMETERS or self._is_local(value):
-                yield Stored(ARGUMENT, _last(made), self._place(node, group), value, within, holder=parse(made))
+                yield Stored(
+                    ARGUMENT, _last_part(made), self._argument_position(node, group), value, within, holder=parse(made)
+                )
 
-    def _place(self, node: Node, group: Node) -> str:
+    def _argument_position(self, node: Node, group: Node) -> str:
         """The position of an argument, or its name."""
         if node.start_byte >= group.end_byte or (group.end_byte == node.end_byte and group.type == "annotated_lambda"):
             return LAST_ARGUMENT
@@ -523,7 +525,7 @@ class _Reader:
         return str(place)
 
 
-def _inside(node: Node, kind: str) -> Iterator[Node]:
+def _nodes_inside(node: Node, kind: str) -> Iterator[Node]:
     """The nodes of a kind at most four levels deep."""
     pending = [(node, 0)]
     for one, depth in pending:
@@ -542,6 +544,6 @@ def _may_hold(node: Node) -> bool:
     )
 
 
-def _last(text: str) -> str:
+def _last_part(text: str) -> str:
     match = _PARTS.fullmatch(_ITEMS.sub("", text.strip()))
     return match.group(2).lstrip("@$") if match is not None else ""

@@ -116,13 +116,13 @@ class SymbolReader:
         elif entities[outer].role == "scope":
             above, scope = self._scope(entities[outer])
             owner = plain_name(entities[outer].name)
-            parent, scope = self._owners.get(owner.rpartition(".")[2], above), _inside(scope, owner)
+            parent, scope = self._owners.get(owner.rpartition(".")[2], above), _qualified_in(scope, owner)
         else:
             parent = entities[outer].symbol
             scope = self.symbols[parent].qualified_name
         if entity.owner and entity.role == "definition":
             owner = plain_name(entity.owner)
-            parent, scope = self._owners.get(owner.rpartition(".")[2], parent), _inside(scope, owner)
+            parent, scope = self._owners.get(owner.rpartition(".")[2], parent), _qualified_in(scope, owner)
         return parent, scope
 
     def _symbol(self, entity: Entity, name_node: Node, parent: int, scope: str, docstring: Node | None) -> Symbol:
@@ -144,7 +144,7 @@ class SymbolReader:
         traits = (
             traits_of(spec.name, kind, node, name_node, attribute_text),
             self._tags.note(at),
-            self._imported(entity.name, kind, parent, at) if "python_modules" in spec.call_rules else "",
+            self._import_trait(entity.name, kind, parent, at) if "python_modules" in spec.call_rules else "",
         )
         return Symbol(
             name=entity.name,
@@ -163,7 +163,7 @@ class SymbolReader:
             traits=" ".join([word for word in traits if word]),
         )
 
-    def _imported(self, name: str, kind: str, parent: int, at: int) -> str:
+    def _import_trait(self, name: str, kind: str, parent: int, at: int) -> str:
         """The trait of a definition that a branch imports: `try: from x import f`, `except ImportError: def f`."""
         if self._imports is None:
             self._imports = imported_under(self._captured, self._tags)
@@ -201,14 +201,14 @@ def plain_name(owner: str) -> str:
     return re.sub(r"\\|::|:", ".", name).strip(".") or owner
 
 
-def _inside(scope: str, owner: str) -> str:
+def _qualified_in(scope: str, owner: str) -> str:
     """The qualified name of `owner` in `scope`, which may include it already."""
     if scope == owner or scope.endswith("." + owner):
         return scope
     return f"{scope}.{owner}" if scope else owner
 
 
-def _beside(first: Entity, second: Entity) -> bool:
+def _share_node(first: Entity, second: Entity) -> bool:
     """Whether two definitions share one node (`a, b = 1, 2`, `attr_reader :a, :b`): neither contains the other."""
     same = (first.start, first.end) == (second.start, second.end)
     return same and first.role == second.role == "definition" and first.kind == second.kind
@@ -243,9 +243,9 @@ def _nest(entities: list[Entity], *, flat: bool = False) -> None:
     for index, entity in enumerate(entities):
         if flat and entity.role == "definition" and entity.kind == "function":
             for outer in stack:
-                if entities[outer].kind == "function" and not _beside(entities[outer], entity):
+                if entities[outer].kind == "function" and not _share_node(entities[outer], entity):
                     entities[outer].end = min(entities[outer].end, entity.start)
-        while stack and (entities[stack[-1]].end <= entity.start or _beside(entities[stack[-1]], entity)):
+        while stack and (entities[stack[-1]].end <= entity.start or _share_node(entities[stack[-1]], entity)):
             stack.pop()
         entity.outer = entity.around = stack[-1] if stack else -1
         entity.outer = entities[stack[-1]].outer if stack and entity.passes(entities[stack[-1]]) else entity.outer

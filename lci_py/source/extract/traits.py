@@ -109,7 +109,7 @@ def own_digests(
         local.append(inside)
         if around >= 0 and symbol.kind in _APART:
             inner.setdefault(around, []).append((spans[number].start, spans[number].end))
-    kept = _kept(language, captured, symbols, spans)
+    kept = _kept_names(language, captured, symbols, spans)
     headers: dict[int, str] = {}
     specialised: dict[int, str] = {}
     statics = sorted(captured.statics)
@@ -137,7 +137,7 @@ def own_digests(
             headers[outer] = f"impl:{_header(captured.source, captured.entities[outer])}"
         if parent >= 0 and parent not in specialised:
             # What is nested in a specialisation of C++ is part of it, however deep.
-            specialised[parent] = _specialised(symbols[parent]) or specialised.get(symbols[parent].parent, "")
+            specialised[parent] = _specialisation_trait(symbols[parent]) or specialised.get(symbols[parent].parent, "")
         # Kotlin: members of an `expect class` are expected, too, though no word says so.
         above = made[parent].traits if 0 <= parent < number else ""
         traits = symbol.traits
@@ -155,7 +155,7 @@ def own_digests(
     return made
 
 
-def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
+def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
     """The definitions whose name is used before it is defined again: `old = f` keeps the function `f`, and a shell
     command may run it. Code inside functions between them runs later and does not count.
     """
@@ -165,7 +165,7 @@ def _kept(language: str, captured: Captured, symbols: list[Symbol], spans: dict[
         return set()
     if not undefined and "comments" not in table:
         return set()
-    comment = _compiled(table.get("comments", "(?!)"))
+    comment = _compile(table.get("comments", "(?!)"))
     unnamed = table.get("unnamed_uses")
     latest: dict[tuple[int, str], int] = {}
     found: set[int] = set()
@@ -234,7 +234,7 @@ def _static(ranges: list[tuple[int, int]], entity: Entity, around: Entity | None
     return "static" if around is None or ranges[last][0] > around.start else ""
 
 
-def _specialised(around: Symbol) -> str:
+def _specialisation_trait(around: Symbol) -> str:
     """The `impl` trait of a member of a specialisation, such as `template <> struct hash<int>`."""
     if f"{around.name}<" not in around.signature:
         return ""
@@ -285,7 +285,7 @@ def _c(kind: str, node: Node, name_node: Node, attributes: str) -> Iterable[str]
     return ("weak",) if _WEAK.search(head) or (attributes and _WEAK.search(attributes[:_MAX_ATTRIBUTES])) else ()
 
 
-def _modified(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
+def _modifiers(_kind: str, node: Node, name_node: Node, _attributes: str) -> Iterator[str]:
     """Modifiers before the name, in JavaScript, TypeScript, C#, Kotlin, Java, PHP and Scala."""
     own = node.type
     if own in _BODILESS or own == "parameter":  # C#: a record's property, unless its body has another one
@@ -317,7 +317,7 @@ def _signature(_kind: str, node: Node, _name_node: Node, _attributes: str) -> It
 
 
 def _swift(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
-    yield from (word for word in _modified(kind, node, name_node, attributes) if word in ("static", "declaration"))
+    yield from (word for word in _modifiers(kind, node, name_node, attributes) if word in ("static", "declaration"))
 
 
 def _haskell(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
@@ -349,7 +349,7 @@ _READERS: dict[str, Callable[[str, Node, Node, str], Iterable[str]]] = {
     "attributes": _c,
     "instances": _haskell,
     "categories": _objc,
-    "modifiers": _modified,
+    "modifiers": _modifiers,
     "singletons": _ruby,
     "bodies": _signature,
     "specifiers": _swift,
@@ -365,5 +365,5 @@ _EMPTY: dict[str, Any] = {}
 
 
 @lru_cache(maxsize=32)
-def _compiled(comments: str) -> re.Pattern[bytes]:
+def _compile(comments: str) -> re.Pattern[bytes]:
     return re.compile(comments.encode(), re.MULTILINE)

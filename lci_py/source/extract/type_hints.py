@@ -393,7 +393,7 @@ class _Reader:
             for node in names:
                 after = _stars(captured.source, given[-1].end_byte, node.start_byte, node.end_byte)
                 place, name = self._callable(node), captured.text(node)
-                yield from (_hint(place, name, _pointed(hint, after), place) for hint in hints)
+                yield from (_hint(place, name, _with_pointers(hint, after), place) for hint in hints)
             names = []
         # In Ruby, `@x` is a member by its name.
         members = [node for node in names if captured.source[node.start_byte : node.start_byte + 1] == b"@"]
@@ -405,7 +405,7 @@ class _Reader:
                 place = self._function(node)
                 after = _stars(captured.source, node.end_byte, -1, -1) if self._is_cpp else ""
                 if place >= 0:
-                    yield from (_hint(place, "", _pointed(hint, after), place) for hint in hints)
+                    yield from (_hint(place, "", _with_pointers(hint, after), place) for hint in hints)
         if members or others:
             for node in (*captures.get("typed.member", ()), *members):
                 place, within = self._type(node), self._member(node)
@@ -424,7 +424,7 @@ class _Reader:
                 if role in _TYPES:
                     yield _type(self._captured.text(node))
                 else:
-                    value = self._parse(outline(self._captured, _given(node)))
+                    value = self._parse(outline(self._captured, _value_node(node)))
                     yield (*value, Step(ITEM, "")) if value and role == "typed.each" else value
 
 
@@ -448,7 +448,7 @@ def _names(captures: dict[str, list[Node]]) -> list[Node]:
     return names
 
 
-def _given(node: Node) -> Node:
+def _value_node(node: Node) -> Node:
     """The part that an expression takes its value from: `y` of `x = y`, the last expression of a block."""
     while True:
         inner = None
@@ -469,7 +469,7 @@ def _type(text: str) -> str | Expr:
     return parse(text[7:]) if text.startswith("typeof ") else text
 
 
-def _pointed(hint: str | Expr, stars: str) -> str | Expr:
+def _with_pointers(hint: str | Expr, stars: str) -> str | Expr:
     """A type with the pointer stars of a declaration."""
     return hint + stars if isinstance(hint, str) else hint
 

@@ -67,10 +67,10 @@ def _log(folder: Path, *arguments: str) -> Log:
         output, whole = error.stdout or b"", False
     # Lines of a patch begin with a sign of their own, so a record begins where a line does.
     records = f"\n{output.decode('utf-8', 'replace')}".split(f"\n{_RECORD}")[1:]
-    return Log(tuple(map(_logged, records if whole else records[:-1])), whole)
+    return Log(tuple(map(_parse_record, records if whole else records[:-1])), whole)
 
 
-def _logged(record: str) -> Logged:
+def _parse_record(record: str) -> Logged:
     head, _, patch = record.partition("\n")
     id, date, author, subject = head.split(_FIELD, 3)
     path, added, removed, hunks = "", 0, 0, []

@@ -420,12 +420,12 @@ class _Refs:
         return None
 
     def _packed_sha(self, ref: str) -> str | None:
-        end = self._packed.find(b" %b\n" % ref.encode("utf-8", "surrogateescape"))
-        start = self._packed.rfind(b"\n", 0, end) + 1
-        return _sha(self._packed[start:end].decode("ascii", "replace")) if end > 0 else None
+        end = self._packed_refs.find(b" %b\n" % ref.encode("utf-8", "surrogateescape"))
+        start = self._packed_refs.rfind(b"\n", 0, end) + 1
+        return _sha(self._packed_refs[start:end].decode("ascii", "replace")) if end > 0 else None
 
     @cached_property
-    def _packed(self) -> bytes:
+    def _packed_refs(self) -> bytes:
         data = _read_bytes(self._common / "packed-refs", _MAX_PACKED) or b""
         return data.replace(b"\r\n", b"\n") + b"\n"
 

@@ -49,7 +49,7 @@ class TreeRules:
         if self._options.members is not None:
             name, _, rest = path.partition("/")
             return name in self._members and self._members[name].takes(rest)
-        folder, _ = self._around(path)
+        folder, _ = self._folder_of(path)
         return folder is not None and self._judge(path.rpartition("/")[2], path, False, folder)[0] is None
 
     def rule(self, path: str) -> IgnoreRule | None:
@@ -63,7 +63,7 @@ class TreeRules:
             found = self._members[name].rule(rest) if rest and name in self._members else None
             return found and found._replace(file=f"{name}/{found.file}")
         bare = path.rstrip("/")
-        folder, outside = self._around(bare)
+        folder, outside = self._folder_of(bare)
         if folder is None:
             return self.rule(outside)
         name = bare.rpartition("/")[2]
@@ -77,7 +77,7 @@ class TreeRules:
         # With `include` or `allow`, the walk also goes into folders that are left out.
         return self.rule(bare.rpartition("/")[0] + "/") if folder.inherited.reason and "/" in bare else None
 
-    def _around(self, path: str) -> tuple[_Folder | None, str]:
+    def _folder_of(self, path: str) -> tuple[_Folder | None, str]:
         """The folder of a path; None if the walk does not enter it, with the outermost folder that is not entered."""
         at = ""
         folder = self._top

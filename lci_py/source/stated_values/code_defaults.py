@@ -84,7 +84,7 @@ _MAX_CALL = 700
 def _arguments(text: str) -> Iterator[_Given]:
     """Options of argparse, optparse, click, typer, commander and yargs."""
     for found in _CLI_CALL.finditer(text):
-        call = _within(text, found.end())
+        call = _call_arguments(text, found.end())
         flags = _LONG.findall(call)
         if len(flags) != 1:
             continue
@@ -108,10 +108,10 @@ def call_at(text: str, line: int, name: str) -> tuple[str, int]:
     """
     at = text.find(name.lstrip("-"), line, line + _MAX_CALL)
     start = text.rfind("(", line, at) + 1
-    return (_within(text, start), start) if at >= 0 and start else ("", line)
+    return (_call_arguments(text, start), start) if at >= 0 and start else ("", line)
 
 
-def _within(text: str, start: int) -> str:
+def _call_arguments(text: str, start: int) -> str:
     """The arguments of a call up to its closing bracket, or `_MAX_CALL` characters of them."""
     text = text[start : start + _MAX_CALL]
     depth = 1

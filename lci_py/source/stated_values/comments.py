@@ -177,13 +177,13 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
 def _entries(number: int, symbol: Symbol, comment: _Numbered, known: Mapping[str, tuple[str, int]]) -> Iterator[Claim]:
     """The defaults in the entries of a comment, each about one parameter or member. The first one counts."""
     done: set[str] = set()
-    for name, said in _said(comment, known):
+    for name, said in _stated_defaults(comment, known):
         if name not in done:
             done.add(name)
             yield from _pair(number, f"{symbol.qualified_name}.{name}", said, known[name])
 
 
-def _said(comment: _Numbered, known: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
+def _stated_defaults(comment: _Numbered, known: Collection[str]) -> Iterator[tuple[str, tuple[str, int]]]:
     """Names among `known`, each with a default that a comment states for it, and its line."""
     entry: _Numbered = []
     name, indent = "", 0

@@ -108,7 +108,7 @@ def agree(one: str, other: str) -> bool | None:
     if mine is None or theirs is None:
         return None
     if mine.kind != theirs.kind:
-        mine, theirs = _loosened(mine), _loosened(theirs)
+        mine, theirs = _unquoted(mine), _unquoted(theirs)
         if {mine.kind, theirs.kind} == {"boolean", "number"}:
             switch = mine.number in (0.0, 1.0) and theirs.number in (0.0, 1.0) and not mine.unit + theirs.unit
             return mine.number == theirs.number if switch else None
@@ -121,7 +121,7 @@ def agree(one: str, other: str) -> bool | None:
     return _same_text(mine.text, theirs.text)
 
 
-def _loosened(value: Value) -> Value:
+def _unquoted(value: Value) -> Value:
     """The number or boolean in a string, else the value itself."""
     return read(word(value.text)) or value if value.kind == "string" else value
 

@@ -76,7 +76,7 @@ def _child(node: Node, *types: str) -> Node | None:
     return next((child for child in node.named_children if child.type in types), None)
 
 
-def _first(node: Node) -> Node | None:
+def _first_child(node: Node) -> Node | None:
     return node.named_children[0] if node.named_child_count else None
 
 
@@ -88,7 +88,7 @@ def _count(group: Node | None) -> int:
         kind = child.type
         if "comment" in kind:
             continue
-        first = _first(child) if kind in ("value_argument", "argument") else None
+        first = _first_child(child) if kind in ("value_argument", "argument") else None
         if kind in _SPREADS or (first is not None and first.type in _SPREADS):
             return UNKNOWN
         found += 1
@@ -124,7 +124,7 @@ def _kotlin_arguments(call: Node, callee: Node) -> int:
     if call.type == "infix_expression":
         return 1
     if call.type == "delegation_specifier":
-        call = _first(call) or call
+        call = _first_child(call) or call
     group, found = _child(call, "value_arguments"), _child(call, "annotated_lambda")
     if group is None:
         return UNKNOWN if found is None else 1
@@ -191,7 +191,7 @@ def _is_piped(around: Node, call: Node) -> bool:
 # --- parameters -------------------------------------------------------------------------------------------------------
 
 
-def _counted(
+def _count_parameters(
     group: Node | None, parameters: frozenset[str], many: frozenset[str] = frozenset(), defaults: str = "="
 ) -> int:
     """The arity of a parameter list.
@@ -230,13 +230,13 @@ _CPP_MANY = frozenset({"...", "variadic_parameter", "variadic_parameter_declarat
 
 
 def _java_parameters(node: Node, name: Node) -> int:
-    return _counted(node.child_by_field_name("parameters"), _JAVA, _JAVA_MANY)
+    return _count_parameters(node.child_by_field_name("parameters"), _JAVA, _JAVA_MANY)
 
 
 def _csharp_parameters(node: Node, name: Node) -> int:
     group = node.child_by_field_name("parameters") or _child(node, "parameter_list")
-    found = _counted(group, _CSHARP, _CSHARP_MANY)
-    first = _first(group) if group is not None else None
+    found = _count_parameters(group, _CSHARP, _CSHARP_MANY)
+    first = _first_child(group) if group is not None else None
     modifier = _child(first, "modifier") if first is not None else None
     if modifier is not None and modifier.text == b"this" and found >= _WIDTH:
         return found - _WIDTH  # the first argument of an extension method may be the receiver
@@ -245,13 +245,13 @@ def _csharp_parameters(node: Node, name: Node) -> int:
 
 def _swift_parameters(node: Node, name: Node) -> int:
     known = ("function_declaration", "protocol_function_declaration", "init_declaration", "subscript_declaration")
-    return _counted(node, _SWIFT, _SWIFT_MANY) if node.type in known else UNKNOWN
+    return _count_parameters(node, _SWIFT, _SWIFT_MANY) if node.type in known else UNKNOWN
 
 
 def _kotlin_parameters(node: Node, name: Node) -> int:
     primary = _child(node, "primary_constructor")
     group = _child(primary or node, "class_parameters", "function_value_parameters")
-    found = _counted(group, _KOTLIN)
+    found = _count_parameters(group, _KOTLIN)
     if group is not None and b"vararg" in (group.text or b"") and found >= 0:
         return packed(max(found // _WIDTH - 1, 0), _MANY)
     return found
@@ -261,7 +261,7 @@ def _scala_parameters(node: Node, name: Node) -> int:
     group = _child(node, "parameters", "class_parameters")
     if group is None or any(child.type in ("implicit", "using") for child in group.children[:2]):
         return UNKNOWN
-    found = _counted(group, _SCALA)
+    found = _count_parameters(group, _SCALA)
     types = (child.child_by_field_name("type") for child in group.named_children)
     if any(kind is not None and kind.type == "repeated_parameter_type" for kind in types):
         return packed(max(found // _WIDTH - 1, 0), _MANY)
@@ -273,7 +273,7 @@ def _c_parameters(node: Node, name: Node, *, may_be_empty: bool = True) -> int:
     if kind == "preproc_def":
         return UNKNOWN
     if kind == "preproc_function_def":
-        return _counted(node.child_by_field_name("parameters"), frozenset({"identifier"}), frozenset({"..."}))
+        return _count_parameters(node.child_by_field_name("parameters"), frozenset({"identifier"}), frozenset({"..."}))
     current: Node | None = node.named_children[-1] if node.type == "template_declaration" else node
     group = None
     for _ in range(8):  # pointers and references before the name
@@ -285,7 +285,7 @@ def _c_parameters(node: Node, name: Node, *, may_be_empty: bool = True) -> int:
         return UNKNOWN
     if group.named_child_count == 1 and group.text is not None and group.text[1:-1].strip() == b"void":
         return packed(0, 0)
-    return _counted(group, _CPP, _CPP_MANY)
+    return _count_parameters(group, _CPP, _CPP_MANY)
 
 
 def _only_c_parameters(node: Node, name: Node) -> int:

@@ -122,13 +122,13 @@ class Captured:
                 self._other(role, captures)
         self.imports = in_program(self.imports, self.conditions)
         self.entities.extend(entity for _, entity in best.values())
-        self.generated = self._generated()
+        self.generated = self._macro_functions()
         self.entities.extend(entity for entity, _ in self.generated)
         self._trim()
         self.uncalled.sort()
         self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
 
-    def _generated(self) -> list[tuple[Entity, list[Called]]]:
+    def _macro_functions(self) -> list[tuple[Entity, list[Called]]]:
         """The functions that macros of the file define, with the calls in them."""
         return [
             (Entity(use.start_byte, use.end_byte, "definition", "function", name, use, callee), called)

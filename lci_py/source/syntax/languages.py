@@ -298,7 +298,7 @@ class LanguageSpec:
         fewer = cost(errors(tree.root_node)) < cost(errors(parsed.tree.root_node))
         return parsed._replace(tree=tree, text=text) if fewer else parsed
 
-    def _recovered(self, parsed: Parsed, limits: Limits) -> Parsed:
+    def _recover(self, parsed: Parsed, limits: Limits) -> Parsed:
         """The text without the parts that do not parse, if it then has fewer bytes in errors than before."""
         before = cost(errors(parsed.tree.root_node))
         if not before:

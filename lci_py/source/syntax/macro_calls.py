@@ -169,7 +169,7 @@ class Template:
     def defined(self, arguments: list[bytes]) -> list[tuple[str, list[Called]]]:
         """The functions that a use of the macro defines, with the calls in each."""
         values = dict(zip(self._parameters or (), arguments, strict=False))
-        tokens = _pasted(self._tokens, values)
+        tokens = _substitute(self._tokens, values)
         found: list[tuple[str, list[Called]]] = []
         place = 0
         while place < len(tokens) and len(found) < _MOST_DEFINED:
@@ -191,7 +191,7 @@ def _is_named(tokens: list[_Token], place: int) -> bool:
     return token.is_word and token.text not in _KEYWORDS and tokens[place + 1].text == b"("
 
 
-def _pasted(tokens: list[_Token], values: dict[bytes, bytes]) -> list[_Token]:
+def _substitute(tokens: list[_Token], values: dict[bytes, bytes]) -> list[_Token]:
     """A macro's tokens with its parameters replaced by values, and names pasted together at `##`."""
     found: list[_Token] = []
     joined = False

@@ -83,7 +83,7 @@ class _Reader:
         self._tokens = tokens
         self.place = 0
 
-    def _next(self, wanted: str) -> bool:
+    def _skip_if(self, wanted: str) -> bool:
         found = self._tokens[self.place : self.place + 1] == [wanted]
         self.place += found
         return found
@@ -91,16 +91,16 @@ class _Reader:
     def tree(self, around: tuple[str, ...], depth: int) -> Iterator[Used]:
         """The names of the tree at `place`, inside the paths `around`; `place` moves past it."""
         path = list(around)
-        self._next("::")
+        self._skip_if("::")
         while self.place < len(self._tokens) and depth < _DEEPEST:
-            if self._next("*"):
+            if self._skip_if("*"):
                 if path:
                     yield Used("::".join(path), "*", "")
                 return
-            if self._next("{"):
-                while not self._next("}"):
+            if self._skip_if("{"):
+                while not self._skip_if("}"):
                     yield from self.tree(tuple(path), depth + 1)
-                    if not self._next(",") and self._tokens[self.place : self.place + 1] != ["}"]:
+                    if not self._skip_if(",") and self._tokens[self.place : self.place + 1] != ["}"]:
                         return
                 return
             word = self._tokens[self.place]
@@ -109,9 +109,9 @@ class _Reader:
             self.place += 1
             if word != "self" or not path:
                 path.append(word)
-            if not self._next("::"):
+            if not self._skip_if("::"):
                 alias = ""
-                if self._next("as") and self.place < len(self._tokens):
+                if self._skip_if("as") and self.place < len(self._tokens):
                     alias = self._tokens[self.place]
                     self.place += 1
                 if path and alias != "_":

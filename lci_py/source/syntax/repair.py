@@ -299,7 +299,7 @@ def _complete(text: bytes) -> bool:
     return text[-1:] in b";{}:,"
 
 
-def _balanced(text: bytes) -> bool:
+def _is_balanced(text: bytes) -> bool:
     depth = {b"(": 0, b"{": 0}
     for match in _BRACKETS.finditer(text):
         mark = match.group()

@@ -70,9 +70,9 @@ def forms(word: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     bases = _bases(word) if word not in _FALSE else []
     for base in bases or [word]:
-        found.update(dict.fromkeys(_derived(base)))
+        found.update(dict.fromkeys(_derived_stems(base)))
     if bases:
-        found.update(dict.fromkeys(_changed(word)))  # a word in -er may be a verb: register, registration
+        found.update(dict.fromkeys(_changed_stems(word)))  # a word in -er may be a verb: register, registration
     return tuple(form for form in found if form != word and len(form) > 2 and form not in _STOPPED)
 
 
@@ -94,13 +94,13 @@ def _ends(word: str, ending: str) -> bool:
     return word.endswith(ending) and len(word) - len(ending) >= 2
 
 
-def _changed(verb: str) -> list[str]:
+def _changed_stems(verb: str) -> list[str]:
     return [verb[: -len(before)] + after for before, after in _CHANGES if _ends(verb, before)]
 
 
-def _derived(base: str) -> list[str]:
+def _derived_stems(base: str) -> list[str]:
     """A base, and the stems of words that may be derived from it."""
-    found = [base, *_changed(base), *(base + suffix for suffix, least in _SUFFIXES if len(base) >= least)]
+    found = [base, *_changed_stems(base), *(base + suffix for suffix, least in _SUFFIXES if len(base) >= least)]
     if len(base) >= 3 and base[-1] in _DOUBLED:
         found += [f"{base}{base[-1]}{suffix}" for suffix in ("er", "ation")]
     if len(base) == 4 and base.endswith("e"):

@@ -12,7 +12,7 @@ import pytest
 from lci_py import app, processes
 from lci_py.index.build import generation, worker, worker_pool
 from lci_py.index.build.tasks import Done, Task
-from lci_py.index.build.worker_pool import _BATCH_BYTES, _unordered
+from lci_py.index.build.worker_pool import _BATCH_BYTES, _unordered_results
 from lci_py.source.syntax.languages import load_languages
 from lci_py.types.source import FileEntry
 
@@ -28,7 +28,7 @@ def _what_is_loaded(tasks: list[Task], unparsable: str = "") -> list[Done]:
 def test_workers_share_the_languages_and_the_grammar_of_several_batches(files: list[str], shared: str) -> None:
     load_languages.cache_clear()
     tasks = [Task(FileEntry(name, _BATCH_BYTES, 0)) for name in files]  # each is a batch of its own
-    done = [one for _, batch in _unordered(_what_is_loaded, tasks, 2, None) for one in batch]
+    done = [one for _, batch in _unordered_results(_what_is_loaded, tasks, 2, None) for one in batch]
     assert {(one.skip, one.sha) for one in done} == {("True", shared)}
     load_languages.cache_clear()
 

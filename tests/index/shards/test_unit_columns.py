@@ -226,7 +226,7 @@ def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
         stored["units_sizes"][[dead, alive]] += [-1, 1]  # a row of the dead file counts as its neighbour's
         write_arrays(tmp_path / "maps.arrays", stored)
         table = UnitColumns(session.snapshot.shards("facts"), Numbering(counts, Arrays(tmp_path / "maps.arrays")), list)
-        with pytest.raises(DamagedIndexError, match="dead"):
+        with pytest.raises(DamagedIndexError, match="deleted"):
             _ = table.file
 
 

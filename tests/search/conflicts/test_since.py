@@ -113,7 +113,10 @@ def test_text_and_json_name_the_commit(root: Path, lci: Callable[..., Any]) -> N
 def test_a_revision_that_is_no_commit(root: Path, lci: Callable[..., Any], revision: str) -> None:
     done = lci("conflicts", f"--diff={revision}", "--json", "--refresh", "always", "--root", str(root))
     assert done.code == 2
-    assert "is not a commit" in done.json()["error"]["message"] or "have no common commit" in done.json()["error"]["message"]
+    assert (
+        "is not a commit" in done.json()["error"]["message"]
+        or "have no common commit" in done.json()["error"]["message"]
+    )
 
 
 def test_an_empty_revision_and_no_repository(tmp_path: Path, lci: Callable[..., Any]) -> None:

@@ -103,7 +103,7 @@ def never(tag: str | None, language: str) -> bool:
 
 def holds(tag: str | None, language: str, machine: Machine) -> bool | None:
     """Whether a condition holds on a machine; None if it depends on features, flags or installed software."""
-    formula, dialect, known = _read(tag or "", language).formula, _dialect(language), _known(language, machine)
+    formula, dialect, known = _read(tag or "", language).formula, _dialect(language), _machine_values(language, machine)
     if dialect.unset:
         known = {**{name: ~ON for name in variables(formula) if dialect.is_switch(name)}, **known}
     return evaluate(formula, known)
@@ -180,5 +180,5 @@ def _facts(names: frozenset[str], language: str) -> tuple[Formula, ...]:
 
 
 @lru_cache(maxsize=64)
-def _known(language: str, machine: Machine) -> Mapping[str, Allowed]:
+def _machine_values(language: str, machine: Machine) -> Mapping[str, Allowed]:
     return _dialect(language).here(machine)

@@ -123,7 +123,7 @@ def read(tag: str, dialect: Dialect) -> Formula:
             attempts += 1
             parts.append(_leaf(Comparison(f"try {attempts}", "==", f'"{match[1] or ""}"'), dialect))
         else:
-            parts.append(_translated(part, dialect))
+            parts.append(_translate(part, dialect))
     return both(*parts)
 
 
@@ -134,13 +134,13 @@ def _attempt(part: Condition, dialect: Dialect) -> re.Match[str] | None:
     return _ATTEMPT.fullmatch(leaf.text) if isinstance(leaf, Operand) else None
 
 
-def _translated(condition: Condition, dialect: Dialect) -> Formula:
+def _translate(condition: Condition, dialect: Dialect) -> Formula:
     if isinstance(condition, All):
-        return both(*(_translated(part, dialect) for part in condition.parts))
+        return both(*(_translate(part, dialect) for part in condition.parts))
     if isinstance(condition, Some):
-        return either(*(_translated(part, dialect) for part in condition.parts))
+        return either(*(_translate(part, dialect) for part in condition.parts))
     if isinstance(condition, Not):
-        return opposite(_translated(condition.part, dialect))
+        return opposite(_translate(condition.part, dialect))
     holds, leaf = asked(condition, dialect.grammar)
     formula = _leaf(leaf, dialect)
     return formula if holds else opposite(formula)
@@ -217,12 +217,12 @@ def in_words(values: Mapping[str, Allowed], dialect: Dialect) -> str:
             else:
                 given.append(f"{name} = {sample}" if sample else name)
     parts = [f"on {', '.join(where)}"] if where else []
-    parts += [f"with {_listed(given)} set"] if given else []
-    parts += [f"without {_listed(absent)}"] if absent else []
+    parts += [f"with {_joined_names(given)} set"] if given else []
+    parts += [f"without {_joined_names(absent)}"] if absent else []
     return ", ".join(parts)
 
 
-def _listed(names: list[str]) -> str:
+def _joined_names(names: list[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 

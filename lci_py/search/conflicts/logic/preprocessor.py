@@ -38,7 +38,7 @@ _TOOLS = frozenset((
 ))  # fmt: skip
 
 
-def _defined(name: str) -> Formula:
+def _defined_formula(name: str) -> Formula:
     if name in _TOOLS:
         return FALSE
     if name in MACROS and not name.startswith("TARGET_OS_"):  # on other systems, these are defined as 0
@@ -51,7 +51,7 @@ def _c(leaf: Leaf) -> Formula | None:
         return _c_comparison(leaf)
     text = leaf.text
     if match := _DEFINED.fullmatch(text):
-        return _defined(match[1] or match[2])
+        return _defined_formula(match[1] or match[2])
     if text in MACROS or text in _TOOLS:
         return MACROS.get(text, FALSE)
     return None
@@ -94,15 +94,15 @@ def _swift(leaf: Leaf) -> Formula | None:
     return known or flag(leaf.text)
 
 
-def _here(machine: Machine) -> Mapping[str, Allowed]:
+def _machine_values(machine: Machine) -> Mapping[str, Allowed]:
     width = numeric(compared("==", (machine.pointer_bits // 8,)))
     return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
 
 
 _HAVE = re.compile(r" *(?:\w+_)?HAVE_")
 C = Dialect(
-    falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_here,
+    falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_machine_values,
     found_out=_HAVE.match,
 )  # fmt: skip
-SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_here)
+SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_machine_values)
 CSHARP = Dialect()

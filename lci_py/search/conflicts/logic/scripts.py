@@ -242,11 +242,11 @@ def _version(match: re.Match[str], operator: str, value: Number) -> Formula | No
         if place is None or len(value) != 1:
             return None
         name = " @python" if place == 0 else f" @python.{place}"
-        return Literal(name, numeric(_sliced(operator, value, 1)))
-    return Literal(" @python", numeric(_sliced(operator, value, length)))
+        return Literal(name, numeric(_prefix_versions(operator, value, 1)))
+    return Literal(" @python", numeric(_prefix_versions(operator, value, length)))
 
 
-def _sliced(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
+def _prefix_versions(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
     """The versions whose first `length` parts compare with `value` as the operator says.
 
     A version is padded to five parts: it is greater than each of its proper prefixes.
