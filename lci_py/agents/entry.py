@@ -73,7 +73,7 @@ class Entry(NamedTuple):
             return "installed"
         if _runs_lci(found):
             return "custom"
-        raise LeftAloneError(f"{NAME} in {self.parent} is something else")
+        raise LeftAloneError(f"{NAME} in {self.parent} does not start lci")
 
     def add(self, text: str | None) -> str:
         """The text with the entry.
@@ -145,8 +145,8 @@ class Entry(NamedTuple):
             empty: Any = [] if is_list else {}
             node = node.setdefault(key, empty) if make else node.get(key, empty)
             if not isinstance(node, list if is_list else dict):
-                noun = "list" if is_list else "table" if self.form == "toml" else "object"
-                raise LeftAloneError(f"{key} is no {noun}")
+                noun = "a list" if is_list else "a table" if self.form == "toml" else "an object"
+                raise LeftAloneError(f"{key} is not {noun}")
         return node
 
     def _checked(self, text: str, wanted: dict[str, Any]) -> str:
@@ -260,7 +260,7 @@ def _items(bare: str, start: int) -> dict[str | int, _Item]:
             key, end = decoder.raw_decode(bare, at)
             value = _skip(bare, bare.index(":", end) + 1)
         if key in found:
-            raise LeftAloneError(f"{key} stands twice in one object")
+            raise LeftAloneError(f"{key} occurs twice in one object")
         found[key] = _Item(at, value, decoder.raw_decode(bare, value)[1])
         at = _skip(bare, found[key].end)
         if bare[at] == ",":

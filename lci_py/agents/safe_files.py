@@ -17,7 +17,7 @@ _MAX_BYTES = 16_000_000
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _WHY = {
     "too_large": "is too large",
-    "special": "is no regular file",
+    "special": "is not a regular file",
     "symlink": "is a symbolic link that leads nowhere",
 }
 
@@ -62,7 +62,7 @@ class SafeFile(NamedTuple):
         except UnicodeDecodeError as error:
             raise LeftAloneError("is not UTF-8") from error
         if "\0" in text:
-            raise LeftAloneError("is no text")
+            raise LeftAloneError("is not text")
         return text
 
     def check_writable(self) -> None:
@@ -76,7 +76,7 @@ class SafeFile(NamedTuple):
         while not os.path.lexists(folder):
             folder = os.path.dirname(folder)
         if not os.path.isdir(folder):
-            raise LeftAloneError(f"{os.path.relpath(folder, self.base)} is no folder")
+            raise LeftAloneError(f"{os.path.relpath(folder, self.base)} is not a folder")
         if not os.access(folder, os.W_OK):
             raise LeftAloneError(f"its folder {folder} is read-only")
 

@@ -192,8 +192,8 @@ class LookUps:
         return found
 
     def open_files(self, family: str, package: str) -> Sequence[int]:
-        """Files of a package or namespace, among its first `MOST_PACKAGE_FILES`, that may offer any name, so that
-        `offering` does not cover them.
+        """Files of a package or namespace, among its first `MOST_PACKAGE_FILES`, that may offer any name; `offering`
+        omits them.
         """
         found: Sequence[int] = self._ask(("open", family, package))
         return found

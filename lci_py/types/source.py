@@ -137,7 +137,7 @@ class Typed(NamedTuple):
         return self.text or pack(self.expr)
 
     def row(self) -> tuple[int | str, ...]:
-        """The stored form; `within` is left out if it equals the scope, as mostly."""
+        """The stored form; `within` is left out if it equals the scope."""
         row = self.kind, self.scope, self.name, self.packed
         return row if self.within == self.scope else (*row, self.within)
 

@@ -366,7 +366,9 @@ class Constraints:
             self.dropped.update(held)
 
     def load(self, node: int, target: int, key: int, on: int = 0) -> None:
-        """`target` may hold a member of each value of `node`, bound to `on` if that is another object."""
+        """Add a constraint: `target` may hold the member `key` of each value of `node`, bound to `on` if
+        that is given.
+        """
         if self._is_new((LOAD, node, target, key, on)):
             self._add(node, (LOAD, target, key, on))
             if self._nested == _MOST_NESTED:

@@ -79,7 +79,7 @@ class StoredValues:
         self._passed: dict[tuple[int, Expr, int], dict[int, Definition]] = {}
 
     def start(self, file: int) -> None:
-        """Begin with a file."""
+        """Resolve calls of this file from now on; forget what is cached for another."""
         self._file = file
         self._language = self._look.files.heads[file].language
         self._fields.clear()
@@ -283,7 +283,7 @@ class StoredFunctions:
         self._tests = False
 
     def start(self, file: int) -> None:
-        """Begin with a file."""
+        """Resolve calls of this file from now on; forget what is cached for another."""
         self._file = file
         self._family = self._look.files.families[file]
         self._tests = self._look.files.heads[file].test

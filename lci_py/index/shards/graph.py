@@ -207,7 +207,7 @@ class GraphIndex:
         return values
 
     def units(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The unit of each symbol, -1 for none, given those of this index: a part of a fleet adds others."""
+        """The unit of each symbol, -1 for none. `own` are those of this index; a part of a fleet adds the others."""
         return own
 
     def outside(self, _node: int) -> GraphLink | None:

@@ -54,6 +54,6 @@ class Registry:
                 self.call("fixture", ("", name), number, symbol.line)
 
     def call(self, kind: str, target: tuple[str, str], scope: int, line: int, symbol: str = "") -> None:
-        """Add the call of a receiver and a name, or of a symbol, that stands for an edge."""
+        """Add a call, of a receiver and a name or else of a symbol, that stands for an edge."""
         receiver, name = target
         self.calls.append(Call(name, receiver, line, scope, REGISTERED - REGISTRATIONS.index(kind), symbol))

@@ -1,4 +1,4 @@
-"""Expressions as texts: which function one names, which path, which arguments are in it."""
+"""Reads the texts of expressions: the function that one names, a path in it, its arguments."""
 
 from __future__ import annotations
 

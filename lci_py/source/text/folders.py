@@ -13,7 +13,7 @@ _VENDORED = frozenset(
 
 
 def is_aside(path: str) -> bool:
-    """Whether a file is in such a folder."""
+    """Whether a file is in a folder of examples, benchmarks or documentation."""
     folders = path.lower().split("/")[:-1]
     return not _FOLDERS.isdisjoint(folders) or (bool(folders) and folders[0] in _AT_ROOT)
 

@@ -30,7 +30,7 @@ def system(names: str) -> Literal:
 
 
 def suggested(word: str) -> Formula:
-    """The formula for a word of `source.conditions.paths.inferred_condition`."""
+    """The formula for a platform that a path suggests: a word of `source.conditions.paths.inferred_condition`."""
     return _TABLE.words[word]
 
 
