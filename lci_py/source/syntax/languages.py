@@ -230,7 +230,7 @@ class LanguageSpec:
             return Parsed(tree, text, uses)
         first = Parsed(tree, text, uses)
         better = self._better(first, found, limits) if self.macros or self.divided or self.unknown else first
-        return self._recovered(better, limits)
+        return self._recover(better, limits)
 
     def _misread(self, text: bytes, root: Node) -> Iterator[tuple[int, bytes]]:
         """Blanks for what makes the grammar take a keyword for a name."""

@@ -277,7 +277,7 @@ def _conditional(text: bytes, branches: list[_Branch], in_error: int) -> Iterato
     texts = [_NO_CODE.sub(b"", b"\n" + text[one.body : other.start]).rstrip() for one, other in pairs]
     directives = [_blank(text, one.start, one.body) for one in branches]
     cuts = in_error and not all(map(_complete, texts))
-    balanced = all(map(_balanced, texts))
+    balanced = all(map(_is_balanced, texts))
     if balanced and not cuts:
         if in_error and any(part.endswith(b",") or _ELSE.match(part) for part in texts):
             yield from directives
