@@ -33,6 +33,10 @@ _ABOVE, _BELOW, _LONGEST = 40, 140, 400
 _LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
 _PATH = re.compile(r"\S*(?:/\S*|\w\.[A-Za-z]\w{0,5}(?::[0-9:]*)?)")
 _WORD = re.compile(r"\w{2,}")
+#: Words of a question that say nothing.
+_COMMON = frozenset(
+    "an and are at be by do does for from how if in is it not of on or the this to what when where which who with".split()
+)
 _FIELD = re.compile(r"\b(?:kind|name|path|lang|parent|file):\S*")
 
 
@@ -171,4 +175,5 @@ def preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: boo
 
 def words_of(text: str) -> tuple[str, ...]:
     """The words of a query that a preview marks, in lower case."""
-    return tuple(dict.fromkeys(word.lower() for word in _WORD.findall(_FIELD.sub(" ", text))))
+    words = dict.fromkeys(word.lower() for word in _WORD.findall(_FIELD.sub(" ", text)))
+    return tuple(word for word in words if word not in _COMMON)

@@ -14,6 +14,7 @@ from prompt_toolkit.mouse_events import MouseButton, MouseEventType
 from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
+from lci_py.cli.pick.questions import FILES
 from lci_py.render.text.style import Signs, shorten, visible_line, width_of
 from lci_py.types.search import FILE_KIND
 
@@ -285,7 +286,9 @@ class Screen:
         if picker.message:
             return [("class:message", shorten(visible_line(picker.message), width, self._signs.ellipsis))]
         shown, total = len(view.shown), view.listed.total
-        said = [view.title, f"{shown:,} of {total:,}" if shown < total else f"{shown:,}"]
+        ranks = len(picker.views) == 1 and picker.mode not in ("symbolic", FILES) and bool(picker.text)
+        count = f"{shown:,}" if shown >= total else f"the best {shown:,}" if ranks else f"{shown:,} of {total:,}"
+        said = [view.title, count]
         said += [f"{len(picker.marks)} marked"] if picker.marks else []
         said += ["no tests"] if picker.filters.no_tests else []
         return [("class:dim", shorten(visible_line(f" {self._signs.dot} ".join(filter(None, said))), width, ""))]
