@@ -35,7 +35,7 @@ _PATH = re.compile(r"\S*(?:/\S*|\w\.[A-Za-z]\w{0,5}(?::[0-9:]*)?)")
 _WORD = re.compile(r"\w{2,}")
 #: Words of a question that say nothing.
 _COMMON = frozenset(
-    "an and are at be by do does for from how if in is it not of on or the this to what when where which who with".split()
+    "an and are at be by do does for from how if in is it not of on or the this to what when where which with".split()
 )
 _FIELD = re.compile(r"\b(?:kind|name|path|lang|parent|file):\S*")
 
