@@ -114,6 +114,7 @@ FILES = {
     ),
     # click, signals, pytest
     "cli.py": "import click\n@click.command()\ndef sync_all(): pass\n@receiver(post_save, sender=X)\ndef saved(): pass\n",
+    "go/cmd.go": 'package main\nvar serveCmd = &cobra.Command{\n\tUse: "serve ADDRESS",\n\tRunE: serve,\n}\nfunc serve() {}\n',
     "tests/conftest.py": "import pytest\n@pytest.fixture\ndef db(): pass\n",
     "tests/unit/test_it.py": "def test_it(db): pass\n",
 }  # fmt: skip
@@ -134,7 +135,7 @@ NAMES = {
     "Users.show": ["GET /admin/users/{user}"], "store": ["POST /admin/users"],
     "Photos.index": ["GET /photos"], "Photos.show": ["GET /photos/{photo}"],
     "ready": ["GET /ready"], "list": ["GET /api/users"], "first": ["GET /v2/a"], "second": ["POST /v2/b"],
-    "sync_all": ["sync-all"], "saved": ["post_save"],
+    "sync_all": ["sync-all"], "saved": ["post_save"], "serve": ["serve"],
 }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ several files.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,13 +15,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.source.frameworks.around import Row
 from lci_py.source.text.language_tables import shared_table
 from lci_py.types.search import FUNCTION_KINDS
+from lci_py.types.source import Registration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.source.frameworks.registry import Registry
     from lci_py.source.syntax.captures import Captured, Finder
-    from lci_py.types.source import Call, Registration, Symbol
+    from lci_py.types.source import Call, Symbol
 
 #: Registrations that are kept of one file.
 MOST = 2_000
@@ -31,7 +33,7 @@ class Table(NamedTuple):
 
     Attributes:
         signs: Texts of which a file with registrations has one.
-        calls, attributes: The rows.
+        calls, attributes, texts: The rows.
         reader: `rails`, if no table can list what registers a route.
         fixtures: Whether tests name fixtures by their parameters.
         fresh: Whether a router that nothing mounts is at the root, if it has no name.
@@ -41,6 +43,7 @@ class Table(NamedTuple):
     signs: tuple[bytes, ...] = ()
     calls: Sequence[Row] = ()
     attributes: Sequence[Row] = ()
+    texts: Sequence[Row] = ()
     reader: str = ""
     fixtures: bool = False
     fresh: bool = False
@@ -56,10 +59,10 @@ def table_of(language: str) -> Table:
         return Table()
     if "same_as" in data:
         return table_of(data["same_as"])
-    calls, attributes = data.get("call", []), data.get("attribute", [])
-    signs = dict.fromkeys(sign.encode() for row in (*calls, *attributes) for sign in row["signs"])
+    rows = [data.get(kind, []) for kind in ("call", "attribute", "text")]
+    signs = dict.fromkeys(sign.encode() for some in rows for row in some for sign in row["signs"])
     others = {key: data[key] for key in ("reader", "fixtures", "fresh", "mounted") if key in data}
-    return Table(tuple(signs), calls, attributes, **others)
+    return Table(tuple(signs), *rows, **others)
 
 
 def registrations(
@@ -86,19 +89,32 @@ def registrations(
     from lci_py.source.frameworks.rails import rails_routes
     from lci_py.source.frameworks.registry import Registry
 
-    calls, attributes = (
+    calls, attributes, texts = (
         [row for row in rows if any(sign.encode() in source for sign in row["signs"])]
-        for rows in (table.calls, table.attributes)
+        for rows in (table.calls, table.attributes, table.texts)
     )
     registry = Registry(symbols)
     if table.reader == "rails":
         rails_routes(captured, registry.add)
     else:
         Calls(captured, finder, caller, calls, registry).read()
+        _read_texts(captured, caller, texts, registry)
         if table.fixtures:
             _fixtures(source, symbols, registry)
         read_attributes(source, symbols, attributes, registry)
     return registry.registered[:MOST], registry.calls[:MOST]
+
+
+def _read_texts(captured: Captured, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
+    """Give to `registry` what a regular expression finds: a router, or a function with the name of a command."""
+    for row in rows:
+        for found in re.finditer(row["pattern"].encode(), captured.source):
+            groups = {name: text.decode("utf-8", "replace") for name, text in found.groupdict().items()}
+            line, scope = captured.row(found.start()) + 1, caller(found.start())
+            if row["kind"] == "root":
+                registry.note(Registration("root", "", "", groups["target"], -1, -1, line))
+            else:
+                registry.add(row["kind"], groups["name"], "", groups["target"], scope, line)
 
 
 def _fixtures(source: bytes, symbols: Sequence[Symbol], registry: Registry) -> None:

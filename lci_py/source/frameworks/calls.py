@@ -75,9 +75,6 @@ class Calls:
                     others.append((node, callee))
         for node, callee in others if self._routers else ():
             self._pass_on(node, callee)
-        for found in re.finditer(rb"(?m)^[ \t]*ROOT_URLCONF\s*=\s*(\S+)", self._captured.source):
-            line = self._captured.row(found.start()) + 1
-            self._note("root", "", "", found[1].decode("utf-8", "replace"), -1, line)
 
     def _note(self, kind: str, name: str, router: str, target: str, scope: int, line: int) -> None:
         self._registry.note(Registration(kind, name, router, target, scope, -1, line))
