@@ -47,7 +47,7 @@ FILES = {
     ),
     "fa/items.py": (
         "from fastapi import APIRouter, Depends\nrouter = APIRouter(prefix='/items')\ndef session(): pass\n"
-        "@router.get('/{id}')\ndef read(id, s=Depends(session)): pass\n"
+        "@router.get('/{id}')\ndef read(id, s=Depends(session(ping))): pass\n"
     ),
     # Express, fastify
     "js/app.js": (

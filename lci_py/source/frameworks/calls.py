@@ -180,6 +180,8 @@ class Calls:
             self._registry.note(Registration(row["kind"], name, "", "", site.scope, site.decorated, site.line))
             return True
         text = site.arguments.get(row["handler"])
+        if row["kind"] == "inject":
+            text = text.partition("(")[0]  # of `Depends(repository(Users))`, the function that makes it
         if text:
             self._registry.add(row["kind"], name, "", text, site.scope, site.line)
         return bool(text)
