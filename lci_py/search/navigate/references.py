@@ -160,7 +160,7 @@ class _Search:
         found = self._marked_occurrences(file, data) if known and not file.limited else None
         if found is None:
             try:
-                found = occurrences(data, file.language, self._pattern, name=self._name)
+                found = occurrences(data, file.language, self._pattern, name=self._name, path=file.path)
             except Exception:  # OutOfTime, or what a grammar trips over: one file must not cost the answer the others
                 self.unsearched.append(file.path)
                 return

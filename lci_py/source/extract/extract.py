@@ -57,6 +57,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     """
     if language == TEXT:
         return extract_text(source, TEXT, limits, path=path)
+    source = _readable(path, source, language)
     parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
     tree = parsed.tree
     finder, imports = reader.finder, tuple(_imports(captured))
@@ -64,7 +65,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
     symbols = own_digests(language, captured, reader.symbols, anonymous)
     chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source, captured.row)
-    marks = marks_of(captured) if load_languages()[language].marks_text else b""
+    spec = load_languages()[language]
+    marks = marks_of(captured) if spec.marks_text and spec.regions_in(path) is None else b""
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
     if len(chunks) > limits.max_file_chunks:
@@ -128,6 +130,7 @@ def definitions(
     """
     if language == TEXT:
         return Extract(TEXT, "")
+    source = _readable(path, source, language)
     parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
     tree = parsed.tree
     # Definitions in an anonymous function are local. Python's lambdas hold none.
@@ -160,12 +163,18 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
     )
 
 
+def _readable(path: str, source: bytes, language: str) -> bytes:
+    regions = load_languages()[language].regions_in(path)
+    return source if regions is None else regions.readable(source)
+
+
 def _parse(
     path: str, source: bytes, language: str, limits: Limits, flags: tuple[str, ...]
 ) -> tuple[Parsed, Captured, SymbolReader, str]:
     """The tree, its captures, its symbols, and the limit that keeps these from being complete ("" for none)."""
     spec = load_languages()[language]
-    parsed = spec.parse(decodable(source), limits)
+    text, regions = decodable(source), spec.regions_in(path)
+    parsed = spec.parse(text if regions is None else regions.parsable(text), limits)
     captured = Captured(spec.matches_of(parsed, limits), source, parsed.text, parsed.uses)
     tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
     reader = SymbolReader(spec, captured, tags)

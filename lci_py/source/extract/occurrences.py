@@ -62,18 +62,21 @@ def spots(source: bytes, pattern: re.Pattern[bytes], name: str) -> Iterator[int]
 
 
 def occurrences(
-    source: bytes, language: str, pattern: re.Pattern[bytes], limits: Limits = DEFAULTS, name: str = ""
+    source: bytes, language: str, pattern: re.Pattern[bytes], limits: Limits = DEFAULTS, name: str = "", path: str = ""
 ) -> list[Occurrence]:
     """The identifiers of a file that a pattern of `finder` matches, in the order of the text.
 
     Args:
         language: One with a grammar.
         name: The argument of `finder`; for a selector, the other keywords have to agree as well.
+        path: The file's; of some only parts are code, and what is outside of them has no identifiers.
     Raises:
         OutOfTime: It took longer than `limits` allow.
     """
     spec = load_languages()[language]
-    text = decodable(source)
+    text, regions = decodable(source), spec.regions_in(path)
+    if regions is not None:
+        text = regions.parsable(regions.readable(text))
     with time_limit(limits.max_file_seconds):
         parsed = spec.parse(text, limits)
         hits = []

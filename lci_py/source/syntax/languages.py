@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import VISIBLE, Use, edited, entries, macro_text
 from lci_py.source.syntax.recover import Recovery
+from lci_py.source.syntax.regions import Regions
 from lci_py.source.syntax.repair import cost, errors, marked, repairs, suspects, without_directives
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
@@ -159,6 +160,7 @@ class LanguageSpec:
     divided: re.Pattern[bytes] | None
     unknown: re.Pattern[bytes] | None
     misread: re.Pattern[bytes] | None
+    regions: tuple[Regions, ...]
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -171,6 +173,10 @@ class LanguageSpec:
         from tree_sitter import Parser
 
         return Parser(self.language)
+
+    def regions_in(self, path: str) -> Regions | None:
+        """Where a file has code, if it is not code as a whole."""
+        return next((one for one in self.regions if path.lower().endswith(one.suffixes)), None)
 
     def blanked(self, source: bytes) -> bytes:
         """The source with spaces for text that the grammar cannot parse (macros, directives). Same offsets."""
@@ -438,6 +444,7 @@ def _spec(folder: Path) -> LanguageSpec:
         divided=_of_bytes(data.get("divided")),
         unknown=_of_bytes(data.get("unknown")),
         misread=_of_bytes(data.get("misread")),
+        regions=tuple(map(Regions.of, data.get("regions", ()))),
     )
 
 
@@ -484,6 +491,8 @@ def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     interpreters: dict[str, str] = {}
     for name, spec in load_languages().items():
         suffixes.update(dict.fromkeys(spec.suffixes, name))
+        for regions in spec.regions:
+            suffixes.update(dict.fromkeys(regions.suffixes, name))
         filenames.update(dict.fromkeys(spec.filenames, name))
         interpreters.update(dict.fromkeys(spec.interpreters, name))
     return suffixes, filenames, interpreters

@@ -1,0 +1,85 @@
+"""Code inside of files of another kind: scripts of components, tags of templates, cells of notebooks.
+
+The code stays where it is, so that lines and offsets are those of the file, and everything around it is blank.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from lci_py.source.text.patterns import lazily
+
+_VISIBLE = re.compile(rb"[^\n]")
+#: The lines of one cell; Jupyter writes a string per line.
+_CELL = lazily(rb'"source"\s*:\s*\[((?:\s*"(?:[^"\\\n]|\\.)*",?)*)\s*\]')
+_STRING = lazily(rb'(?m)^[ \t]*("(?:[^"\\\n]|\\.)*")')
+_CELL_TYPE = lazily(rb'"cell_type"\s*:\s*"(\w+)"')
+_KERNEL = lazily(rb'"kernelspec"\s*:\s*\{[^{}]*?"language"\s*:\s*"([^"]+)"')
+
+
+class Regions(NamedTuple):
+    """Where the code is in files with some suffixes; a table `[[regions]]` of a language.
+
+    Attributes:
+        code: Its groups are code. None for notebooks.
+        separator: A byte that is written behind each region, since the text between two ends a statement.
+        language: For notebooks: the language of the kernel; cells of other kernels are comments.
+    """
+
+    suffixes: tuple[str, ...]
+    code: re.Pattern[bytes] | None
+    separator: bytes
+    language: bytes
+
+    @classmethod
+    def of(cls, table: dict[str, Any]) -> Regions:
+        code = table.get("code")
+        return cls(
+            tuple(table["suffixes"]),
+            re.compile(code.encode()) if code else None,
+            table.get("separator", "").encode(),
+            table.get("notebook", "").encode(),
+        )
+
+    def readable(self, source: bytes) -> bytes:
+        """The text to show and to count words in: of a notebook the lines of its cells, without JSON and outputs."""
+        return source if self.code is not None else _cells(source, self.language)
+
+    def parsable(self, readable: bytes) -> bytes:
+        """The text to parse, with the same offsets as `readable`."""
+        if self.code is None:
+            return readable
+        text = bytearray(_VISIBLE.sub(b" ", readable))
+        for match in self.code.finditer(readable):
+            for group in range(1, len(match.groups()) + 1):
+                start, end = match.span(group)
+                if start < 0:
+                    continue
+                text[start:end] = readable[start:end]
+                if self.separator and readable[end : end + 1] not in (b"", b"\n"):
+                    text[end : end + 1] = self.separator
+        return bytes(text)
+
+
+def _cells(source: bytes, language: bytes) -> bytes:
+    """The cells' lines at the start of their own lines; what is no code is a comment."""
+    text = bytearray(_VISIBLE.sub(b" ", source))
+    kernel = _KERNEL.search(source)
+    foreign = kernel is not None and kernel[1].lower() != language
+    kinds = [(match.start(), match[1]) for match in _CELL_TYPE.finditer(source)]
+    before = 0
+    for cell in _CELL.finditer(source):
+        while before < len(kinds) and kinds[before][0] < cell.start():
+            before += 1
+        code = not foreign and before > 0 and kinds[before - 1][1] == b"code"
+        for match in _STRING.finditer(source, *cell.span(1)):
+            line = str(json.loads(match[1], strict=False)).rstrip("\n").replace("\n", " ")
+            if not code:
+                line = f"# {line}"
+            elif line[:1] in ("%", "!"):  # what IPython runs itself
+                line = f"#{line[1:]}"
+            at, written = match.start(), line.encode("utf-8", "replace")[: match.end() - match.start()]
+            text[at : at + len(written)] = written
+    return bytes(text)
