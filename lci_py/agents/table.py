@@ -109,8 +109,7 @@ _ZED_RULES = (
     ".rules", ".cursorrules", ".windsurfrules", ".clinerules", _COPILOT_RULES, "AGENT.md", _AGENTS, "CLAUDE.md",
     "GEMINI.md",
 )  # fmt: skip
-
-
+#: The tools of Gemini CLI that search.
 _GEMINI_TOOLS = "grep_search|search_file_content|run_shell_command"
 
 
