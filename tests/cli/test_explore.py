@@ -252,3 +252,5 @@ def test_a_pasted_message_is_answered_by_who_states_it_and_on_which_condition(
     short = lci(*no_message, cwd=root).out
     assert "more.py" not in short and "10 left out" in short
     assert "more.py" in lci(*no_message, "--offset", "1", cwd=root).out
+    (root / "run.py").write_text("import pool\n\nprint('ready to hand out whatever is there')\n")
+    assert ".py" in lci("explore", "ready to hand out whatever is there", cwd=root).out, "stated outside of definitions"

@@ -48,27 +48,24 @@ class Message(NamedTuple):
 
 
 def pasted(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: Wanted) -> Message | None:
-    """What states nearly all of the question word for word, tests only if nothing else does; None if nothing does, or
+    """What states nearly all of the question word for word, outside of tests; None if nothing does, or
     so many definitions that the text is a phrase and no message."""
     candidates, table = outcome.candidates, snapshot.unit_table
     if candidates is None or "verbatim" not in candidates.signals:
         return None
     units = candidates.units[candidates.signals["verbatim"] >= _STATED]
-    units = units[~table.is_text[units]]
-    own = units[~table.is_test[units]]
-    found: list[int] = (own if len(own) else units).tolist()
+    found: list[int] = units[~table.is_text[units] & ~table.is_test[units]].tolist()
     if not 0 < len(found) <= _MOST:
         return None
     rows = snapshot.symbols.result_rows(found)
     found = [unit for unit in found if _is_quoted(present, rows[unit], wanted)]
-    if not found:
-        return None
     blocks = [rows[unit] for unit in found if rows[unit]["symbol_number"] is None]
     constants = [row for block in blocks for row in _constant(snapshot, present, block, wanted)]
     valued = [rows[unit] for unit in found if rows[unit]["kind"] in VALUED_KINDS]
     uses = [use for constant in (*constants, *valued) for use in _uses(snapshot, constant)]
     helpers = frozenset(unit for unit in found if rows[unit]["end_line"] - rows[unit]["line"] < _HELPER)
-    return Message([unit for unit in found if table.symbol[unit] >= 0], helpers, constants, uses)
+    own = [unit for unit in found if table.symbol[unit] >= 0]
+    return Message(own, helpers, constants, uses) if own or constants else None
 
 
 def looks_of(piece: Piece) -> int | None:
