@@ -160,7 +160,7 @@ def _end_store(place: int) -> Callable[[str, Any, dict[str, Value]], None]:
 
 def _text(key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise UsageError(f"{key} must be a text")
+        raise UsageError(f"{key} must be a string")
     # No argument of a command line can hold a NUL, and the calls of the system refuse one.
     return plain_text(value).replace("\0", "\ufffd")
 
@@ -169,7 +169,7 @@ def _texts(key: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (_text(key, value),)
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise UsageError(f"{key} must be a text or a list of texts")
+        raise UsageError(f"{key} must be a string or a list of strings")
     return tuple(_text(key, item) for item in value)
 
 

@@ -211,7 +211,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
     mode = _mode(values.get("mode"))
     query = values.get("query")
     if query is not None and not isinstance(query, str):
-        raise UsageError("query must be a text")
+        raise UsageError("query must be a string")
     filters = _filters(values)
     query = plain_text(query or "")
     if not query.strip() and not filters:
@@ -265,7 +265,7 @@ def _near(place: object, mode: Mode, query: str) -> str | None:
     if place is None:
         return None
     if not isinstance(place, str):
-        raise UsageError("--near must be a text")
+        raise UsageError("--near must be a string")
     if not place:
         raise UsageError("--near is empty", hint="give FILE or FILE:LINE, or leave it out")
     if mode != "multiview":
@@ -293,7 +293,7 @@ def _shadow(name: object, mode: Mode) -> str | None:
     if name is None:
         return None
     if not isinstance(name, str):
-        raise UsageError("--shadow must be a text")
+        raise UsageError("--shadow must be a string")
     if mode != "multiview":
         raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
     return name
@@ -503,7 +503,7 @@ def texts(values: Mapping[str, object], key: str) -> tuple[str, ...]:
         return ()
     several = (value,) if isinstance(value, str) else value
     if not isinstance(several, (list, tuple)) or not all(isinstance(item, str) for item in several):
-        raise UsageError(f"{_flag_name(key)} must be a text or a list of texts")
+        raise UsageError(f"{_flag_name(key)} must be a string or a list of strings")
     if not all(several):
         raise UsageError(f"{_flag_name(key)} is empty", hint="leave it out, or give a value")
     return tuple(map(plain_text, several))
@@ -512,7 +512,7 @@ def texts(values: Mapping[str, object], key: str) -> tuple[str, ...]:
 def _word(values: Mapping[str, object], key: str) -> str | None:
     value = values.get(key)
     if value is not None and not isinstance(value, str):
-        raise UsageError(f"{_flag_name(key)} must be a text")
+        raise UsageError(f"{_flag_name(key)} must be a string")
     if value == "":
         raise UsageError(f"{_flag_name(key)} is empty", hint="leave it out, or give a value")
     return value

@@ -191,7 +191,7 @@ def test_a_git_that_does_not_answer_is_named(
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
         for ran in (affected(), affected("--json")):
-            assert ran.code == 2 and said in ran.err + ran.out and "no commit" not in ran.err
+            assert ran.code == 2 and said in ran.err + ran.out and "neither a commit" not in ran.err
 
 
 def test_what_counts_as_a_change(affected: Callable[..., Ran], root: Path) -> None:

@@ -48,4 +48,4 @@ def test_a_batch_has_places_of_its_own(
     ran = run("search", "--batch", "-", "--near", "a.py:1", *MULTIVIEW, stdin=stdin)
     # The place of the flag starts at the current folder, the place of a line at the root.
     assert [request.near for request in app.requests] == [f"{tmp_path}/a.py:1", "src/b.py:3", None]
-    assert ran.code == 2 and "near must be a text" in ran.lines[3]["error"]["message"]
+    assert ran.code == 2 and "near must be a string" in ran.lines[3]["error"]["message"]

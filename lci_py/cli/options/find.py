@@ -150,9 +150,12 @@ SIMILAR = Command(
         *LIST_FLAGS,
     ),
     (
-        ("lci similar Session.close", "what does the same, or nearly"),
+        ("lci similar Session.close", "definitions that do the same, or almost"),
         ("lci similar src/pool.py:120 --exclude 'tests/**'", "like the definition around a line"),
-        ("git diff -U0 | grep '^+' | cut -c2- | lci similar -", "whether what you have written is there already"),
+        (
+            "git diff -U0 | grep '^+' | cut -c2- | lci similar -",
+            "whether the code that you have written exists already",
+        ),
     ),
 )
 DEF = Command(

@@ -116,13 +116,13 @@ FILTER_FLAGS = (
         FILTERS,
         "GLOB",
     ),
-    Flag(("--exclude",), "list", "No paths that match; as --path; repeatable.", FILTERS, "GLOB"),
+    Flag(("--exclude",), "list", "Leave out paths that match; as --path; repeatable.", FILTERS, "GLOB"),
     Flag(("--repo",), "list", "Of a workspace, only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
 )
 #: The flags of a command that shows a list, besides the length of the list.
 _PRINTED = (*ANSWER_FLAGS, PATHS_FLAG, MAX_TOKENS_FLAG)
 LIST_FLAGS = (OFFSET_FLAG, REFRESH_FLAG, *FILTER_FLAGS, *_PRINTED, TRUST_FLAG, *GENERAL_FLAGS)
 NO_TESTS_FLAG = Flag(
-    ("--no-tests",), "flag", "No tests: by their paths, and in Rust what only a test build has.", FILTERS
+    ("--no-tests",), "flag", "Leave out tests: by their paths, and in Rust what only a test build has.", FILTERS
 )
 NAME_FLAG = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")

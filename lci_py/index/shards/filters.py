@@ -58,7 +58,7 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
         clauses.append(f"{kind} IN ({','.join(str(known.get(kind.lower(), _NO_KIND)) for kind in filters.kind)})")
     for column, globs in (("s.name", filters.name), ("p.name", filters.parent)):
         if len(globs) > MAX_VALUES:
-            raise UsageError(f"{len(globs):,} names at once", hint=f"give at most {MAX_VALUES}")
+            raise UsageError(f"{len(globs):,} names in one filter", hint=f"give at most {MAX_VALUES}")
         if globs:
             named = "(" + " OR ".join(f"{column} GLOB ?" for _ in globs) + ")"
             if by_index and column == "s.name" and not filters.kind:

@@ -152,7 +152,7 @@ WRONG: list[tuple[str, dict[str, Any], str, str]] = [
     ("search", {"query": "q", "mode": "fuzzy"}, "unknown_mode", "dense, bm25, symbolic, multiview"),
     ("search", {"query": "q", "mode": ["dense"]}, "unknown_mode", "dense, bm25, symbolic, multiview"),
     ("search", {}, "usage", "nothing to search for"),
-    ("search", {"query": {"a": 1}}, "usage", "query must be a text"),
+    ("search", {"query": {"a": 1}}, "usage", "query must be a string"),
     ("search", {"query": "q", "limit": 10**40}, "usage", "limit has more than 9 digits"),
     ("search", {"query": "q", "modes": "dense"}, "usage", "did you mean 'mode'"),
     ("search", {"query": "q", "root": "/"}, "usage", "unknown argument 'root'"),

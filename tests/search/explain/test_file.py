@@ -264,4 +264,4 @@ def test_from_the_command_line(lci: Callable[..., Ran], root: Path) -> None:
     batch = lci("search", "--batch", "-", "--refresh", "never", cwd=root, stdin="\n".join(map(json.dumps, lines)))
     one, two, three = map(json.loads, batch.out.splitlines())
     assert one["explain_file"]["file"] == "src/cache00.py" and "explain_file" not in two
-    assert three["error"]["message"] == "explain_file must be a text"
+    assert three["error"]["message"] == "explain_file must be a string"

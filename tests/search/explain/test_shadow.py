@@ -127,7 +127,7 @@ def test_the_flag_and_the_key_of_a_batch(lci, session):
     ran = lci("search", "--batch", "-", "-m", "multiview", *root, stdin="\n".join(map(json.dumps, lines)))
     first, second, third = map(json.loads, ran.out.splitlines())
     assert first["shadow"]["ranking"] == "live" and "shadow" not in second
-    assert "shadow must be a text" in third["error"]["message"]
+    assert "shadow must be a string" in third["error"]["message"]
 
 
 def test_it_is_for_multiview_and_for_known_rankings(lci, session):
