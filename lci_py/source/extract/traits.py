@@ -200,7 +200,11 @@ def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans:
                 at = max(at, spans[inner].end)
         text = comment.sub(b"", text + captured.source[at:end])
         used = rb"\w" if table.get("run_time") else rb"(?<!\w)" + re.escape(symbol.name.encode()) + rb"(?!\w)"
-        if re.search(used, text):
+        owner = re.escape(symbol.qualified_name.rpartition(".")[0].rpartition(".")[2].encode())
+        is_another = bool(owner) and re.search(
+            rb"(?m)^[ \t]*" + owner + rb"[ \t]*=(?!=)", text
+        )  # the owner is a new object
+        if is_another or re.search(used, text):
             found.add(before)
     return found
 

@@ -511,6 +511,9 @@ NO_CONFLICTS = {
     "typescript overloads": {"a.ts": "function F(a: number): void;\nfunction F(a: string): void;\nfunction F(a) {}\n"},
     "typescript declarations": {"a.ts": "declare function F(): void;\nfunction F() {}\n"},
     "c++ types in tests": {"tests/a.cpp": "struct F { int a; };\nstruct F { int b; };\n"},
+    "lua members of an object made anew": {
+        "a.lua": "local A = {}\nfunction A:F() end\nA = B:extend{}\nfunction A:F() return 1 end\n",
+    },
     "typescript merging": {"a.ts": "interface F {}\nabstract class F { f() {} }\ninterface F { f(): void }\n"},
     "ruby reopened class": {"a.rb": "class A\n  def F; 1; end\nend\nclass A\n  def F; 2; end\nend\n"},
     "ruby singleton class": {"a.rb": "class A\n  class << self\n    def F; 1; end\n  end\n  def F; 2; end\nend\n"},
