@@ -1,5 +1,5 @@
 """Keys that are given twice, of which one is lost: those of code, which the index has, and those of JSON, YAML,
-properties, TOML, Make and protobuf, which are read when somebody asks, as versions are."""
+properties, TOML, SQL, Make and protobuf, which are read when somebody asks, as versions are."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _YAML = lazily(r"(?P<blank> *)(?P<items>(?:- +)*)(?P<key>[\w.][\w./-]*|\"[^\"\n]
 _BLOCK = lazily(r"\s(?:[|>][+-]?\d?|&\w+ *[|>][+-]?)\s*(?:#.*)?$")
 _PROPERTY = lazily(r"\s*([\w.-]+)\s*[=:]")
 _TARGET = lazily(r"([A-Za-z_][\w.-]*)\s*:(?![:=])[^=]*$")
+_CREATED = lazily(r"(?i)\s*create\s+table\s+(?!if\b)([\w.\"`\[\]]+)")
 _PROTO = lazily(r"\b(message|oneof|enum|extend|service|rpc|option)\b[^{};]*\{|\{|\}|\b\w+\s+(\w+)\s*=\s*(\d+)\s*[;\[]")
 _PROTO_COMMENT = lazily(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
 
@@ -54,7 +55,7 @@ def _reader(base: str) -> Callable[[str], Iterator[Twice]] | None:
     if base.startswith(".env") or base.endswith(".env"):
         return _properties
     suffixes = {"json": _json, "yml": _yaml, "yaml": _yaml, "properties": _properties, "toml": _tables,
-                "ini": _tables, "proto": _proto}  # fmt: skip
+                "ini": _tables, "proto": _proto, "sql": _sql}  # fmt: skip
     return suffixes.get(base.rpartition(".")[2]) if "." in base else None
 
 
@@ -186,6 +187,19 @@ def _proto(text: str) -> Iterator[Twice]:
             if found[3] in seen:
                 yield Twice(f"{found[2]} = {found[3]}", seen[found[3]], line)
             seen.setdefault(found[3], line)
+
+
+def _sql(text: str) -> Iterator[Twice]:
+    """Tables that a script creates twice; it may also drop or rename them."""
+    seen: dict[str, int] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if re.match(r"(?i)\s*(?:drop|alter)\b", line):
+            seen = {}
+        elif found := _CREATED.match(line):
+            name = re.sub(r"[\"`\[\]]", "", found[1]).lower()
+            if name in seen:
+                yield Twice(name, seen[name], number)
+            seen.setdefault(name, number)
 
 
 def all_of(

@@ -1,5 +1,5 @@
 """Keys that code gives twice in one place, of which one never counts: of a dictionary, labels of a `switch`, members of
-an enum, attributes of a class. What a key is, `keys.scm` of the language says."""
+an enum, attributes of a class, flags of a command line. What a key is, `keys.scm` of the language says."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ def repeated_keys(path: str, language: str, captured: Captured, finder: Finder) 
     """A claim for each key that is there a second time: its line; as its value, how many lines up the first one is."""
     if not captured.keys or place_kind(path, language) != CODE:
         return
-    first: dict[tuple[int, str], Node] = {}
+    first: dict[tuple[int, str, str], Node] = {}
     for match in captured.keys:
         capture = next(name for name in _CAPTURES if name in match)
         around = match["keys"][0]
+        owner = captured.text(match["key.of"][0]) if "key.of" in match else ""
         for node in match[capture]:
             name = _spelling(captured.text(node), capture)
-            known = first.setdefault((around.id, name), node)
+            known = first.setdefault((around.id, owner, name), node)
             if (
                 known.start_byte < node.start_byte
                 and len(name) <= _MAX_NAME
                 and _is_twice(captured.source, around, known, node, capture)
+                and not _is_assigned(owner, captured.source[known.end_byte : node.start_byte])
             ):
                 line = captured.row(node.start_byte) + 1
                 up = str(line - 1 - captured.row(known.start_byte))
@@ -68,6 +70,11 @@ def _is_twice(source: bytes, around: Node, one: Node, other: Node, capture: str)
         rest = between + source[other.end_byte : end if end >= 0 else len(source)]
         return name != b"_" and re.search(rb"\b" + name + rb"\b", rest) is None
     return True
+
+
+def _is_assigned(owner: str, text: bytes) -> bool:
+    """Whether a name stands for another object after a text."""
+    return owner != "" and re.search(rb"\b" + re.escape(owner.encode()) + rb"\s*=(?!=)", text) is not None
 
 
 def _kind(node: Node) -> str:

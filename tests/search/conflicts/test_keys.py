@@ -62,6 +62,9 @@ message A {
         (".env.example", "A=1\nB=2\nA=3\n", [("A", 1, 3)]),
         ("a.toml", '[a]\nx = 1\ny = [\n"x = 1",\n]\nx = 2\n[b]\nx = 1\n', [("x", 2, 6)]),
         ("a.ini", "[a]\nx = 1\n  x = 2\n[b]\nx = 1\n", []),
+        ("a.sql", "CREATE TABLE a (x int);\n-- create table a\ncreate table if not exists A (y int);\n", []),
+        ("a.sql", 'CREATE TABLE s.a (x int);\ncreate table "s"."a" (y int);\n', [("s.a", 1, 2)]),
+        ("a.sql", "CREATE TABLE a (x int);\nDROP TABLE a;\nCREATE TABLE a (y int);\n", []),
         ("Makefile", MAKE, []),
         ("Makefile", MAKE + "clean:\n\trm b\nall: c\n", [("clean", 4, 11)]),
         ("a.proto", PROTO, []),
@@ -106,6 +109,8 @@ def test_they_are_duplicates(lci: Callable[..., Any], tmp_path: Path) -> None:
 CODE = {
     "a.py": ("D = {'a': 1, \"a\": 2, b: 1, b.c: 2}\nclass A:\n    x = 1\n    y = x\n    z = 1\n    x = 2\n    z = 3\n", "a z"),
     "b.py": ("match v:\n    case 'a' if b: pass\n    case 'a': pass\n    case 1: pass\n    case 1: pass\n", "1"),
+    "c.py": ("def f(a, b):\n    a.add_argument('-x', help='-y')\n    a.add_argument('-y', '-x')\n    b.add_argument('-y')\n"
+             "    b = b.sub()\n    b.add_argument('-y')\n    a.add_argument('z')\n    a.add_argument('z')\n", "-x"),
     "a.js": ("o = {a: 1, 'a': 2, get b() {}, set b(v) {}, 3: 1, [d]: 1, [d]: 2}\nswitch (x) { case A.B: case 1: case A.B: }\n", "a A.B"),
     "a.ts": ("enum E { A = 1, B, A }\nconst o = { a: { a: 1 }, b: { a: 2 } };\n", "A"),
     "a.go": ('package p\nvar m = map[string]int{"a": 1, "a": 2}\nfunc f() { switch { case a: case a: } }\n', "a"),
