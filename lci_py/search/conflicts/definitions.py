@@ -285,6 +285,7 @@ def _pair(one: Site, other: Site) -> str | None:
         warns = (
             rules.c_macros and one.build_tag == other.build_tag and "kept" not in one.traits and not _deliberate(one)
         )
+        warns = warns and one.signature.split() != other.signature.split()  # blanks make no difference
         return "duplicate" if warns else "variant"
     if both is None:
         return UNDECIDED

@@ -208,6 +208,9 @@ CONFLICTS = {
     "c, a macro twice": (
         {"a.c": "#define F 10\n#define F 20\n"}, [("a.c", None, "duplicate"), ("a.c", None, "duplicate")],
     ),
+    "c, a macro set in other blanks": (
+        {"a.c": "#define F  10\n#define F 10\n"}, [("a.c", None, "variant"), ("a.c", None, "variant")],
+    ),
     "c, a macro anew": (
         {"a.c": "#define F 10\n#undef F\n#define F 20\n"}, [("a.c", None, "variant"), ("a.c", None, "variant")],
     ),

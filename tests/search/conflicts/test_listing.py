@@ -147,6 +147,12 @@ def test_what_else_is_listed_on_request(
         ),
         (
             {
+                "a.c": "#if A || B\n#if A\nint F(void) { return 1; }\n#endif\n#if B\nint F(void) { return 2; }\n#endif\n#endif\n"
+            },
+            "",
+        ),
+        (
+            {
                 "p/a.go": "//go:build !linux && !js && !windows && !android\n\npackage p\n\nfunc F() {}\n",
                 "p/b.go": "//go:build !linux && !js && !darwin\n\npackage p\n\nfunc F() { f() }\n",
             },
@@ -155,7 +161,7 @@ def test_what_else_is_listed_on_request(
         ({"a.rs": '#[cfg(unix)]\nfn F() {}\n#[cfg(target_arch = "wasm32")]\nfn F() { f() }\n'}, ""),
         ({"a.py": "if x < 3:\n    def F(): ...\nif x < 5:\n    def F(): return 1\n"}, "with x = 0 set"),
     ],
-    ids=["switches of one build", "C", "Go", "Rust", "a port of Go", "unix on wasm32", "Python"],
+    ids=["switches of one build", "C", "Go", "Rust", "one of two", "a port of Go", "unix on wasm32", "Python"],
 )
 def test_an_overlap_names_its_witness(listed, files: dict[str, str], witness: str) -> None:  # type: ignore[no-untyped-def]
     (one,) = listed(files).results

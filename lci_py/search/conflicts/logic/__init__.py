@@ -121,7 +121,7 @@ def _together(one: str, other: str, language: str) -> bool | None:
 def _alternatives(one: str, other: str, language: str) -> bool | None:
     mine, theirs, dialect = _read(one, language).affirmed, _read(other, language).affirmed, _dialect(language)
     only = [sorted(filter(dialect.is_switch, names)) for names in (
-        mine.variables - theirs.variables, theirs.variables - mine.variables,
+        _asked(mine) - _asked(theirs), _asked(theirs) - _asked(mine),
     )]  # fmt: skip
     if any(map(dialect.found_out, mine.variables | theirs.variables)):
         implied = {_implies(one, other, language), _implies(other, one, language)}
@@ -135,6 +135,15 @@ def _alternatives(one: str, other: str, language: str) -> bool | None:
     apart = (Or((off(one, dialect), off(other, dialect)), 2) for one, other in pairs)
     possible = _possible([mine, theirs, Problem([*usual, *apart])], language)
     return None if possible is None else not possible
+
+
+def _asked(problem: Problem) -> frozenset[str]:
+    """The variables of a condition without the choices that hold anyway: of `(A || B) && A`, only A."""
+    known = problem.known
+    if known is None:
+        return problem.variables
+    open_choices = [choice for choice in problem.choices if evaluate(choice, known) is not True]
+    return frozenset((*known, *(name for choice in open_choices for name in variables(choice))))
 
 
 @lru_cache(maxsize=16_384)
