@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.source.frameworks.texts import STRING, UNKNOWN, content, joined, readable, reference
+from lci_py.source.frameworks.texts import MOST_TEXT, STRING, UNKNOWN, content, joined, readable, reference
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ class Around:
             rows: Of the table, by the name that is called.
         """
         self._captured, self._rows = captured, rows
+        self._constants: dict[str, str | None] = {}
 
     def prefix(self, node: Node, row: Row) -> tuple[str, str]:
         """What the groups around a call put before its path, and the router that it is registered on."""
@@ -136,7 +137,9 @@ class Around:
     def assigned(self, node: Node) -> str:
         """The variable that the value of an expression, or of a list with it, is given to; "" if none."""
         around = node.parent
-        while around is not None and around.type not in _FUNCTIONS:
+        for _ in range(_HIGHEST):
+            if around is None or around.type in _FUNCTIONS:
+                break
             field = _NAMED.get(around.type)
             name = around.child_by_field_name(field) if field else None
             if name is not None:
@@ -181,8 +184,8 @@ class Around:
 
     def path(self, text: str, row: Row) -> str | None:
         """The path or name that an expression stands for; None if a row needs one and it is none."""
-        if not text:
-            return None if row.get("needed") else ""
+        if not text or len(text) > MOST_TEXT:
+            return None if text or row.get("needed") else ""
         first = STRING.search(text)
         if first is None:
             constant = self._constant(text)
@@ -196,9 +199,10 @@ class Around:
 
     def _constant(self, text: str) -> str | None:
         """The text of a constant of the file that is given once."""
-        if not re.fullmatch(r"[A-Za-z_]\w*", text):
-            return None
+        if text in self._constants or not re.fullmatch(r"[A-Za-z_]\w*", text):
+            return self._constants.get(text)
         pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+string)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(text.encode())
         values = re.findall(pattern, self._captured.source)
         found = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
-        return content(found) if found else None
+        self._constants[text] = content(found) if found else None
+        return self._constants[text]

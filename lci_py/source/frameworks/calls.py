@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.frameworks.around import Around
-from lci_py.source.frameworks.texts import chained, is_inline, joined, method_of, reference, split, titled
+from lci_py.source.frameworks.texts import MOST_TEXT, chained, is_inline, joined, method_of, reference, split, titled
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 from lci_py.types.source import Registration
@@ -220,6 +220,8 @@ class Calls:
     def _handlers(self, site: _Site) -> Iterator[tuple[str, str]]:
         """The methods of a route, each with its handler."""
         text = site.arguments.get(site.row["handler"])
+        if len(text) > MOST_TEXT:
+            text = "function"  # one without a name
         if site.row.get("method") == "chained":
             yield from ((method_of(verb), inner) for verb, inner in chained(text))
             return

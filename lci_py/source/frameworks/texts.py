@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 #: What stands for a part of a path that the text of the file does not say.
 UNKNOWN = "…"
 VERBS = ("get", "post", "put", "delete", "patch", "head", "options", "any", "trace", "connect")
+#: Characters of an expression that is read, and of the beginning of a function without a name.
+MOST_TEXT, _MOST_HEAD = 4_000, 400
 #: A text in quotes, with what may stand before it.
 STRING = lazily(r"""[rbufRBUF@$]*("{3}|'{3}|["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL)
 _FILLED, _FORMATTED = lazily(r"\$\{[^{}]*\}|#\{[^{}]*\}"), lazily(r"\{[^{}]*\}")
@@ -37,13 +39,13 @@ _VERB = lazily(rf"\b({'|'.join(VERBS)})\s*\(")
 
 def is_inline(text: str) -> bool:
     """Whether an expression is a function without a name."""
-    return _INLINE.match(text) is not None
+    return _INLINE.match(text[:_MOST_HEAD]) is not None
 
 
 def reference(text: str) -> tuple[str, str] | None:
     """The receiver and the name of the function that an expression means; None if it names none. A function that is
     wrapped in a call is meant: `csrf_exempt(view)`."""
-    for _ in range(4):
+    for _ in range(4 if len(text) <= MOST_TEXT else 0):
         text = text.strip().removesuffix(",").removeprefix("&")
         if method := next(filter(None, (pattern.match(text) for pattern in _OF_CLASS)), None):
             return method[1], method[2] or "__invoke"
