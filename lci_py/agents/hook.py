@@ -109,7 +109,7 @@ def _searched(command: Any) -> str:
         return ""
     while words[:1] == ["cd"] and "&&" in words:
         words = words[words.index("&&") + 1 :]
-    words = words[1:] if words[:2] == ["git", "grep"] else words
+    words = words[1:] if tuple(words[:2]) == ("git", "grep") else words
     if not words or os.path.basename(words[0]) not in _SEARCHES:
         return ""
     rest = iter(words[1:])
