@@ -39,7 +39,7 @@ FILES: dict[str, bytes] = {
     "escape_text.py": b"def escape_text():\n    return '\x1b[2J\x1b]0;owned\x07'  # \xe2\x80\xae\n",
     "utf16.py": "def sixteen(): pass\n".encode("utf-16"),
     "brackets.py": b"[" * 100_000 + b"\n",
-    "brackets.js": b"(\n" * 100_000,
+    "brackets.js": b"(\n" * 40_000,
     "parens.py": b"x = " + b"(\n" * DEEP + b"1" + b")\n" * DEEP + b"\ndef after_parens():\n    pass\n",
     "parens.js": b"x = " + b"(\n" * DEEP + b"1" + b")\n" * DEEP + b";\nfunction afterParens() {}\n",
     "parens.c": b"int x = " + b"(\n" * DEEP + b"1" + b")\n" * DEEP + b";\nint after_parens_c(void) { return 1; }\n",

@@ -43,6 +43,9 @@ HEAD_BYTES = 32_768
 _BUSY = 2
 #: Parts of a file that are parsed alone; what is beyond that number is parsed together.
 _MOST_APART = 500
+#: Further attempts at a file with errors parse it up to this many times: if the first took more than this part of the
+#: bound, there are none.
+_MOST_ATTEMPTS = 20
 #: Bytes in errors, such as two heads of one function leave, for which the directives of C stay.
 _FEW = 10
 #: The share of its nodes that a tree keeps without what does not parse, or too much was left out.
@@ -223,6 +226,7 @@ class LanguageSpec:
         Raises:
             OutOfTime: It took longer than `limits` allow.
         """
+        began = time.thread_time()
         text = self.blanked(source)
         uses: list[Use] = []
         self._apply(limits)
@@ -235,6 +239,8 @@ class LanguageSpec:
         if not tree.root_node.has_error or not (found := errors(tree.root_node)):
             return Parsed(tree, text, uses)
         first = Parsed(tree, text, uses)
+        if time.thread_time() - began > limits.max_file_seconds / _MOST_ATTEMPTS:
+            return first
         better = self._better(first, found, limits) if self.macros or self.divided or self.unknown else first
         return self._recover(better, limits)
 

@@ -138,7 +138,8 @@ class Recovery:
         framing = [part for part in parts if self._frames(part)]
         frame, cost = self._frame(around, framing, base)
         kept = set(frame)
-        rest = [part for part in parts if part not in framing]
+        in_frame = set(framing)
+        rest = [part for part in parts if part not in in_frame]
         for part in framing:
             if part.first not in kept:
                 if self._is_directive(part):
@@ -165,8 +166,8 @@ class Recovery:
                 line = self.lines[part.first]
                 self.lines[part.first] = line[: match.start(2)] + b"x" + line[match.start(2) + 1 :]
         groups = self._groups(framing)
-        bad = [group for group, _ in self._bad(groups, around, base)]
-        frame = _with(around, [group for group in groups if group not in bad])
+        bad = {group[0].first for group, _ in self._bad(groups, around, base)}
+        frame = _with(around, [group for group in groups if group[0].first not in bad])
         return frame, self._cost(frame)
 
     def _groups(self, framing: list[_Part]) -> list[list[_Part]]:
@@ -250,7 +251,8 @@ class Recovery:
             return [(groups[0], frame)]
         suspects = [group for group in groups if any(map(self._is_suspect, group))]
         if 0 < len(suspects) < len(groups):
-            halves = ([group for group in groups if group not in suspects], suspects)
+            suspected = {group[0].first for group in suspects}
+            halves = ([group for group in groups if group[0].first not in suspected], suspects)
         else:
             halves = (groups[: len(groups) // 2], groups[len(groups) // 2 :])
         found = [one for half in halves for one in self._bad(half, frame, base)]
