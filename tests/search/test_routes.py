@@ -184,6 +184,11 @@ def test_a_path_finds_the_function_that_answers_it(
     assert any(route in result["routes"] for result in results[:2] if result.get("symbol") == first)
 
 
+def test_explore_begins_with_the_handler(lci: Callable[..., Ran], root: Path) -> None:
+    pieces = json.loads(lci("explore", "GET /people/7", "--json", cwd=root).out)["pieces"]
+    assert [(one["file"], one["line"]) for one in pieces if one["role"] == "named"] == [("fl/users.py", 4)]
+
+
 def test_a_path_is_a_name(lci: Callable[..., Ran], root: Path) -> None:
     shown = lci("callers", "GET /health", cwd=root).out
     assert "fl/main.py\n6 route GET /health  route" in shown

@@ -128,7 +128,11 @@ class _Work:
                 *named.places(snapshot, tests, 0.25, "test"),
             ]
         given = named.places(snapshot, request.places, weigh.NAMED)
-        return given or named.framed(snapshot, request.question, request.filters, weigh.NAMED)
+        return (
+            given
+            or named.framed(snapshot, request.question, request.filters, weigh.NAMED)
+            or named.routed(snapshot, request.question.strip(), weigh.NAMED)
+        )
 
     def _names(self, units: Sequence[Named]) -> list[str]:
         rows = self._snapshot.symbols.result_rows([one.unit for one in units[:_NAMES]])

@@ -1,4 +1,4 @@
-"""Places that a question names explicitly: lines of files, frames of stack traces and logs."""
+"""Places that a question names explicitly: lines of files, frames of stack traces and logs, routes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.symbols import narrowest
 from lci_py.search.ranking import frames
+from lci_py.source.text.patterns import ROUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,6 +42,15 @@ def framed(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> lis
     return _places_of(
         (place.row["unit"] for place in frames.places(snapshot, text, filters, certain=True)), worth, "named"
     )
+
+
+def routed(snapshot: Snapshot, text: str, worth: float) -> list[Named]:
+    """The handlers of a route such as `GET /checks/12`, the closest first."""
+    if not ROUTE.match(text):
+        return []
+    from lci_py.search.routes import answering
+
+    return _places_of((row["unit"] for row, _ in answering(snapshot, text)), worth, "named")
 
 
 def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> list[Named]:
