@@ -66,12 +66,12 @@ def read_event(text: str) -> Event | None:
     return Event(name, folder, wanted) if wanted else None
 
 
-def told(event: Event, text: str) -> str:
+def hook_output(event: Event, text: str) -> str:
     """The answer to an event: the JSON that adds a text to what the model reads."""
     return json.dumps({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": text}}) + "\n"
 
 
-def described(wanted: str, definitions: Sequence[tuple[str, int, str]], total: int) -> str:
+def definitions_text(wanted: str, definitions: Sequence[tuple[str, int, str]], total: int) -> str:
     """The text for a name: a line for each definition, (path, line, signature), as many as there is room for."""
     lines = [
         f"{' '.join(path.split())}:{line}  {' '.join(signature.split())[:160]}\n"

@@ -108,7 +108,7 @@ def agent_hook(text: str) -> str:
     Args:
         text: The event, as the agent's hook gets it.
     """
-    from lci_py.agents.hook import REMINDER, described, read_event, told
+    from lci_py.agents.hook import REMINDER, definitions_text, hook_output, read_event
 
     event = read_event(text)
     if event is None:
@@ -118,7 +118,7 @@ def agent_hook(text: str) -> str:
     if not os.path.lexists(index_dir_of(where, settings) / "manifest.json"):
         return ""
     if not event.wanted:
-        return told(event, REMINDER)
+        return hook_output(event, REMINDER)
     from lci_py.types.search import Filters
 
     with existing_engine(where, settings) as engine:
@@ -130,4 +130,4 @@ def agent_hook(text: str) -> str:
         (os.path.relpath(where / one.file, start), one.line, one.signature or f"{one.kind} {one.symbol}")
         for one in answer.results
     ]
-    return told(event, described(event.wanted, found, answer.total))
+    return hook_output(event, definitions_text(event.wanted, found, answer.total))

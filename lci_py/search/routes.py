@@ -174,7 +174,7 @@ class Routes:
 
     def _around_mounts(self, router: _Router) -> list[Item]:
         """What mounts the function around a router, or else its file."""
-        around = self._around(router.scope, router.handler)
+        around = self._enclosing(router.scope, router.handler)
         found = [item for symbol in around for item in self._mounted.get(symbol, ())]
         return found or list(self._mounted.get((router.file, ""), ()))
 
@@ -197,9 +197,9 @@ class Routes:
     def _sees(self, scope: int, item: Item) -> bool:
         """Whether code in a symbol sees the variable that a registration gives a value to."""
         own = self._scope(item)
-        return own < 0 or own in self._around(scope, -1)
+        return own < 0 or own in self._enclosing(scope, -1)
 
-    def _around(self, scope: int, handler: int) -> list[int]:
+    def _enclosing(self, scope: int, handler: int) -> list[int]:
         """A symbol and those around it; first the handler, if routes are registered by attributes."""
         found = [handler] if handler >= 0 else []
         while scope >= 0 and len(found) < 20:
@@ -302,7 +302,7 @@ class Routes:
                 return found[:1]
         return []
 
-    def held(self, node: int) -> list[tuple[Item, str]]:
+    def registrations_of(self, node: int) -> list[tuple[Item, str]]:
         """What registers the value of a variable, and under which names."""
         own = self._name(node)
         items = [one for one in self.items if one.row.kind not in _MOUNTS and own and last(one.row.target) == own]

@@ -25,10 +25,15 @@ HERE = Path(__file__).resolve().parents[2]
 QUESTION = "how is a request matched to a handler"
 
 
-def cpu_seconds(python: Path, scratch: Path, args: Sequence[str]) -> float:
-    """Processor time of one run of the program, its worker processes included."""
+def _environment(scratch: Path) -> dict[str, str]:
     env = {**os.environ, "LCI_INDEX_DIR": str(scratch / "index"), "LCI_CONFIG_DIR": str(scratch / "config")}
     env.pop("PYTHONDONTWRITEBYTECODE", None)  # a program that is compiled at every start measures the compiler
+    return env
+
+
+def cpu_seconds(python: Path, scratch: Path, args: Sequence[str]) -> float:
+    """Processor time of one run of the program, its worker processes included."""
+    env = _environment(scratch)
     quiet = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
     pid = os.posix_spawn(python, [str(python), "-m", "lci_py", *args], env, file_actions=quiet)
     _, status, usage = os.wait4(pid, 0)
@@ -41,9 +46,7 @@ def instructions(python: Path, scratch: Path, args: Sequence[str]) -> float:
     """Millions of instructions of one run of the program, without those of other processes."""
     with tempfile.NamedTemporaryFile("r") as log:
         counting = ["--tool=callgrind", "--callgrind-out-file=/dev/null", f"--log-file={log.name}"]
-        env = {**os.environ, "LCI_INDEX_DIR": str(scratch / "index"), "LCI_CONFIG_DIR": str(scratch / "config")}
-        env = {name: value for name, value in env.items() if name != "PYTHONDONTWRITEBYTECODE"}
-        env["PYTHONHASHSEED"] = "0"
+        env = {**_environment(scratch), "PYTHONHASHSEED": "0"}
         command = ["valgrind", *counting, str(python), "-m", "lci_py", *args]
         subprocess.run(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         counted = re.search(r"Collected : (\d+)", log.read())

@@ -13,7 +13,7 @@ from lci_py.errors import UsageError
 from lci_py.search.answer.results import Wanted, index_info
 from lci_py.search.explore import named, weigh
 from lci_py.search.explore.chain import Calls, chains_of, flow
-from lci_py.search.explore.message import looks_of, pasted
+from lci_py.search.explore.message import looks_of, pasted_message
 from lci_py.search.explore.spend import Open, spend
 from lci_py.search.modes.candidates import allowed
 from lci_py.search.modes.multiview import multiview
@@ -72,7 +72,7 @@ class _Work:
         worth = self._worth(text)
         message = None
         if self._outcome is not None and not units:
-            message = pasted(self._snapshot, self._present, self._outcome, wanted)
+            message = pasted_message(self._snapshot, self._present, self._outcome, wanted)
         weighed = self._weigh_units(worth, units, message)
         rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
         given = {one.unit: one for one in (message.uses if message else units)}
@@ -131,7 +131,7 @@ class _Work:
         return (
             given
             or named.framed(snapshot, request.question, request.filters, weigh.NAMED)
-            or named.routed(snapshot, request.question.strip(), weigh.NAMED)
+            or named.handlers(snapshot, request.question.strip(), weigh.NAMED)
         )
 
     def _names(self, units: Sequence[Named]) -> list[str]:

@@ -47,7 +47,7 @@ class Message(NamedTuple):
         return way.role == "caller" and way.unit in self.helpers
 
 
-def pasted(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: Wanted) -> Message | None:
+def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: Wanted) -> Message | None:
     """What states nearly all of the question word for word, outside of tests; None if nothing does, or
     so many definitions that the text is a phrase and no message."""
     candidates, table = outcome.candidates, snapshot.unit_table

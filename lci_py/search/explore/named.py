@@ -44,7 +44,7 @@ def framed(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> lis
     )
 
 
-def routed(snapshot: Snapshot, text: str, worth: float) -> list[Named]:
+def handlers(snapshot: Snapshot, text: str, worth: float) -> list[Named]:
     """The handlers of a route such as `GET /checks/12`, the closest first."""
     if not ROUTE.match(text):
         return []

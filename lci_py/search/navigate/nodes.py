@@ -143,7 +143,7 @@ class Nodes:
             if not names:
                 yield origin, node, line, step
         for origin, node in enumerate(nodes):
-            for (file, row), name in self.routes.held(node):
+            for (file, row), name in self.routes.registrations_of(node):
                 step = ROUTE + REGISTRATIONS.index(row.kind)
                 yield origin, self._node_named(name, step, file, row.line), row.line, step
 

@@ -71,7 +71,7 @@ class Around:
     def prefix(self, node: Node, row: Row) -> tuple[str, str]:
         """What the groups around a call put before its path, and the router that it is registered on."""
         prefix = self._of_chain(node)
-        owner = self.assigned(node) if row.get("listed") else self._root(node)
+        owner = self.variable_of(node) if row.get("listed") else self._root(node)
         for around in self.calls_around(node):
             before = self._of_chain(around)
             group = next((one for one in self._rows_of(around) if one["kind"] == "group" or one.get("groups")), None)
@@ -123,7 +123,7 @@ class Around:
         text, around = self._captured.text(last), last.parent
         is_called = around is not None and around.child_by_field_name("function") == last
         if is_called or last is node or text[:1].isupper() or text in _MODULES:
-            return ROOTED if text == "http" else self.assigned(node)
+            return ROOTED if text == "http" else self.variable_of(node)
         return text if re.fullmatch(r"[$@\w]{1,60}", text) else ""
 
     def callee(self, node: Node) -> Node | None:
@@ -134,7 +134,7 @@ class Around:
         name = next(filter(None, map((called or node).child_by_field_name, _OWN_NAMES)), None)
         return name if name is not None else called
 
-    def assigned(self, node: Node) -> str:
+    def variable_of(self, node: Node) -> str:
         """The variable that the value of an expression, or of a list with it, is given to; "" if none."""
         around = node.parent
         for _ in range(_HIGHEST):
@@ -148,7 +148,7 @@ class Around:
             around = around.parent
         return ""
 
-    def decorated(self, node: Node) -> Node | None:
+    def decorated_name(self, node: Node) -> Node | None:
         """The name of the definition that a call decorates; None if it decorates none."""
         around = node if node.type == "decorator" else node.parent
         if around is None or around.type != "decorator" or around.parent is None:

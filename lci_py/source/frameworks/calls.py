@@ -81,7 +81,7 @@ class Calls:
 
     def _take(self, row: Row, node: Node, callee: Node, receiver: str) -> bool:
         """Whether a call registers what a row says; if so, it is added."""
-        named = self._around.decorated(node)
+        named = self._around.decorated_name(node)
         is_other = row["kind"] == "group" or ("decorates" in row) != (named is not None)
         if is_other or ("on" in row and not re.fullmatch(row["on"], receiver, re.DOTALL)):
             return False
@@ -93,7 +93,7 @@ class Calls:
             name = ""  # `app.use(routes)`
         if name is None or ("pattern" in row and not re.match(row["pattern"], name)):
             return False
-        if "unassigned" in row and re.fullmatch(r"[$\w.]+", receiver) and self._around.assigned(node):
+        if "unassigned" in row and re.fullmatch(r"[$\w.]+", receiver) and self._around.variable_of(node):
             return False  # `x = cache.get("/a", b)`
         decorated = -1 if named is None else self._finder.symbol(named.start_byte)
         site = _Site(row, node, self._captured.text(callee), receiver, arguments, decorated, name,
@@ -102,7 +102,7 @@ class Calls:
 
     def _root(self, site: _Site) -> bool:
         """A router at the root, or one with a prefix of its own."""
-        if child := self._around.assigned(site.node):
+        if child := self._around.variable_of(site.node):
             self._routers.add(child)
             self._note(site.row["kind"], site.name, "", child, site.scope, site.line)
         return True
@@ -112,7 +112,7 @@ class Calls:
     def _mount(self, site: _Site) -> bool:
         """A router below another one."""
         row, made = site.row, site.row["child"] == "assigned"
-        child = self._around.assigned(site.node) if made else site.arguments.get(row["child"])
+        child = self._around.variable_of(site.node) if made else site.arguments.get(row["child"])
         if "finds" in row:
             text = re.search(row["finds"], self._captured.text(site.node))
             child = text[1] if text else ""
@@ -176,7 +176,7 @@ class Calls:
         row = site.row
         name = site.name or (site.receiver if row["kind"] == "event" else "")
         if site.decorated >= 0:
-            name = name or self._captured.text(self._around.decorated(site.node) or site.node).replace("_", "-")
+            name = name or self._captured.text(self._around.decorated_name(site.node) or site.node).replace("_", "-")
             self._registry.note(Registration(row["kind"], name, "", "", site.scope, site.decorated, site.line))
             return True
         text = site.arguments.get(row["handler"])
