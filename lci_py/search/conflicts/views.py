@@ -36,7 +36,7 @@ def between_views(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, Any],
         {
             "conflict_type": "direct-contradiction",
             "recommended_resolution": "escalate-to-user",
-            "sources": [by_meaning["id"], by_words["id"]],
+            "sources": [_place(by_meaning), _place(by_words)],
             "reasoning": f"The views lead to different places: {_name(by_meaning)} is nearest by meaning (dense), "
             f"{_name(by_words)} by words (bm25). The first result is less sure than usual.",
         },
@@ -44,5 +44,8 @@ def between_views(snapshot: Snapshot, outcome: Outcome) -> tuple[dict[str, Any],
 
 
 def _name(row: Row) -> str:
-    place = f"{row['file']}:{row['line']}"
-    return f"{row['qualified_name']} ({place})" if row["qualified_name"] else place
+    return f"{row['qualified_name']} ({_place(row)})" if row["qualified_name"] else _place(row)
+
+
+def _place(row: Row) -> str:
+    return f"{row['file']}:{row['line']}"

@@ -18,7 +18,12 @@ def test_both_places_are_named(lci: Callable[..., Any], repo: Path) -> None:
     assert entry["recommended_resolution"] == "escalate-to-user"
     by_meaning, by_words = entry["sources"]
     dense, bm25 = (lci(*asked[:2], mode, *asked[3:], "-n", "1", "--json").json() for mode in ("dense", "bm25"))
-    assert [by_meaning, by_words] == [dense["results"][0]["id"], bm25["results"][0]["id"]]
+    firsts = [answer["results"][0] for answer in (dense, bm25)]
+    assert [by_meaning, by_words] == [f"{one['file']}:{one['line']}" for one in firsts]
+    said = lci(*asked, "--conflicts").out
+    assert all(f"\n    {place}\n" in said for place in entry["sources"]), (
+        "places that are not shown, as a person reads them"
+    )
     plain = lci(*asked, "--json").json()
     assert "conflicts" not in plain
     assert [one["id"] for one in plain["results"]] == [one["id"] for one in answer["results"]]
