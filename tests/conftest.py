@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from lci_py import app
+from lci_py.index.build.changes import TICK_NS
 from lci_py.search.engine import Engine
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import load_languages
@@ -138,6 +140,7 @@ def copy_corpus(target: Path) -> Path:
     shutil.copytree(CORPUS, target)
     (target / "README.md").write_text("# Sample\n\nA corpus of small programs.\n\n## Usage\n\nSearch it.\n")
     (target / "notes.txt").write_text("plain text notes about the warehouse\n")
+    time.sleep(2e-9 * TICK_NS)  # of a file as young as the walk no time is kept: the next command would read it again
     return target
 
 
