@@ -35,7 +35,7 @@ EVERYWHERE = ("types", "errors", "interrupts", "processes")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
-        "main", "mcp_server", "batch", "commands object_parser",
+        "main", "mcp_server", "batch", "object_parser",
         "cluster", "search rows index agent help completion pick", "answering", "output",
         "request",
         "streams", "terminal", "command_line", "options kept_engine",
@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "render": ("markdown vimgrep", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
-        "snapshot", "views", "query", "suggest worktree degraded whole",
+        "snapshot", "retrievers", "query", "suggest freshness degraded whole",
     ),
     "index": ("build", "store", "shards"),
     "cluster": (
@@ -53,7 +53,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",
         "language_rules linearize gc_paused forked program",
     ),
-    "embed": ("open", "contextual encoder", "folder", "protocol"),
+    "embed": ("encoder", "contextual", "folder", "protocol"),
     "source": (
         "record_codec", "file_record", "extract", "dataflow frameworks stated_values", "conditions syntax",
         "repository text",

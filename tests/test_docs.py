@@ -31,8 +31,7 @@ from lci_py.index.shards.bm25 import FIELDS
 from lci_py.index.store.manifest import FORMAT, Manifest
 from lci_py.search.modes.multiview import POOL
 from lci_py.search.navigate import dispatch
-from lci_py.search.query.plan import INTENTS
-from lci_py.search.query.weights import LIVE
+from lci_py.search.query.plan import INTENTS, LIVE
 from lci_py.search.ranking.fusion import SIGNAL_VIEW
 from lci_py.search.ranking.graph_lift import SEEDS
 from lci_py.types.record import fields

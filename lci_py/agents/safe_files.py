@@ -10,8 +10,7 @@ import stat
 from contextlib import suppress
 from typing import NamedTuple
 
-from lci_py.source.repository.paths import ALWAYS_SKIPPED
-from lci_py.source.repository.read import read_file
+from lci_py.source.repository.files import ALWAYS_SKIPPED, read_file
 
 _MAX_BYTES = 16_000_000
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW

@@ -186,7 +186,7 @@ def build_index(
         from lci_py.index.store.background_run import note_failure
         from lci_py.index.store.exposure import exposures
         from lci_py.index.store.seal import ensure_key
-        from lci_py.source.repository.paths import relative_to_root
+        from lci_py.source.repository.files import relative_to_root
         from lci_py.types.record import replace
 
         ensure_key()
@@ -354,8 +354,8 @@ def dry_run(
     Arguments as in `build_index`.
     """
     from lci_py.source.repository.content import content_reason
+    from lci_py.source.repository.files import read_file
     from lci_py.source.repository.ignored import TreeRules
-    from lci_py.source.repository.read import read_file
     from lci_py.source.repository.walk import NOT_ALLOWED, walk
     from lci_py.types.source import Skip
 
@@ -597,7 +597,7 @@ def _refresh(root: Path, settings: Settings, *, slow: bool) -> None:
     always = settings.refresh == "always"
     options = _build_options(settings, _walk_options(root, index_dir_of(root, settings), settings))
     if not always:
-        from lci_py.search.worktree.freshness import QUICK_BYTES, QUICK_FILES
+        from lci_py.search.freshness import QUICK_BYTES, QUICK_FILES
 
         # Embedding with a model that reads text is not quick.
         options = replace(options, only_refresh=True, quick=(0, 0) if slow else (QUICK_FILES, QUICK_BYTES))

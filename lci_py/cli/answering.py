@@ -1,8 +1,12 @@
-"""Runs the commands that answer a question about an index; each is a row of functions."""
+"""The function that runs each command, imported on first use. A command that answers a question about an index is a row
+of functions.
+"""
 
 from __future__ import annotations
 
 import os
+from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.cli.output import cost, emit, from_here, shape_of
@@ -68,7 +72,7 @@ def answer(call: Invocation, row: Row) -> int:
         found = row.ask(asked)
         if row.skip is not None and (offset := number(call.values, "offset")):
             found = row.skip(found, offset)
-        if from_here(call, shape) and shape not in (*DIAGRAMS, "sarif"):
+        if from_here(call, shape, engine.root) and shape not in (*DIAGRAMS, "sarif"):
             from lci_py.render.relative_paths import seen_from
 
             found = seen_from(found, engine.root, os.getcwd())
@@ -78,3 +82,37 @@ def answer(call: Invocation, row: Row) -> int:
         shown = found if row.fit is None else row.fit(asked, found, cost(call, written, writer))
         emit(call, written, shown, writer, bare=row.bare(shape))
         return row.finish(asked, found, code)
+
+
+#: Commands that answer a question about an index: the module and the name of their row.
+ROWS = {
+    "explore": ("rows.explore", "ROW"),
+    "similar": ("rows.similar", "ROW"),
+    "def": ("search", "DEFINITIONS"),
+    "callers": ("rows.graph", "ROW"),
+    "callees": ("rows.graph", "ROW"),
+    "tree": ("rows.graph", "ROW"),
+    "refs": ("rows.graph", "ROW"),
+    "grep": ("rows.grep", "ROW"),
+    "files": ("rows.files", "ROW"),
+    "history": ("rows.history", "ROW"),
+    "show": ("rows.show", "ROW"),
+    "outline": ("rows.outline", "ROW"),
+    "path": ("rows.path", "ROW"),
+    "affected": ("rows.affected", "ROW"),
+    "conflicts": ("rows.conflicts", "ROW"),
+}
+#: The module of each other command, where that is not called like it; its function is `run_COMMAND`.
+_MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")}
+
+
+def runner(command: str) -> Callable[[Invocation], int]:
+    """The function that runs a command and returns its exit code."""
+    if command in ROWS:
+        from lci_py.cli.answering import answer
+
+        module, name = ROWS[command]
+        return partial(answer, row=getattr(import_module(f"lci_py.cli.{module}"), name))
+    module = _MODULES.get(command, command)
+    run: Callable[[Invocation], int] = getattr(import_module(f"lci_py.cli.{module}"), f"run_{command}")
+    return run

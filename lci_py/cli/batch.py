@@ -10,8 +10,8 @@ from contextlib import contextmanager, redirect_stdout
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py.cli import cluster
+from lci_py.cli.answering import runner
 from lci_py.cli.command_line import Invocation
-from lci_py.cli.commands import runner
 from lci_py.cli.object_parser import invocation, text_invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.output import shape_of

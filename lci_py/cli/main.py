@@ -137,7 +137,7 @@ def _runner(call: Invocation) -> Callable[[Invocation], int]:
         from lci_py.cli.batch import run_batch
 
         return run_batch
-    from lci_py.cli.commands import runner
+    from lci_py.cli.answering import runner
 
     return runner(call.command)
 

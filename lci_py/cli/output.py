@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from importlib import import_module
 from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -14,6 +15,7 @@ from lci_py.errors import UsageError, unknown_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from lci_py.cli.command_line import Invocation
     from lci_py.render.json.answer import Parts
@@ -104,9 +106,10 @@ def shape_of(call: Invocation, *others: str) -> str:
     return shape
 
 
-def from_here(call: Invocation, shape: str) -> bool:
-    """Whether paths are relative to the current folder, as for people and xargs; with --root, to the root."""
-    return not call.starts_at_root and shape not in MACHINE
+def from_here(call: Invocation, shape: str, root: Path) -> bool:
+    """Whether paths have to be made relative to the current folder, as for people and xargs: not in the root itself,
+    and not with --root."""
+    return not call.starts_at_root and shape not in MACHINE and not os.path.samefile(root, ".")
 
 
 def fields_of(call: Invocation) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def run_search(call: Invocation) -> int:
         request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
     with open_engine(call, snippet=_LINES if shape == "text" and sys.stdout.isatty() else _FEW_LINES) as engine:
         answer = engine.search(request)
-        if from_here(call, shape):
+        if from_here(call, shape, engine.root):
             answer = _from_here(answer, engine)
         listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
         _warn_of_log(engine, call)

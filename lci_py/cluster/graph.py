@@ -21,7 +21,7 @@ from lci_py.index.shards.graph import GraphIndex, pointers, write_graph
 from lci_py.index.shards.numbering import COUNTED, Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.processes import FORKS
-from lci_py.search.answer.graph_context import links_of
+from lci_py.search.answer.results import links_of
 from lci_py.types.search import GraphLink
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from lci_py.index.shards.arrays import Arrays
 from lci_py.index.shards.bm25 import FIELDS, ROWS, LexicalIndex, Term
 from lci_py.index.store.manifest import OpenIndex
 from lci_py.search.engine import Engine
+from lci_py.search.freshness import Freshness, SourceReader, Sweep
 from lci_py.search.ranking.graph_lift import Reached
 from lci_py.search.snapshot import Snapshot
 from lci_py.search.whole import Whole
-from lci_py.search.worktree.freshness import Freshness, SourceReader, Sweep
 from lci_py.source.repository.walk import WalkResult
 from lci_py.source.text.digest import digest
 

@@ -18,7 +18,7 @@ from lci_py.index.build.run import build
 from lci_py.index.shards.arrays import write_arrays
 from lci_py.index.store.manifest import MANIFEST, root_setting, shard_state
 from lci_py.search.snapshot import Snapshot
-from lci_py.source.repository.read import read_file
+from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import WalkResult
 from lci_py.source.text.digest import digest
 from lci_py.types.record import asdict, replace

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from lci_py.embed.contextual import ContextualEncoder
+
 _UNKNOWN = "[UNK]"
 _JOINERS = "\u200c\u200d"
 _LONGEST = 100  # characters of a part; a longer part is unknown
@@ -344,3 +346,27 @@ class Encoder:
         if "ratios_offset" not in self._table:
             return weights
         return np.asarray(weights * self._array("ratios", np.float16)[self._check_ids(ids)].astype(np.float32))
+
+
+def open_encoder(folder: ModelFolder, *, threads: int = 1) -> Encoder | ContextualEncoder:
+    """The encoder that fits the inputs of the model.
+
+    Raises:
+        BadModelError: The model or its tokenizer does not load, or the model is of neither kind.
+    """
+    if folder.builtin:
+        return Encoder(folder, threads=threads)  # tested, so it is loaded only when it is needed
+    session = load_session(folder)
+    names = {item.name for item in session.get_inputs()}
+    if names - {"question"} == {"ids", "w"}:
+        encoder = Encoder(folder, threads=threads)
+        encoder.check()
+        return encoder
+    from lci_py.embed.contextual import INPUTS, ContextualEncoder
+
+    if "input_ids" not in names or not names <= set(INPUTS):
+        raise BadModelError(
+            f"{folder.onnx}: its inputs are {', '.join(sorted(names)) or 'none'}",
+            hint=f"an encoder takes input_ids and perhaps {' and '.join(INPUTS[1:])}, or ids and w (docs/model.md)",
+        )
+    return ContextualEncoder(folder, session, threads=threads)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from lci_py.errors import IndexError_, nothing_asked
 from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import ANY_KIND, check
+from lci_py.source.repository.files import is_aside
 from lci_py.source.repository.workspace import FOLDER
-from lci_py.source.text.folders import is_aside
 from lci_py.types.record import replace
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.answer.copies import Folding
-    from lci_py.search.modes.answered import Answered
+    from lci_py.search.modes.candidates import Answered
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.affected import AffectedAnswer, AffectedRequest
     from lci_py.types.chains import PathAnswer, PathRequest
@@ -46,12 +46,14 @@ _SEEDS = 20
 
 def preload() -> None:
     """Import and load what nearly every search needs, while another process does work that does not use this core."""
-    from lci_py.embed import open as opening  # noqa: F401
+    from lci_py.embed import encoder  # noqa: F401
     from lci_py.embed.encoder import load_builtin
     from lci_py.index.shards import abbreviations, bm25, dense, files, tokens  # noqa: F401
+    from lci_py.search import (
+        freshness,  # noqa: F401
+        retrievers,  # noqa: F401
+    )
     from lci_py.search.modes import multiview, single  # noqa: F401
-    from lci_py.search.views import retrievers  # noqa: F401
-    from lci_py.search.worktree import freshness  # noqa: F401
 
     load_builtin()
 

@@ -12,8 +12,8 @@ from lci_py.errors import DamagedIndexError, DensePendingError, GraphPendingErro
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.index.store.manifest import MANIFEST, Manifest, OpenIndex, check_root
+from lci_py.search.freshness import SourceReader
 from lci_py.search.whole import ALONE
-from lci_py.search.worktree.freshness import SourceReader
 from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.index.shards.word_files import WordFiles
-    from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
+    from lci_py.search.freshness import Freshness
+    from lci_py.search.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
     from lci_py.search.whole import Whole
-    from lci_py.search.worktree.freshness import Freshness
     from lci_py.source.repository.walk import WalkResult
     from lci_py.types.search import SearchRequest, View
 
@@ -136,7 +136,7 @@ class Snapshot:
 
     @cached_property
     def freshness(self) -> Freshness:
-        from lci_py.search.worktree.freshness import Freshness
+        from lci_py.search.freshness import Freshness
 
         return Freshness(self.root, self.files, self.reader.compared, self._walk)
 
@@ -194,7 +194,7 @@ class Snapshot:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        from lci_py.embed.open import open_encoder
+        from lci_py.embed.encoder import open_encoder
 
         folder, built = self.model_folder, self.manifest.model
         folder.recall(built)
@@ -211,7 +211,7 @@ class Snapshot:
         from lci_py.embed.encoder import Encoder
         from lci_py.index.shards.dense import DenseIndex
         from lci_py.index.shards.tokens import TokenBags, TokenTable
-        from lci_py.search.views.retrievers import DenseRetriever
+        from lci_py.search.retrievers import DenseRetriever
 
         if pending := self.manifest.counts["pending_chunks"]:
             raise DensePendingError(pending)
@@ -226,13 +226,13 @@ class Snapshot:
 
     @cached_property
     def bm25(self) -> LexicalRetriever:
-        from lci_py.search.views.retrievers import LexicalRetriever
+        from lci_py.search.retrievers import LexicalRetriever
 
         return LexicalRetriever(self.lexical)
 
     @cached_property
     def symbolic(self) -> SymbolicRetriever:
-        from lci_py.search.views.retrievers import SymbolicRetriever
+        from lci_py.search.retrievers import SymbolicRetriever
 
         return SymbolicRetriever(self.symbols)
 

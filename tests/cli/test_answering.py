@@ -11,9 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from lci_py.cli.answering import Asked, Row
+from lci_py.cli.answering import ROWS, Asked, Row
 from lci_py.cli.command_line import Invocation, defaults
-from lci_py.cli.commands import ROWS
 from lci_py.cli.options import ANSWERING, COMMANDS
 from tests.cli.fake import REPOSITORY
 from tests.support.graph_repo import build

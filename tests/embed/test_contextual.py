@@ -13,9 +13,8 @@ from hypothesis import given, strategies as st
 
 from lci_py.embed import contextual
 from lci_py.embed.contextual import ContextualEncoder
-from lci_py.embed.encoder import MODEL_DIR, Encoder
+from lci_py.embed.encoder import MODEL_DIR, Encoder, open_encoder
 from lci_py.embed.folder import ModelFolder
-from lci_py.embed.open import open_encoder
 from lci_py.errors import BadModelError
 from tests.support import tiny_models as tiny
 

@@ -13,9 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, tf_weight
+from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, open_encoder, tf_weight
 from lci_py.embed.folder import ModelFolder
-from lci_py.embed.open import open_encoder
 from lci_py.errors import BadModelError, DamagedIndexError
 from lci_py.source.text.words import WORD, parts
 from tests.conftest import PROJECT

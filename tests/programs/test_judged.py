@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lci_py.search.query.plan import plan
+from lci_py.search.query.plan import LIVE, Ranking, plan
 from lci_py.search.query.text import read_text
-from lci_py.search.query.weights import LIVE, Ranking
 from lci_py.search.ranking.fusion import Candidates
 from lci_py.types.record import replace
 from lci_py.types.search import Filters

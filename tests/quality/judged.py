@@ -32,8 +32,7 @@ import numpy as np
 from lci_py.search.engine import Engine
 from lci_py.search.explain.shadow import under
 from lci_py.search.modes import multiview
-from lci_py.search.query.plan import Plan, plan as make_plan
-from lci_py.search.query.weights import LIVE, Ranking
+from lci_py.search.query.plan import LIVE, Plan, Ranking, plan as make_plan
 from lci_py.search.ranking.fusion import Candidates, Ranked
 from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT, opened

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lci_py.search.query.weights import LIVE
+from lci_py.search.query.plan import LIVE
 from lci_py.search.ranking.fusion import BELOW, GRAPH
 from tests.quality.judged import Case
 

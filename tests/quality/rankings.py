@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lci_py.search.query import weights
+from lci_py.search.query import plan as weights
 
 _V1_BALANCED = {
     "dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4,

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lci_py.search.query.weights import Ranking
+from lci_py.search.query.plan import Ranking
 from tests.quality.judged import Benchmark, Case
 from tests.quality.judged_arrays import Block
 from tests.quality.rankings import RANKINGS

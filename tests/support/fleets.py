@@ -14,7 +14,7 @@ from lci_py.cluster.root import Root
 from lci_py.cluster.sources import Run
 from lci_py.cluster.workers import Here
 from lci_py.errors import IndexError_, LciError
-from lci_py.search.answer.graph_context import SHOWN
+from lci_py.search.answer.results import SHOWN
 from lci_py.types import record
 from lci_py.types.search import Answer, SearchRequest
 

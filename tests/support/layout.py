@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.index.shards.dense import write_dense
 from lci_py.index.shards.numbering import Numbering, number_slots
 from lci_py.index.shards.tokens import write_tokens
-from lci_py.index.shards.vectors import write_dense
 
 
 @dataclass(frozen=True)

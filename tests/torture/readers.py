@@ -128,11 +128,12 @@ class Reader(threading.Thread):
             self._report.violation(f"{what}: generation {index} said {self.seen[index]}, now {number}")
 
 
-def commit_continuously(program: Program, root: Path, report: Report, seconds: float) -> int:
-    """Change the tree and index it, again and again; return the last generation."""
+def commit_continuously(program: Program, root: Path, report: Report, seconds: float, answers: int) -> int:
+    """Change the tree and index it, again and again, for `seconds` and until searches had so many answers; return the
+    last generation."""
     end, generation = time.monotonic() + seconds, 1
     index = root / ".lci"
-    while time.monotonic() < end:
+    while time.monotonic() < end or report.figures.get("answers, search", 0) < answers:
         generation += 1
         stamp(root, generation)
         ran = program.run("index", str(root), "--jobs", "1", "--json")
@@ -143,7 +144,9 @@ def commit_continuously(program: Program, root: Path, report: Report, seconds: f
     return generation
 
 
-def readers_and_writer(program: Program, scratch: Path, report: Report, *, seconds: float, readers: int) -> None:
+def readers_and_writer(
+    program: Program, scratch: Path, report: Report, *, seconds: float, readers: int, answers: int = 0
+) -> None:
     root = scratch / "tree"
     debris = Debris()
     fresh = 0
@@ -157,7 +160,7 @@ def readers_and_writer(program: Program, scratch: Path, report: Report, *, secon
     for thread in threads:
         thread.start()
     try:
-        last = commit_continuously(program, root, report, seconds)
+        last = commit_continuously(program, root, report, seconds, answers)
     finally:
         stop.set()
         for thread in threads:

@@ -16,7 +16,7 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from lci_py.search.worktree.freshness import QUICK_FILES
+from lci_py.search.freshness import QUICK_FILES
 from tests.torture import trees
 from tests.torture.actions import ACTIONS, SETTINGS, Tree
 from tests.torture.answers import QUERIES, ask, bound, comparable, difference, listing, truth, usage

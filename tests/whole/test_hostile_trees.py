@@ -21,7 +21,7 @@ import pytest
 from lci_py import app
 from lci_py.errors import LciError
 from lci_py.index.build import run
-from lci_py.source.repository.read import read_file
+from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import REASONS, WalkOptions, walk
 from lci_py.source.syntax.limits import LIMIT_REASONS, Limits
 from lci_py.types.search import MODES

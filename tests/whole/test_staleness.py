@@ -195,7 +195,7 @@ def test_definitions_callers_and_the_tree_leave_deleted_files_out(root: Path, lc
 
 
 def test_a_search_looks_at_the_tree_once_however_slow_it_is(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lci_py.search.worktree.freshness import Freshness
+    from lci_py.search.freshness import Freshness
 
     app.build_index(str(root), jobs=1)
     looks: list[bool] = []
@@ -203,7 +203,7 @@ def test_a_search_looks_at_the_tree_once_however_slow_it_is(root: Path, monkeypa
     monkeypatch.setattr(Freshness, "_look", lambda self, whole: (looks.append(whole), look(self, whole))[1])
     clock = iter(range(10**9, 10**10, 5))
     with app.open_engine(str(root)) as session:
-        monkeypatch.setattr("lci_py.search.worktree.freshness.time.monotonic", lambda: next(clock))
+        monkeypatch.setattr("lci_py.search.freshness.time.monotonic", lambda: next(clock))
         session.search(SearchRequest("first second", "multiview"))
         assert len(looks) == 2  # when the index was opened, and seconds later
         session.search(SearchRequest("first second", "multiview"))
@@ -212,7 +212,7 @@ def test_a_search_looks_at_the_tree_once_however_slow_it_is(root: Path, monkeypa
 
 def test_the_count_of_stale_files_does_not_depend_on_the_clock(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many files are looked at, and so many read; what is gone is known of those in a folder that has changed."""
-    from lci_py.search.worktree import freshness
+    from lci_py.search import freshness
 
     for number in range(40):
         (root / "sub" / f"c{number:02}.py").write_text("def late(): pass\n")
@@ -287,7 +287,7 @@ def test_a_file_that_changes_while_an_answer_is_computed(
     root: Path, monkeypatch: pytest.MonkeyPatch, question: str
 ) -> None:
     """It may have lost what it had while another file got it: such an answer is about no state of the tree."""
-    from lci_py.search.worktree import freshness
+    from lci_py.search import freshness
 
     monkeypatch.setattr(freshness, "_LASTS_SECONDS", 1e9)  # the tree was compared with the index before the edit
 
@@ -330,7 +330,7 @@ def test_a_few_changes_are_in_the_answer(root: Path, mode: str) -> None:
 
 @pytest.mark.parametrize("change", ["files", "bytes"])
 def test_many_changes_are_named_and_not_made_up_for(root: Path, change: str) -> None:
-    from lci_py.search.worktree.freshness import QUICK_BYTES, QUICK_FILES
+    from lci_py.search.freshness import QUICK_BYTES, QUICK_FILES
 
     (root / "a.py").write_text(SOURCE.replace("total", "otter"))
     if change == "files":
@@ -353,7 +353,7 @@ LATE = "def late(value):\n    return later(value)\n\n\ndef later(value):\n    re
 
 def left_behind(root: Path) -> int:
     """Change more than a search refreshes, as a switch of branches does; returns how many files differ."""
-    from lci_py.search.worktree.freshness import QUICK_FILES
+    from lci_py.search.freshness import QUICK_FILES
 
     (root / "a.py").write_text(SOURCE.replace("def first", "\n\ndef first"))
     (root / "late.py").write_text(LATE)
@@ -414,7 +414,7 @@ def test_every_command_says_that_the_index_is_behind(
 @pytest.mark.parametrize("many", [False, True])
 def test_a_copy_of_the_tree_is_compared_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool) -> None:
     """As after `cp -r` or rsync: every file has another time, and a search reads few of them."""
-    from lci_py.search.worktree import freshness
+    from lci_py.search import freshness
 
     first = tmp_path / "first"
     first.mkdir()
@@ -444,7 +444,7 @@ def test_a_copy_of_the_tree_is_compared_once(tmp_path: Path, monkeypatch: pytest
 
 def test_times_in_the_future_are_not_noted_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after the clock was set back: no run believes them, so that no search needs to start one."""
-    from lci_py.search.worktree import freshness
+    from lci_py.search import freshness
 
     for number in range(freshness.QUICK_FILES + 1):
         (tmp_path / f"f{number}.py").write_text(f"def f{number}(): pass\n")
@@ -457,7 +457,7 @@ def test_times_in_the_future_are_not_noted_again_and_again(tmp_path: Path, monke
 
 
 def test_as_many_changes_as_are_few(root: Path) -> None:
-    from lci_py.search.worktree.freshness import QUICK_FILES
+    from lci_py.search.freshness import QUICK_FILES
 
     for number in range(QUICK_FILES):
         (root / f"new{number}.py").write_text("def new(): pass\n")

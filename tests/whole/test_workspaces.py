@@ -14,7 +14,7 @@ import pytest
 
 from lci_py.cli.main import main
 from lci_py.cli.mcp_server.tools import INSTRUCTIONS, instructions, tools
-from lci_py.source.repository.read import read_file
+from lci_py.source.repository.files import read_file
 from lci_py.types.search import MODES
 from tests.conftest import Ran
 from tests.render.json.test_answer import VALIDATOR

@@ -18,9 +18,9 @@ from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py import interrupts
+from lci_py.cli.answering import runner
 from lci_py.cli.batch import printed_error
 from lci_py.cli.command_line import Invocation, defaults
-from lci_py.cli.commands import runner
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import kept_engine

@@ -131,7 +131,7 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
 
 def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[str]:
     """FILE:LINE of each, as other commands print it."""
-    if from_here(call, "paths"):
+    if from_here(call, "paths", engine.root):
         from lci_py.render.relative_paths import seen_from
 
         chosen = [seen_from(entry, engine.root, os.getcwd()) for entry in chosen]

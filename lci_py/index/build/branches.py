@@ -30,10 +30,10 @@ from lci_py.source.repository.branches import (
     same_tips,
 )
 from lci_py.source.repository.content import content_reason
+from lci_py.source.repository.files import read_file
 from lci_py.source.repository.git import head
 from lci_py.source.repository.ignore_layers import IGNORE_FILES
 from lci_py.source.repository.ignored import TreeRules
-from lci_py.source.repository.read import read_file
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.syntax.limits import LIMIT_REASONS
 from lci_py.types.record import dataclass, field, replace

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from lci_py.embed.encoder import tf_weight
+from lci_py.index.shards.dense import RowBlocks, open_vectors
 from lci_py.index.shards.term_counts import Sparse, csr
 from lci_py.index.shards.text_fields import header_text, path_text
 from lci_py.index.shards.tokens import Bags, TokenTable
-from lci_py.index.shards.vectors import RowBlocks, open_vectors
 from lci_py.source.text.digest import blake2b
 from lci_py.types.record import dataclass, field
 

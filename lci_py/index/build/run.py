@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py import __version__
+from lci_py.embed.encoder import open_encoder
 from lci_py.embed.folder import ModelFolder
-from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError, IndexError_, Indexing, IndexWriteError, ShardVersionError, TooLargeError
 from lci_py.index.build.changes import PreviousGeneration, compare, settled_mtime, walk_settings
 from lci_py.index.build.context import BuildContext, BuildOptions, Progress, Run, Tree

@@ -20,7 +20,7 @@ from lci_py.source.dataflow.lower import is_followed
 from lci_py.source.extract.manifests import MANIFESTS
 from lci_py.source.file_record import define_data, process_data
 from lci_py.source.repository.content import content_reason
-from lci_py.source.repository.read import read_file
+from lci_py.source.repository.files import read_file
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.stated_values import place_kind
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare

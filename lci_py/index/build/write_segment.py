@@ -13,11 +13,11 @@ from lci_py.index.build import embedding
 from lci_py.index.shards import text_fields
 from lci_py.index.shards.abbreviations import Pair, evidence, write_abbreviations
 from lci_py.index.shards.bm25 import write_lexical
+from lci_py.index.shards.dense import COMPACT, WHOLE, write_compact, write_dense
 from lci_py.index.shards.symbols_writer import write_symbolic
 from lci_py.index.shards.term_counts import NumberedWords, csr
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.unit_columns import write_unit_columns
-from lci_py.index.shards.vectors import COMPACT, WHOLE, write_compact, write_dense
 from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ import numpy as np
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, StringTable, compact, string_arrays, write_arrays
 from lci_py.source.text.language_tables import has_rule
-from lci_py.source.text.morphology import forms
-from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
+from lci_py.source.text.words import STOPWORDS, WORD, forms, parts, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,12 +1,21 @@
 """Named one-dimensional arrays in one file, mapped into memory and never parsed. Most shards are stored like this.
 
 The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, the arrays, each at a
-multiple of 64 bytes, and checksums (`block_sums`). The header gives type, offset and number of items of each array. A
+multiple of 64 bytes, and checksums (`Summed`). The header gives type, offset and number of items of each array. A
 shard is one file rather than a folder of many because each file costs a query an `open`, and a commit an `fsync`.
 
 The reader works without numpy: `view` is enough to read a few numbers. The file may be damaged or hostile: every length
 and offset is checked against the size of the file before anything is read or allocated, and what is read against the
 checksums.
+
+A reader compares the sum of a block with the stored one when it first reads the block. The times of a shard tell
+whether somebody has written it, not whether bits have changed on the disk. So every file of arrays or vectors ends with
+checksums, the sum of each of its blocks, as 64-bit words modulo 2^64: a flipped bit, a page of zeros and a page from
+elsewhere change it. numpy adds up as fast as memory can be read, ten times as fast as a cryptographic digest. A sum is
+no protection from people; that is what the seal of the manifest is for.
+
+After the content, padded to 8 bytes, come the sums (u8 each, little-endian), the content's length, and the exclusive or
+of the length and a magic number.
 """
 
 from __future__ import annotations
@@ -16,6 +25,7 @@ import mmap
 import os
 import re
 import stat
+import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
@@ -23,12 +33,97 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.block_sums import Summed, append_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
+
+
+#: Bytes of a block. A query that reads little of a large shard checks little more.
+SUMMED = 1 << 16
+_WORD = 8
+_END = 2 * _WORD
+_MAGIC = int.from_bytes(b"lci sums", "little")
+_MODULUS = 1 << 64
+
+
+def append_sums(path: Path) -> None:
+    """Finish a file: add the sums of its blocks.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    with path.open("r+b") as file:
+        sums, length = [], 0
+        while block := file.read(SUMMED):
+            length += len(block)
+            sums += _sums(memoryview(block + bytes(-len(block) % _WORD)))
+        file.write(bytes(-length % _WORD))
+        file.write(b"".join(value.to_bytes(_WORD, "little") for value in (*sums, length, length ^ _MAGIC)))
+
+
+class Summed:
+    """The content of a file that `append_sums` has finished.
+
+    Attributes:
+        content: The file without the sums. It is only checked by `check`.
+    """
+
+    def __init__(self, data: memoryview, name: str) -> None:
+        """`name` is that of the file, for errors.
+
+        Raises:
+            DamagedIndexError: It does not end as `append_sums` ends a file.
+        """
+        self._name = name
+        length, again = (int.from_bytes(data[-at : -at + _WORD or None], "little") for at in (_END, _WORD))
+        n_blocks = -(-length // SUMMED)
+        end = len(data) - _END - _WORD * n_blocks
+        if length != again ^ _MAGIC or end != length + -length % _WORD:
+            raise DamagedIndexError(f"{name}: its checksums are missing")
+        self.content = data[:length]
+        self._words = data[:end]
+        self._wanted = data[end:-_END].cast("Q")
+        self._seen = bytearray(n_blocks)
+
+    def check(self, start: int = 0, stop: int | None = None) -> None:
+        """Check the blocks of a byte range of the content (by default all of it) that were not checked before."""
+        seen = self._seen
+        last = len(seen) if stop is None else -(-stop // SUMMED)
+        at = seen.find(0, start // SUMMED, last)
+        while at >= 0:
+            end = seen.find(1, at, last)
+            end = last if end < 0 else end
+            if _sums(self._words[at * SUMMED : end * SUMMED]) != self._wanted[at:end].tolist():
+                raise DamagedIndexError(f"{self._name}: its checksums do not match")
+            seen[at:end] = b"\1" * (end - at)
+            at = seen.find(0, end, last)
+
+    def check_many(self, starts: NDArray[np.int64], stops: NDArray[np.int64]) -> None:
+        """As `check` for the bytes from each of `starts` to before the corresponding stop, all inside the content."""
+        import numpy as np
+
+        touched = np.zeros(len(self._seen) + 1, np.int32)  # +1 where a range begins, -1 behind its end
+        np.add.at(touched, starts // SUMMED, 1)
+        np.add.at(touched, -(-stops // SUMMED), -1)
+        edges = np.diff(np.cumsum(touched) > 0, prepend=False, append=False).nonzero()[0].tolist()
+        for first, last in zip(edges[::2], edges[1::2], strict=True):
+            self.check(first * SUMMED, min(last * SUMMED, len(self.content)))
+
+
+def _sums(data: memoryview) -> list[int]:
+    """The sum of each block of whole words."""
+    if "numpy" not in sys.modules:  # a query that needs no numpy reads some small arrays only
+        return [sum(data[at : at + SUMMED].cast("Q")) % _MODULUS for at in range(0, len(data), SUMMED)]
+    import numpy as np
+
+    words = np.frombuffer(data, "<u8")
+    whole = len(words) // (SUMMED // _WORD) * (SUMMED // _WORD)
+    found: list[int] = words[:whole].reshape(-1, SUMMED // _WORD).sum(axis=1).tolist()
+    return found if whole == len(words) else [*found, int(words[whole:].sum())]
+
 
 MAGIC = b"lci arrays 1\n\0\0\0"
 _ALIGNMENT = 64

@@ -3,17 +3,31 @@
 A query is multiplied with every vector, which is exact and takes 10 ms for 100,000 chunks (docs/index-format.md); for
 fewer, an approximate index would only lose recall. numpy is as fast as faiss, whose import takes as long as a query.
 Products are summed in one fixed order, so that scores do not depend on the segment that a chunk is in.
+
+A file of vectors is whole, as faiss writes an `IndexIDMap` over an `IndexFlatIP`, or compact, a quarter of the size,
+for large repositories (docs/adr/0030-large-repositories.md).
+
+Importing faiss takes longer than a query or a small refresh, and it allocates as much memory as a header tells it to.
+So the bytes are written and read here, and a header must fit the size of the file. Numbers are little-endian: the outer
+header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20, u1 1, i4 0), the inner one (`IxFI`,
+the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The checksums come after what
+faiss reads.
+
+A compact file is one of arrays: a row consists of 8-bit integers and a scale of 12 bits. So the products are exact, and
+writing a row that was read gives the same bytes, however often it is copied from segment to segment.
 """
 
 from __future__ import annotations
 
+import struct
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from lci_py.index.shards.vectors import open_vectors
+from lci_py.errors import DamagedIndexError
+from lci_py.index.shards.arrays import Arrays, Summed, append_sums, mapped, write_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +35,206 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.numbering import Numbering
+
+_HEADER = struct.Struct("<4siqqqBi")
+_COUNT = struct.Struct("<Q")
+_OUTER, _INNER = b"IxMp", b"IxFI"
+_FILLER = 1 << 20
+_TRAINED, _INNER_PRODUCT = 1, 0
+_VECTORS_AT = 2 * _HEADER.size + _COUNT.size
+#: The ends of the names of the two kinds of files.
+WHOLE, COMPACT = ".faiss", ".arrays"
+#: The largest number in a row of a compact file.
+_LARGEST = (1 << 7) - 1
+#: What the scale of a row is a whole multiple of, in units of the power of two above it.
+_SCALE_STEPS = 1 << 12
+#: Rows that are written at a time.
+BLOCK = 8192
+#: Rows that are multiplied at a time: more would not fit into the processor's cache.
+_AT_A_TIME = 1024
+#: Up to this many floats are kept as a copy from the second query on: 32 MB, or 43,000 chunks of 192 dimensions.
+KEPT = 1 << 23
+
+
+class RowBlocks(Protocol):
+    """Rows of vectors, read slice by slice: an array, or something that makes the rows on demand."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+    def __getitem__(self, rows: slice, /) -> NDArray[np.float32]: ...
+
+
+def _head(rows: int, dimension: int) -> bytes:
+    fields = (dimension, rows, _FILLER, _FILLER, _TRAINED, _INNER_PRODUCT)
+    return _HEADER.pack(_OUTER, *fields) + _HEADER.pack(_INNER, *fields) + _COUNT.pack(rows * dimension)
+
+
+def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
+    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`. Rows are read in slices.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    rows, dimension = vectors.shape
+    with path.open("wb") as file:
+        file.write(_head(rows, dimension))
+        for start in range(0, rows, BLOCK):
+            file.write(np.ascontiguousarray(vectors[start : start + BLOCK], "<f4").data)
+        file.write(_COUNT.pack(rows))
+        file.write(np.ascontiguousarray(units, "<i8").data)
+    append_sums(path)
+
+
+def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
+    """As `write_dense`, in the compact form.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    rows, dimension = vectors.shape
+    codes, scales = np.empty((rows, dimension), np.int8), np.empty(rows, np.float32)
+    for start in range(0, rows, BLOCK):
+        some = slice(start, start + BLOCK)
+        codes[some], scales[some] = _quantise(np.asarray(vectors[some], np.float32))
+    arrays = {"codes": codes.reshape(-1).view(np.uint8), "scales": scales, "units": units.astype(np.int32)}
+    write_arrays(path, {name: np.asarray(values) for name, values in arrays.items()})
+
+
+def _quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Rows as integers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
+    most = np.abs(vectors).max(axis=1, initial=0)
+    # The least scale of 12 bits with which the largest number fits: that is then 127 times the scale, exactly, and so
+    # the same scale is found again.
+    mantissas, exponents = np.frexp(most.astype(np.float64) / _LARGEST)
+    mantissas = np.ceil(mantissas * _SCALE_STEPS) / _SCALE_STEPS
+    scales = np.ldexp(mantissas, exponents).astype(np.float32)
+    codes = np.rint(vectors / np.where(scales > 0, scales, np.float32(1))[:, None])
+    return codes.astype(np.int8), scales
+
+
+class Vectors(Protocol):
+    """Reader of a file of vectors.
+
+    Attributes:
+        units: [rows] the unit of each.
+    """
+
+    units: NDArray[np.int64]
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of some rows: [len(rows), dimension]."""
+
+    def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+
+
+def open_vectors(path: Path, *, dimension: int, rows: int, units: int) -> Vectors:
+    """Open a file of either kind; arguments and errors as of `VectorFile`."""
+    kind = VectorFile if path.suffix == WHOLE else CompactFile
+    return kind(path, dimension=dimension, rows=rows, units=units)
+
+
+class CompactFile:
+    """Reader of a compact file, which it maps."""
+
+    def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
+        """Arguments as of `VectorFile`."""
+        self.rows, self.dimension = rows, dimension
+        self._arrays = Arrays(path)
+        codes = self._arrays.array("codes", "u1", check=False)
+        self._scales = self._arrays.array("scales", "f4")
+        owners = self._arrays.array("units", "i4")
+        if dimension <= 0 or rows < 0 or (len(codes), len(self._scales), len(owners)) != (rows * dimension, rows, rows):
+            raise DamagedIndexError(f"{path.name}: not {rows} vectors of {dimension} dimensions")
+        if rows and not 0 <= int(owners.min()) <= int(owners.max()) < units:
+            raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
+        self._codes = codes.view(np.int8).reshape(rows, dimension)
+        self.units: NDArray[np.int64] = owners.astype(np.int64)
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of some rows: [len(rows), dimension]."""
+        self._arrays.check_ranges("codes", rows * self.dimension, (rows + 1) * self.dimension)
+        return np.asarray(self._codes[rows] * self._scales[rows, None], np.float32)
+
+    def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+        out = np.empty(self.rows, np.float32)
+        space = np.empty((_AT_A_TIME, self.dimension), np.float32)
+        for start in range(0, self.rows, _AT_A_TIME):
+            stop = min(start + _AT_A_TIME, self.rows)
+            self._arrays.check_items("codes", start * self.dimension, stop * self.dimension)
+            some = space[: stop - start]
+            some[:] = self._codes[start:stop]
+            np.einsum("ij,j->i", some, query, out=out[start:stop])  # not `@`, as in `VectorFile`
+        out *= self._scales
+        return out
+
+
+class VectorFile:
+    """Reader of a whole file, which it maps."""
+
+    def __init__(self, path: Path, *, dimension: int, rows: int, units: int) -> None:
+        """Args:
+            dimension: Length of a vector.
+            rows: The number of vectors.
+            units: The number of units of the segment, a bound of the ids.
+        Raises:
+            DamagedIndexError: It is not what was written, has another dimension, or a unit out of range.
+        """
+        self.path, self.rows, self.dimension = path, rows, dimension
+        if dimension <= 0 or rows < 0:
+            raise DamagedIndexError(f"{path.name}: the manifest says {rows} rows of {dimension} dimensions")
+        try:
+            self._summed = Summed(mapped(path), path.name)
+        except (OSError, ValueError) as error:
+            raise DamagedIndexError(f"{path.name}: {error}") from error
+        data = self._summed.content
+        ids_at = _VECTORS_AT + 4 * rows * dimension
+        if len(data) >= _HEADER.size and (found := _HEADER.unpack_from(data))[0] == _OUTER and found[1] != dimension:
+            raise DamagedIndexError(f"{path.name}: {found[1]} dimensions, the manifest says {dimension}")
+        if (
+            len(data) != ids_at + _COUNT.size + 8 * rows
+            or data[:_VECTORS_AT] != _head(rows, dimension)
+            or data[ids_at : ids_at + _COUNT.size] != _COUNT.pack(rows)
+        ):
+            raise DamagedIndexError(f"{path.name}: not {rows} vectors of {dimension} dimensions")
+        self._summed.check(ids_at)
+        # As bytes: the floats start at an odd offset, where numpy gathers floats slowly.
+        shape = (rows, 4 * dimension)
+        self._raw = np.frombuffer(data, np.uint8, rows * 4 * dimension, _VECTORS_AT).reshape(shape)
+        self._asked = False
+        self._floats: NDArray[np.float32] | None = None
+        self.units: NDArray[np.int64] = np.frombuffer(data, "<i8", rows, ids_at + _COUNT.size).astype(np.int64)
+        if rows and not 0 <= int(self.units.min()) <= int(self.units.max()) < units:
+            raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
+
+    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """A copy of some rows: [len(rows), dimension]."""
+        self._summed.check()
+        return np.asarray(self._raw[rows].view("<f4").reshape(len(rows), self.dimension), np.float32)
+
+    def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
+        if self._floats is None and self._asked and self.rows * self.dimension <= KEPT:
+            self._floats = self._copy(0, self.rows)
+        self._asked = True
+        # Not `@`: BLAS sums in another order for the last rows of a block, and equal chunks must tie.
+        if self._floats is not None:
+            return np.asarray(np.einsum("ij,j->i", self._floats, query))
+        out = np.empty(self.rows, np.float32)
+        for start in range(0, self.rows, _AT_A_TIME):
+            stop = min(start + _AT_A_TIME, self.rows)
+            np.einsum("ij,j->i", self._copy(start, stop), query, out=out[start:stop])
+        return out
+
+    def _copy(self, start: int, stop: int) -> NDArray[np.float32]:
+        width = 4 * self.dimension
+        # Rows that are checked now are still in the processor's cache when they are copied.
+        self._summed.check(_VECTORS_AT + start * width, _VECTORS_AT + stop * width)
+        out = np.empty((stop - start, self.dimension), "<f4")
+        out.view(np.uint8)[:] = self._raw[start:stop]
+        return np.asarray(out, np.float32)
 
 
 class DenseIndex:

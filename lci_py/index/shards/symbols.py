@@ -31,7 +31,7 @@ from lci_py.index.shards.filters import (
     where,
 )
 from lci_py.index.shards.numbering import Numbering
-from lci_py.source.text.folders import is_aside
+from lci_py.source.repository.files import is_aside
 from lci_py.types.search import BLOCK_KIND, Filters
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.search.explain.steps import explanation
 from lci_py.search.snapshot import Trace
 from lci_py.search.suggest import listed, similar_paths
-from lci_py.source.repository.paths import ALWAYS_SKIPPED, from_root
+from lci_py.source.repository.files import ALWAYS_SKIPPED, from_root
 from lci_py.types.record import fields, replace
 from lci_py.types.search import Filters
 

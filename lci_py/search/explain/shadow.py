@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.search.query import weights
+from lci_py.search.query.plan import ranking as ranking_named
 from lci_py.search.ranking.fusion import Ranked
 from lci_py.types.record import replace
 
 if TYPE_CHECKING:
-    from lci_py.search.query.plan import Plan
-    from lci_py.search.query.weights import Ranking
+    from lci_py.search.query.plan import Plan, Ranking
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import SearchRequest
@@ -36,7 +35,7 @@ def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outc
     Raises:
         UsageError: There is no such ranking.
     """
-    ranking = weights.ranking(request.shadow or "")
+    ranking = ranking_named(request.shadow or "")
     limit = snapshot.shown(request)
     live: dict[int, int] = {}
     other: dict[int, int] = {}
@@ -62,7 +61,7 @@ def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outc
 
 def of_unranked(request: SearchRequest, shown: int) -> dict[str, Any]:
     """The `shadow` of an unranked answer (filters without text). Errors as in `shadow`."""
-    return {"ranking": weights.ranking(request.shadow or "").name, "moves": [], "same": shown}
+    return {"ranking": ranking_named(request.shadow or "").name, "moves": [], "same": shown}
 
 
 def _ranks(ranked: Ranked, limit: int) -> dict[int, int]:

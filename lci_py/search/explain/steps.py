@@ -100,7 +100,7 @@ def _dense_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list
 
 def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[list[Step]]:
     """The fields that hold a term, and what each term adds there."""
-    from lci_py.search.views.retrievers import BM25_FIELDS
+    from lci_py.search.retrievers import BM25_FIELDS
 
     fields = snapshot.bm25.parts(found.query, units)
     waterfalls = []
@@ -143,7 +143,7 @@ def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dic
     """
     from lci_py.search.query.plan import filters_in_use
     from lci_py.search.ranking.evidence import COVER, FACTORS, FILE, SAME_FILE, STEM
-    from lci_py.search.views.retrievers import BM25_FIELDS
+    from lci_py.search.retrievers import BM25_FIELDS
 
     plan: dict[str, Any] = {"mode": request.mode, "views": [request.mode]}
     if request.mode == "dense":

@@ -1,4 +1,7 @@
-"""The candidates of a query: the units that pass the filters and hold the quoted phrases."""
+"""The candidates of a query: the units that pass the filters and hold the quoted phrases.
+
+Also what a mode returns to the engine: the answer, and intermediate values that some flags report.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,41 @@ from lci_py.errors import UsageError, unknown_value
 from lci_py.types.search import BLOCK_KIND, KINDS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
 
+    from lci_py.search.degraded import Extras
+    from lci_py.search.explain.explainable import Explainable
+    from lci_py.search.query.plan import Plan
+    from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Answer, Filters
+
+
+class Merged(NamedTuple):
+    """Intermediate values of a multiview query."""
+
+    plan: Plan
+    outcome: Outcome
+    extras: Extras  # what could not be read besides the views
+
+
+class Answered(NamedTuple):
+    """An answer of a mode.
+
+    Attributes:
+        answer: The ranked results in their envelope.
+        filters: The filters of the flags and of the query.
+        explainable: Computes what `--explain-file` shows.
+        merged: None in the single modes, and where nothing is ranked.
+    """
+
+    answer: Answer
+    filters: Filters
+    explainable: Callable[[], Explainable]
+    merged: Merged | None = None
 
 
 #: The kinds of results.

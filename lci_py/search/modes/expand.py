@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.callgraph.edges import confidence
 from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import passing
-from lci_py.search.answer.graph_context import contexts
-from lci_py.search.answer.results import Wanted, result as make_result
+from lci_py.search.answer.results import Wanted, contexts, result as make_result
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.types.record import replace

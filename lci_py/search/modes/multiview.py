@@ -10,26 +10,21 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lci_py.errors import IndexError_, near_needs_words
-from lci_py.search.answer.graph_context import contexts
-from lci_py.search.answer.results import Wanted, answer, result, shown_rows
+from lci_py.search.answer.results import Wanted, answer, contexts, result, shown_rows
 from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
-from lci_py.search.modes.answered import Answered, Merged
-from lci_py.search.modes.candidates import check, chosen
+from lci_py.search.modes.candidates import Answered, Merged, check, chosen
+from lci_py.search.modes.hints import related
 from lci_py.search.modes.own_names import without_own_names
-from lci_py.search.modes.related import related
-from lci_py.search.modes.structural import structural
-from lci_py.search.query.plan import MINOR, parts, plan as make_plan
+from lci_py.search.query.plan import GRAPH, MINOR, parts, plan as make_plan
 from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
-from lci_py.search.query.weights import GRAPH
 from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reached, weighed
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.ranking.spelled import NOTHING, Spelled, placed, spelled
-from lci_py.search.views.retrievers import HitList
-from lci_py.search.views.time_budget import side_by_side
+from lci_py.search.retrievers import HitList, side_by_side
 from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Degradation
 
@@ -46,8 +41,8 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.fusion import Fused
     from lci_py.search.ranking.near import Near
+    from lci_py.search.retrievers import Retriever
     from lci_py.search.snapshot import Snapshot
-    from lci_py.search.views.retrievers import Retriever
     from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 
 #: Units from which on each view has a thread: below, a view takes about 1 ms, and threads cost more than they save.
@@ -67,6 +62,8 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     if not text:
         if request.near is not None:
             raise near_needs_words()
+        from lci_py.search.modes.structural import structural
+
         return structural(snapshot, request)
     run = snapshot.whole.once("run", partial(_Run, snapshot, request, filters, began))
     with snapshot.trace.stage("plan"):

@@ -12,17 +12,15 @@ from lci_py.errors import IndexError_
 from lci_py.search.answer.results import Wanted, answer, result, shown_rows
 from lci_py.search.degraded import detail, failure
 from lci_py.search.modes import candidates
-from lci_py.search.modes.answered import Answered
+from lci_py.search.modes.candidates import Answered
 from lci_py.search.modes.fallback import LookUps, first
 from lci_py.search.modes.own_names import without_own_names
-from lci_py.search.modes.structural import structural
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
 from lci_py.search.ranking.same_file import POOL, spread
 from lci_py.search.ranking.spelled import NOTHING, Spelled, spelled
-from lci_py.search.views.retrievers import HitList
-from lci_py.search.views.time_budget import within
+from lci_py.search.retrievers import HitList, within
 from lci_py.types.record import replace
 from lci_py.types.search import Degradation
 
@@ -32,8 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.explain.explainable import Explainable
+    from lci_py.search.retrievers import Retriever
     from lci_py.search.snapshot import Snapshot
-    from lci_py.search.views.retrievers import Retriever
     from lci_py.types.search import Answer, SearchRequest, View
 
 _T = TypeVar("_T")
@@ -50,6 +48,8 @@ def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
     if filters is not request.filters:
         candidates.check(snapshot, filters)
     if not text:
+        from lci_py.search.modes.structural import structural
+
         return structural(snapshot, request)
     asked = replace(request, query=text, filters=filters)
     found = find(snapshot, asked, snapshot.shown(request))

@@ -6,8 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import Wanted, answer, result
-from lci_py.search.modes.answered import Answered
-from lci_py.search.modes.candidates import check
+from lci_py.search.modes.candidates import Answered, check
 from lci_py.search.query.text import read_symbolic, read_text
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import replace
@@ -56,7 +55,7 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
             with lock:
                 answering, rows, stage.left = select()
         else:
-            from lci_py.search.views.time_budget import within
+            from lci_py.search.retrievers import within
 
             answering, rows, stage.left = within(select, "symbolic", lock, request.budget_ms, time.perf_counter())
     rows = rows[: whole.share(("shown", answering), ([1.0] * len(rows),), limit)]

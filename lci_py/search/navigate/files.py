@@ -10,9 +10,9 @@ from lci_py.errors import GraphPendingError, IndexError_
 from lci_py.index.shards.filters import languages, path_test
 from lci_py.search.answer.results import index_info
 from lci_py.search.suggest import similar_paths
+from lci_py.source.repository.files import is_aside
 from lci_py.source.repository.workspace import FOLDER
 from lci_py.source.syntax.languages import is_test
-from lci_py.source.text.folders import is_aside
 from lci_py.types.files import FilesAnswer, FilesRequest, IndexedFile
 from lci_py.types.record import replace
 

@@ -12,9 +12,9 @@ from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.present import PresentFiles, in_changed_files, innermost, parsed
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.repository.commits import Log, committed, files_of_commits, log_of_file, log_of_lines
+from lci_py.source.repository.files import is_aside
 from lci_py.source.repository.git import git_problem, git_root, is_cut_off
 from lci_py.source.repository.workspace import is_workspace, members
-from lci_py.source.text.folders import is_aside
 from lci_py.types.graph import Place
 from lci_py.types.history import Commit, Companion, HistoryAnswer, HistoryRequest
 from lci_py.types.search import FILE_KIND

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.symbols import dotted
-from lci_py.source.text.folders import is_aside, is_vendored
+from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import ROUTE, lazily
 from lci_py.types.graph import OtherMeaning

@@ -10,8 +10,8 @@ from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, in_changed_files, innermost
 from lci_py.search.suggest import near_misses, similar_paths
+from lci_py.source.repository.files import is_aside
 from lci_py.source.text.digest import lines_digest
-from lci_py.source.text.folders import is_aside
 from lci_py.types.search import BLOCK_KIND, FILE_KIND, LAMBDA_KIND, VALUED_KINDS
 from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest, Target, Unknown
 

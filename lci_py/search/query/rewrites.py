@@ -9,8 +9,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lci_py.errors import IndexError_
-from lci_py.source.text.morphology import forms
-from lci_py.source.text.words import STOPWORDS, WORD, stem
+from lci_py.source.text.words import STOPWORDS, WORD, forms, stem
 from lci_py.types.record import dataclass, replace
 
 if TYPE_CHECKING:

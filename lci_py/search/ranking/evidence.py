@@ -13,7 +13,7 @@ import numpy as np
 
 from lci_py.search.ranking.same_file import POOL, reordered, whole
 from lci_py.search.ranking.signals import factors, mentions, stem_match
-from lci_py.search.views.retrievers import HitList
+from lci_py.search.retrievers import HitList
 from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.search.query.weights import GRAPH, SIGNAL_VIEW
+from lci_py.search.query.plan import GRAPH, SIGNAL_VIEW
 from lci_py.search.ranking.same_file import damped
 from lci_py.types.record import dataclass, field
 from lci_py.types.search import VIEWS, Step
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.query.plan import Plan
-    from lci_py.search.views.retrievers import HitList
+    from lci_py.search.retrievers import HitList
     from lci_py.types.search import Degradation, View
 
 #: A lifted result stays below this factor times the best result without a lift.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.search.views.retrievers import HitList
+from lci_py.search.retrievers import HitList
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

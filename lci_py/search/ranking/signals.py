@@ -9,7 +9,7 @@ import numpy as np
 
 from lci_py.search.ranking.same_file import depths
 from lci_py.search.whole import ALONE
-from lci_py.source.text.folders import is_aside
+from lci_py.source.repository.files import is_aside
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.query.text import TextQuery
+    from lci_py.search.retrievers import HitList
     from lci_py.search.snapshot import Pieces, Snapshot
-    from lci_py.search.views.retrievers import HitList
     from lci_py.search.whole import Whole
     from lci_py.types.search import View
 

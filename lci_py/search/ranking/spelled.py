@@ -13,10 +13,10 @@ import numpy as np
 
 from lci_py.index.shards.symbols import narrowest
 from lci_py.index.shards.unit_columns import UNIT_KINDS
-from lci_py.search.ranking.asked_names import asked_names
-from lci_py.search.ranking.literals import (
+from lci_py.search.ranking.asked_names import (
     PLACES,
     Stated,
+    asked_names,
     having_parameters,
     holding,
     is_parameters,

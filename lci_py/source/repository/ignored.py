@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from lci_py.source.repository.files import ALWAYS_SKIPPED
 from lci_py.source.repository.ignore_layers import Layers, ignoring, layers_inside, outer_layers
-from lci_py.source.repository.paths import ALWAYS_SKIPPED
 from lci_py.source.repository.walk import NOTHING, GlobRules, Inherited, WalkOptions, nested_since
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)

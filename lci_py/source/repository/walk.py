@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lci_py.errors import BadPathError, TooLargeError
+from lci_py.source.repository.files import ALWAYS_SKIPPED, SHORTAGES
 from lci_py.source.repository.ignore_layers import (
     IGNORE_FILES,
     Layer,
@@ -20,8 +21,6 @@ from lci_py.source.repository.ignore_layers import (
     outer_layers,
 )
 from lci_py.source.repository.ignore_rules import IgnoreRules
-from lci_py.source.repository.paths import ALWAYS_SKIPPED
-from lci_py.source.repository.read import SHORTAGES
 from lci_py.source.repository.workspace import is_workspace, member_problem, members
 from lci_py.types.record import dataclass
 from lci_py.types.source import FileEntry, Skip

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.embed.contextual import ContextualEncoder
-from lci_py.embed.encoder import Encoder
+from lci_py.embed.encoder import Encoder, open_encoder
 from lci_py.embed.folder import ModelFolder
-from lci_py.embed.open import open_encoder
 from lci_py.errors import DamagedIndexError
 from lci_py.index.build import embedding
 from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts
+from lci_py.index.shards.dense import write_dense
 from lci_py.index.shards.segment_rows import SegmentRows, number_rows
 from lci_py.index.shards.text_fields import text_fields
 from lci_py.index.shards.tokens import write_tokens
-from lci_py.index.shards.vectors import write_dense
 from lci_py.source.file_record import FileRecord
 from lci_py.source.repository.walk import WalkOptions, walk
 from tests.conftest import CORPUS
@@ -140,7 +139,7 @@ def test_a_segment_of_moved_files_is_copied(
     known = dict(zip(found.parts, found.pieces, strict=True))
     assert all(known[part] == ids for part, ids in zip(some.embedded.parts, some.embedded.pieces, strict=True))
     # On disk as well, in slices.
-    monkeypatch.setattr("lci_py.index.shards.vectors.BLOCK", size)
+    monkeypatch.setattr("lci_py.index.shards.dense.BLOCK", size)
     some.stored(tmp_path / "copied", found)
     some.stored(tmp_path / "computed")
     assert (tmp_path / "copied" / "d.faiss").read_bytes() == (tmp_path / "computed" / "d.faiss").read_bytes()

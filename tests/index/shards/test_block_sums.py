@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards import block_sums
-from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.index.shards.block_sums import BLOCK, Summed, append_sums
-from lci_py.index.shards.vectors import VectorFile, write_dense
+from lci_py.index.shards import arrays
+from lci_py.index.shards.arrays import SUMMED, Arrays, Summed, append_sums, write_arrays
+from lci_py.index.shards.dense import VectorFile, write_dense
 
-SIZES = [0, 1, 7, 8, 9, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 12]
+SIZES = [0, 1, 7, 8, 9, SUMMED - 1, SUMMED, SUMMED + 1, 3 * SUMMED + 12]
 
 
 @pytest.fixture(params=["numpy", "plain"])
@@ -43,14 +42,14 @@ def test_what_was_written_is_found_sound(tmp_path: Path, summing: str, size: int
 
 
 def test_both_ways_to_add_up_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = b"\xff" * (2 * BLOCK) + random.Random(1).randbytes(BLOCK + 40)  # sums above 2**64 as well
-    with_numpy = block_sums._sums(memoryview(data))
+    data = b"\xff" * (2 * SUMMED) + random.Random(1).randbytes(SUMMED + 40)  # sums above 2**64 as well
+    with_numpy = arrays._sums(memoryview(data))
     monkeypatch.delitem(sys.modules, "numpy")
-    assert block_sums._sums(memoryview(data)) == with_numpy
+    assert arrays._sums(memoryview(data)) == with_numpy
     assert len(with_numpy) == 4
 
 
-@pytest.mark.parametrize("size", [1, 30, BLOCK + 20])
+@pytest.mark.parametrize("size", [1, 30, SUMMED + 20])
 def test_a_flipped_bit_anywhere_in_a_file_is_damage(tmp_path: Path, summing: str, size: int) -> None:
     data = finished(tmp_path / "x", random.Random(size).randbytes(size))
     ends = {*range(min(size, 40)), *range(len(data) - 60, len(data))}
@@ -64,26 +63,26 @@ def test_a_flipped_bit_anywhere_in_a_file_is_damage(tmp_path: Path, summing: str
 
 
 def test_pages_that_change_places_or_are_lost_are_damage(tmp_path: Path) -> None:
-    pages = [bytes([number]) * BLOCK for number in (1, 2, 3)]
+    pages = [bytes([number]) * SUMMED for number in (1, 2, 3)]
     data = bytes(finished(tmp_path / "x", b"".join(pages)))
-    rest = data[3 * BLOCK :]
+    rest = data[3 * SUMMED :]
     for wrong in ([2, 1, 3], [1, 1, 3], [1, 2, 0]):
-        page = b"".join(bytes([number]) * BLOCK for number in wrong)
+        page = b"".join(bytes([number]) * SUMMED for number in wrong)
         with pytest.raises(DamagedIndexError):
             Summed(memoryview(page + rest), "x").check()
 
 
 def test_only_what_is_touched_is_checked_and_only_once(tmp_path: Path) -> None:
-    data = finished(tmp_path / "x", bytes(4 * BLOCK))
-    data[2 * BLOCK + 5] = 1
+    data = finished(tmp_path / "x", bytes(4 * SUMMED))
+    data[2 * SUMMED + 5] = 1
     found = Summed(memoryview(data), "x")
-    found.check(0, 2 * BLOCK)
-    found.check(3 * BLOCK, 4 * BLOCK)
-    for start, stop in ((2 * BLOCK + 100, 2 * BLOCK + 101), (0, 4 * BLOCK), (BLOCK, 2 * BLOCK + 1)):
+    found.check(0, 2 * SUMMED)
+    found.check(3 * SUMMED, 4 * SUMMED)
+    for start, stop in ((2 * SUMMED + 100, 2 * SUMMED + 101), (0, 4 * SUMMED), (SUMMED, 2 * SUMMED + 1)):
         with pytest.raises(DamagedIndexError):
             found.check(start, stop)
     data[5] = 1  # in a block that is known to be sound
-    found.check(0, BLOCK)
+    found.check(0, SUMMED)
 
 
 def flip(path: Path, at: int) -> None:
@@ -94,8 +93,8 @@ def flip(path: Path, at: int) -> None:
 
 def test_an_array_is_checked_when_it_is_read(tmp_path: Path) -> None:
     path = tmp_path / "x.arrays"
-    write_arrays(path, {"a": np.arange(BLOCK, dtype=np.int32), "b": np.arange(BLOCK, dtype=np.int32)})
-    flip(path, 7 * BLOCK)  # in the second array
+    write_arrays(path, {"a": np.arange(SUMMED, dtype=np.int32), "b": np.arange(SUMMED, dtype=np.int32)})
+    flip(path, 7 * SUMMED)  # in the second array
     arrays = Arrays(path)
     assert arrays.array("a", "i4")[5] == 5
     for read in (arrays.view, arrays.array):

@@ -12,8 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import term_counts
-from lci_py.index.shards.arrays import Arrays, mapped, write_arrays
-from lci_py.index.shards.block_sums import Summed, append_sums
+from lci_py.index.shards.arrays import Arrays, Summed, append_sums, mapped, write_arrays
 from lci_py.index.shards.bm25 import FIELDS, UNITS, LexicalIndex, bm25, idf, length_norm, write_lexical
 from lci_py.index.shards.numbering import Numbering, number_slots
 from lci_py.index.shards.term_counts import Sparse, count

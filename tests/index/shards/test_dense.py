@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards import vectors
-from lci_py.index.shards.arrays import Arrays
-from lci_py.index.shards.block_sums import append_sums
-from lci_py.index.shards.dense import DenseIndex
+from lci_py.index.shards import dense
+from lci_py.index.shards.arrays import Arrays, append_sums
+from lci_py.index.shards.dense import DenseIndex, open_vectors, write_compact, write_dense
 from lci_py.index.shards.numbering import Numbering
-from lci_py.index.shards.vectors import open_vectors, write_compact, write_dense
 from tests.support.layout import random_layouts
 
 
@@ -39,7 +37,7 @@ def opened(path: Path, units: int, chunks: int, dimension: int) -> DenseIndex:
 def test_the_bytes_are_those_of_faiss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, dimension: int
 ) -> None:
-    monkeypatch.setattr(vectors, "BLOCK", 7)
+    monkeypatch.setattr(dense, "BLOCK", 7)
     random = np.random.default_rng(rows)
     data, units = unit(random, rows, dimension), np.sort(random.integers(0, 9, rows)).astype(np.int64)
     index = faiss.IndexIDMap(faiss.IndexFlatIP(dimension))
@@ -119,8 +117,8 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
 @pytest.fixture(params=[0, 7, 1 << 23])
 def kept(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the second query on, a small segment's vectors are a copy; a large one's are copied piece by piece."""
-    monkeypatch.setattr(vectors, "KEPT", request.param)
-    monkeypatch.setattr(vectors, "_AT_A_TIME", request.param % 1000 + 3)
+    monkeypatch.setattr(dense, "KEPT", request.param)
+    monkeypatch.setattr(dense, "_AT_A_TIME", request.param % 1000 + 3)
 
 
 @pytest.mark.usefixtures("kept")
@@ -225,7 +223,7 @@ def test_a_compact_row_is_near_and_copied_without_loss(
 
 
 def test_equal_compact_rows_have_equal_products(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_AT_A_TIME", 7)
+    monkeypatch.setattr(dense, "_AT_A_TIME", 7)
     random = np.random.default_rng(1)
     write_compact(tmp_path / "x.arrays", np.repeat(unit(random, 1, 192), 40, axis=0), np.zeros(40, np.int64))
     found = open_vectors(tmp_path / "x.arrays", dimension=192, rows=40, units=1)

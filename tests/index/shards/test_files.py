@@ -17,8 +17,7 @@ from hypothesis import given, strategies as st
 from lci_py import app
 from lci_py.errors import DamagedIndexError, LciError
 from lci_py.index.build.changes import settled_mtime, settled_ns
-from lci_py.index.shards.arrays import Arrays, write_arrays
-from lci_py.index.shards.block_sums import append_sums
+from lci_py.index.shards.arrays import Arrays, append_sums, write_arrays
 from lci_py.index.shards.files import UNSETTLED, FileTable, Known, write_files
 from lci_py.index.store import manifest as manifests
 from lci_py.index.store.manifest import MANIFEST, read_manifest, shard_digest

@@ -17,7 +17,7 @@ from lci_py.render.text import results
 from lci_py.render.text.style import Page
 from lci_py.search.engine import Engine
 from lci_py.search.explain.shadow import under
-from lci_py.search.query import weights
+from lci_py.search.query import plan as weights
 from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_text
 from lci_py.types.record import replace

@@ -13,7 +13,7 @@ from lci_py.errors import DamagedIndexError, UsageError
 from lci_py.render.text.results import render
 from lci_py.render.text.style import Page
 from lci_py.search.engine import Engine
-from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
+from lci_py.search.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
 from lci_py.types.search import Answer, Filters, SearchRequest
 
 CPP = Filters(lang=("cpp",))

@@ -10,7 +10,7 @@ import pytest
 
 from lci_py import app
 from lci_py.search.modes import multiview
-from lci_py.search.views.retrievers import LexicalRetriever
+from lci_py.search.retrievers import LexicalRetriever
 from lci_py.types.search import Answer, SearchRequest
 
 

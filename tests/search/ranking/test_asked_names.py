@@ -10,9 +10,8 @@ from lci_py import app
 from lci_py.index.shards.symbols import qualifies
 from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
-from lci_py.search.ranking.asked_names import asked_names
+from lci_py.search.ranking.asked_names import asked_names, literals_of
 from lci_py.search.ranking.frames import frames_of, places
-from lci_py.search.ranking.literals import literals_of
 from lci_py.types.search import Filters, SearchRequest
 
 RANKED = ("dense", "bm25", "multiview")

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, strategies as st
 
 from lci_py.search.ranking import same_file
-from lci_py.search.views.retrievers import HitList
+from lci_py.search.retrievers import HitList
 
 SCORES = st.lists(st.tuples(st.sampled_from([0.0, 0.25, 0.5, 0.8, 1.0]), st.integers(0, 3)), max_size=60)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.errors import BadPathError
-from lci_py.source.repository.paths import relative_to_root
+from lci_py.source.repository.files import relative_to_root
 from tests.conftest import Ran
 
 

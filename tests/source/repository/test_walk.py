@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import BadGlobError, BadPathError
-from lci_py.source.repository.read import read_file
+from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import WalkOptions, walk
 
 
@@ -383,7 +383,7 @@ def test_a_shortage_of_the_process_is_no_reason_to_leave_a_file_out(
         raise OSError(errno.EMFILE, "Too many open files")
 
     with monkeypatch.context() as patch:
-        patch.setattr("lci_py.source.repository.read.os.open", no_more)
+        patch.setattr("lci_py.source.repository.files.os.open", no_more)
         with pytest.raises(OSError, match="Too many"):
             read_file(str(tmp_path), "a.py")
         with pytest.raises(BadPathError, match="too many open files"):

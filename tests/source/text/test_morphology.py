@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.text.morphology import forms
-from lci_py.source.text.words import STOPWORDS, stem
+from lci_py.source.text.words import STOPWORDS, forms, stem
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.index.shards.files import FLEETING, OURS
-from lci_py.source.repository.paths import ALWAYS_SKIPPED
-from lci_py.source.repository.read import read_file
+from lci_py.source.repository.files import ALWAYS_SKIPPED, read_file
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.source.text.digest import digest
 from lci_py.types.record import dataclass

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.search.worktree.freshness import SourceReader
+from lci_py.search.freshness import SourceReader
 from lci_py.source.text.digest import digest
 
 

@@ -11,10 +11,10 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py import app
 from lci_py.index.shards.dense import DenseIndex
+from lci_py.search import retrievers
 from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
-from lci_py.search.views import retrievers
-from lci_py.search.views.retrievers import DenseRetriever
+from lci_py.search.retrievers import DenseRetriever
 from lci_py.types.search import SearchRequest
 from tests.conftest import Ran
 from tests.support import tiny_models as tiny

@@ -19,11 +19,11 @@ from lci_py import app
 from lci_py.errors import BudgetExceededError, DamagedIndexError
 from lci_py.index.shards.dense import DenseIndex
 from lci_py.index.shards.symbols import SymbolicIndex
+from lci_py.search import retrievers
 from lci_py.search.engine import Engine
 from lci_py.search.query import plan as plans
-from lci_py.search.query.weights import LIVE
-from lci_py.search.views import time_budget
-from lci_py.search.views.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
+from lci_py.search.query.plan import LIVE
+from lci_py.search.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
 from lci_py.types.search import VIEWS, Answer, SearchRequest
 from tests.cli.fake import environment
 from tests.support.waiting import PATIENCE
@@ -221,7 +221,7 @@ def test_a_single_mode_that_is_late_is_an_error(
     expected = ask(fresh, mode)
     with monkeypatch.context() as patch:
         patch.setattr(kind, name, gate.wrap(getattr(kind, name)))
-        patch.setattr(time_budget, "wait", lambda done, _: gate.entered.wait(PATIENCE) and done.is_set())
+        patch.setattr(retrievers, "wait", lambda done, _: gate.entered.wait(PATIENCE) and done.is_set())
         with pytest.raises(BudgetExceededError) as caught:
             ask(fresh, mode, budget_ms=70)
     assert (caught.value.exit_code, caught.value.details) == (4, {"budget_ms": 70})
@@ -235,7 +235,7 @@ def test_a_single_mode_that_is_late_is_an_error(
 
 STUCK = """
 import sys, threading
-from lci_py.search.views.retrievers import DenseRetriever
+from lci_py.search.retrievers import DenseRetriever
 DenseRetriever.search = lambda *_: threading.Event().wait()
 from lci_py.cli.main import run
 sys.argv[0] = "lci"

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 
 from lci_py.index.shards.files import FileTable, Known, write_files
-from lci_py.search.worktree import freshness
-from lci_py.search.worktree.freshness import Freshness
+from lci_py.search import freshness
+from lci_py.search.freshness import Freshness
 from lci_py.source.repository.walk import WalkResult
 
 

@@ -1,14 +1,63 @@
-"""Reads a file of the repository safely: since the walk, it or a folder above it may have become a link or a FIFO."""
+"""Files of a repository: reads one safely, converts names as a user or git gives them to paths of the index, and tells
+the folders beside the sources (examples, benchmarks, documentation, third-party code), which rank after the sources.
+
+A file, or a folder above it, may have become a link or a FIFO since the walk.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import stat
+from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lci_py.errors import BadPathError
+from lci_py.source.repository.workspace import inside, is_workspace
 
 if TYPE_CHECKING:
     from io import FileIO
+
+#: Folders that the walk neither enters nor counts.
+ALWAYS_SKIPPED = frozenset({".git", ".lci"})
+
+
+def relative_to_root(root: Path, names: Iterable[str]) -> tuple[str, ...]:
+    """Paths relative to the root, POSIX, sorted, each once.
+
+    Args:
+        root: Absolute and resolved.
+        names: Relative to the current folder, or absolute. A file may have been deleted.
+    Raises:
+        BadPathError: A name lies outside the root, or is the root.
+    """
+    return tuple(sorted({_relative(root, name) for name in names}))
+
+
+def from_root(root: Path | str, full: str) -> str | None:
+    """An absolute path relative to the root, "" for the root itself; None if it lies outside.
+
+    In a workspace, it is the repository's name and the path in that repository.
+    """
+    found = os.path.relpath(full, root).replace(os.sep, "/")
+    if found.partition("/")[0] != os.pardir:
+        return "" if found == os.curdir else found
+    return inside(root, full) if is_workspace(root) else None
+
+
+def _relative(root: Path, name: str) -> str:
+    if not name or "\0" in name:
+        raise BadPathError("a name is empty or holds a NUL", hint="--files takes names of files")
+    full = os.path.abspath(name)
+    # The path as written comes first: if a folder has become a link, the file that was below it before is meant.
+    for path in (full, os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))):
+        if found := from_root(root, path):
+            return found
+    raise BadPathError(
+        f"{name} is not a file below {root}", hint="--files takes files of one repository; see --root for another"
+    )
+
 
 #: Errors of a process that ran out of descriptors or memory. Leaving a file out for these would go unnoticed.
 SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
@@ -83,3 +132,24 @@ def _open_member(root: str, name: str) -> int | None:
     from lci_py.source.repository.workspace import open_member
 
     return open_member(root, name)
+
+
+_FOLDERS = frozenset(
+    "example examples sample samples demo demos bench benches benchmark benchmarks benchmarking".split()
+)
+#: At the root only, since elsewhere a package may be called so.
+_AT_ROOT = frozenset(("doc", "docs", "documentation"))
+_VENDORED = frozenset(
+    "vendor vendored _vendor third_party third-party thirdparty 3rdparty node_modules bower_components".split()
+)
+
+
+def is_aside(path: str) -> bool:
+    """Whether a file is in a folder of examples, benchmarks or documentation."""
+    folders = path.lower().split("/")[:-1]
+    return not _FOLDERS.isdisjoint(folders) or (bool(folders) and folders[0] in _AT_ROOT)
+
+
+def is_vendored(path: str) -> bool:
+    """Whether a file is in a folder for copies of other projects."""
+    return not _VENDORED.isdisjoint(path.lower().split("/")[:-1])

@@ -1,1 +1,0 @@
-"""The three views of a query: dense, bm25, symbolic."""

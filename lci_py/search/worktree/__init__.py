@@ -1,1 +1,0 @@
-"""Reads files as they are now, and compares them with the index."""
