@@ -320,7 +320,8 @@ class MemoryTables:
         stored = np.array(self._stored, np.int32).reshape(-1, 7)
         slots = _slot(*(stored[:, column].astype(np.int64) for column in range(3)))
         order = np.argsort(slots, kind="stable")
-        self._by_slot, self._slots = order.astype(np.int32), slots[order]
+        self._by_slot = memoryview(order.astype(np.int32).tobytes()).cast("i")
+        self._slots = memoryview(slots[order].tobytes()).cast("q")
 
     def half_of_calls(self) -> int:
         """The first file after half of all calls."""
@@ -412,9 +413,10 @@ class MemoryTables:
         if of < 0 or at < 0:
             return ()
         last = (kind, of, at + 1) if owner is None else (kind, of + 1, at)
-        start, stop = self._slots.searchsorted((_slot(kind, of, at), _slot(*last))).tolist()
+        start = bisect_left(self._slots, _slot(kind, of, at))
+        stop = bisect_left(self._slots, _slot(*last), start)
         starts = self._starts["stored"]
-        rows = sorted(self._by_slot[start:stop].tolist())
+        rows = sorted(self._by_slot[start:stop])
         return [(bisect_right(starts, row) - 1, self._stored_row(row)) for row in rows]
 
     def _stored_row(self, row: int) -> Stored:

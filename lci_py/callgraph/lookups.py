@@ -78,6 +78,7 @@ class LookUps:
     def __init__(self, tables: Tables, sites: SiteCounts) -> None:
         self.tables = tables
         self.files = tables.files
+        self._paths = [head.path for head in self.files.heads]
         self.sites = sites
         self.keys: set[int] = set()
         self.own = -1
@@ -209,7 +210,7 @@ class LookUps:
         """A file's star imports, which bind every name of a module."""
         if file == self.own:
             return self.tables.facts(file).stars
-        found: Sequence[Import] = self._ask(("stars", self.files.heads[file].path))
+        found: Sequence[Import] = self._ask(("stars", self._paths[file]))
         return found
 
     def includes(self, file: int) -> frozenset[str]:
@@ -221,7 +222,7 @@ class LookUps:
         """The import that binds a name in a file."""
         if file == self.own:
             return self.tables.facts(file).bindings.get(name)
-        found: Import | None = self._ask(("binding", self.files.heads[file].path, name))
+        found: Import | None = self._ask(("binding", self._paths[file], name))
         return found
 
     # --- definitions ----------------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ class LookUps:
         if file == self.own:
             place = self.tables.facts(file).own_top.get(name, -1)
             return self._definition(file, place) if place >= 0 else None
-        found: Definition | None = self._ask(("top", self.files.heads[file].path, name))
+        found: Definition | None = self._ask(("top", self._paths[file], name))
         return found
 
     def definition(self, file: int, place: int) -> Definition:
@@ -257,11 +258,11 @@ class LookUps:
         """Type hints of a name that a symbol binds (-1: the top level), in text order; without a name, those of a
         function's result.
         """
-        facts = self.tables.facts(file)
         if file == self.own:
-            return facts.typed.get((place, name), ())
-        asked = self._ask(("typed", facts.head.path, facts.name_at(place) if place >= 0 else "", name))
-        return [item for item in asked if item.scope == place]
+            return self.tables.facts(file).typed.get((place, name), ())
+        owner = self.tables.facts(file).name_at(place) if place >= 0 else ""
+        asked = self._ask(("typed", self._paths[file], owner, name))
+        return [item for item in asked if item.scope == place] if asked else ()
 
     def said(self, file: int, place: int, kind: int) -> list[str]:
         """The declarations about a symbol: the texts of a kind of `Typed` from `TAKES` on."""

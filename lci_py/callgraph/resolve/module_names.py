@@ -247,8 +247,10 @@ class ModuleNames:
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
         """A member of the type that an import names as its module."""
+        if self._look.files.heads[file].language not in language_rules.STATIC_IMPORTS:
+            return ()
         holder = holder_of(item)
-        if holder == name or self._look.files.heads[file].language not in language_rules.STATIC_IMPORTS:
+        if holder == name:
             return ()
         owners = self.in_module(file, holder, depth, outside=True)
         return distinct(v for o in owners if o.at for v in self._attribute(o, name, depth))

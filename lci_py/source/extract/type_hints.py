@@ -45,6 +45,10 @@ _NEAR = 80
 #: A value that a field is compared with, without characters of expressions.
 _LITERAL = lazily(r'"[\w./:-]{1,40}"|[A-Za-z_$][\w.$]{0,60}')
 _JUMPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement"})
+#: In tests of types: the names and the fields that are tested, the comparisons, and what is compared.
+_NAMES = frozenset({"identifier", "member_expression"})
+_COMPARISONS = frozenset({"===", "==", "!==", "!="})
+_COMPARED = frozenset({"string", "member_expression", "true", "false"})
 _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
@@ -143,14 +147,61 @@ class Narrowed:
 
 def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
     """The type tests that the queries captured, as for `Narrowed`."""
-    for captures in captured.narrowed:
-        names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
-        if names and types and bodies:
-            text = "|".join(str(_type(captured.text(node))) for node in types)
-            yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
-        elif names and "narrowed.field" in captures:
-            for start, end, text in _by_field(captured, captures):
-                yield start, end, captured.text(names[0]), text
+    for match in captured.narrowed:
+        for captures in _tests(match) if "narrowed.test" in match else (match,):
+            names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
+            if names and types and bodies:
+                text = "|".join(str(_type(captured.text(node))) for node in types)
+                yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
+            elif names and "narrowed.field" in captures:
+                for start, end, text in _by_field(captured, captures):
+                    yield start, end, captured.text(names[0]), text
+
+
+def _tests(captures: dict[str, list[Node]]) -> Iterator[dict[str, list[Node]]]:
+    """The tests in a `@narrowed.test`, each as the captures of its parts and of where it holds."""
+    test, after = captures["narrowed.test"][0], captures.get("narrowed.after")
+    operator = test.child_by_field_name("operator")
+    sign = operator.type if operator is not None else ""
+    if after is None:
+        yield captures | _parts(test)
+        if sign == "&&" and captures["narrowed"][0].type == "if_statement":
+            yield {"narrowed.body": captures["narrowed.body"]} | _parts(test.child_by_field_name("left"))
+        return
+    # The `if` leaves: after it, the opposite of the whole test holds.
+    denied = test.child_by_field_name("right") if sign == "||" else test
+    if denied is not None and denied.type == "unary_expression" and denied.children[0].type == "!":
+        argument = denied.child_by_field_name("argument")
+        for parts in map(_parts, argument.named_children if argument is not None else ()):
+            if "narrowed.type" in parts or (sign != "||" and "narrowed.value" not in parts):
+                yield {"narrowed.body": after} | parts
+    else:
+        parts = _parts(denied)
+        if "narrowed.value" in parts or sign != "||":
+            yield {"narrowed.else": after} | parts
+
+
+def _parts(test: Node | None) -> dict[str, list[Node]]:
+    """The name that an expression tests, with its type, or its field and the value of that; empty if it is no test."""
+    left, operator, right = (
+        (test.child_by_field_name(field) for field in ("left", "operator", "right"))
+        if test is not None
+        else (None,) * 3
+    )
+    if left is None or operator is None or right is None:
+        return {}
+    if operator.type == "instanceof" and left.type in _NAMES and right.type in _NAMES:
+        return {"narrowed.name": [left], "narrowed.type": [right]}
+    if operator.type == "in" and left.type == "string" and right.type in _NAMES:
+        return {"narrowed.name": [right], "narrowed.field": [left]}
+    if operator.type in _COMPARISONS and left.type == "member_expression" and right.type in _COMPARED:
+        owner, field = left.child_by_field_name("object"), left.child_by_field_name("property")
+        if owner is not None and owner.type in _NAMES and field is not None and field.type == "property_identifier":
+            return {
+                "narrowed.name": [owner], "narrowed.field": [field], "narrowed.sign": [operator],
+                "narrowed.value": [right],
+            }  # fmt: skip
+    return {}
 
 
 def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
