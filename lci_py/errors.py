@@ -254,12 +254,12 @@ class ShardVersionError(IndexError_):
         self.outgrown = type(found) is int and older and found > 0  # what an earlier program made
         super().__init__(
             f"{path} is of {'a newer' if self.newer else 'an older' if older else 'another'} format "
-            f"({_clipped(found)}; this build reads {readable})",
+            f"({_clip(found)}; this build reads {readable})",
             hint=Indexing("upgrade lci-py, or run ", "--full", " to replace it") if self.newer else Indexing(),
         )
 
 
-def _clipped(value: object) -> str:
+def _clip(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 20 else f"{text[:19]}…"
 

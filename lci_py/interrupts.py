@@ -35,16 +35,16 @@ def install() -> None:
             pass  # only the main thread can handle signals
 
 
-def at_interrupt(action: "Callable[[], object]") -> "_Registered":
+def at_interrupt(action: "Callable[[], object]") -> "_Registration":
     """A context manager: if Ctrl-C ends the process within it, `action` is called first, the latest one before others.
 
     An action runs between any two steps of the program: it must not wait for a lock, nor import a module that may be in
     the middle of its import. Without `install`, KeyboardInterrupt is raised as usual, and no action is called.
     """
-    return _Registered(action)
+    return _Registration(action)
 
 
-class _Registered:
+class _Registration:
     # Not a generator with `contextmanager`: contextlib takes milliseconds to import.
     def __init__(self, action: "Callable[[], object]") -> None:
         self._action = action

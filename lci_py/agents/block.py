@@ -34,7 +34,7 @@ class Location(NamedTuple):
     body: str
 
 
-def written(names: Iterable[str], body: str) -> str:
+def block_text(names: Iterable[str], body: str) -> str:
     """The block as lci writes it, without a final line end."""
     return f"{_BEGIN}{''.join(f' {name}' for name in sorted(names))}: {_NOTE} -->\n{body.strip()}\n{_END}"
 
@@ -82,11 +82,11 @@ class Block(NamedTuple):
         """
         block = None if text is None else find(text)
         if text is not None and block is not None:
-            lines = written({*block.names, self.agent}, self.body).replace("\n", end_of_line(text))
+            lines = block_text({*block.names, self.agent}, self.body).replace("\n", end_of_line(text))
             return text[: block.start] + lines + text[block.end :]
         if text is not None and self.head:
             raise LeftAloneError("the file exists, and lci did not write it")
-        return self.head + append(text, written([self.agent], self.body))
+        return self.head + append(text, block_text([self.agent], self.body))
 
     def remove(self, text: str) -> str | None:
         """The text without the block, or without this agent's name if others need it; None if nothing is left."""
@@ -95,14 +95,14 @@ class Block(NamedTuple):
             return text
         others = [name for name in block.names if name != self.agent]
         if others:
-            mark = written(others, block.body).partition("\n")[0]
+            mark = block_text(others, block.body).partition("\n")[0]
             return text[: block.start] + mark + text[text.index("-->", block.start) + 3 :]
         rest = cut(text, block.start, block.end)
         return None if self.head and rest and _FRONT_MATTER.fullmatch(rest) else rest
 
     def by_hand(self) -> str:
         """The text that a person would add to the file."""
-        return self.head + written([self.agent], self.body)
+        return self.head + block_text([self.agent], self.body)
 
 
 def end_of_line(text: str) -> str:

@@ -110,12 +110,12 @@ class Entry(NamedTuple):
             start, node = levels[-1][1][key].value, node[key]
         while len(levels) > 1 and len(levels[-1][1]) == 1:
             _, items, key = levels[-2]
-            if _commented(text[items[key].start : items[key].end]):
+            if _has_comments(text[items[key].start : items[key].end]):
                 break
             levels.pop()
         node, items, key = levels[-1]
         del node[key]
-        if not wanted and not _commented(text):
+        if not wanted and not _has_comments(text):
             return None
         return self._checked(_without(text, bare, items, key), wanted)
 
@@ -240,7 +240,7 @@ def _bare(text: str) -> str:
     return " " + bare[1:] if bare.startswith("\ufeff") else bare
 
 
-def _commented(text: str) -> bool:
+def _has_comments(text: str) -> bool:
     return any(found[1] is None for found in _COMMENT.finditer(text))
 
 

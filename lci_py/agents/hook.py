@@ -62,7 +62,9 @@ def read_event(text: str) -> Event | None:
         return Event(name, folder, "")
     if name not in _AFTER_TOOL or not isinstance(given, dict):
         return None
-    wanted = _name_in(given.get("pattern")) if found.get("tool_name") in _GREPS else _searched(given.get("command"))
+    wanted = (
+        _name_in(given.get("pattern")) if found.get("tool_name") in _GREPS else _name_of_search(given.get("command"))
+    )
     return Event(name, folder, wanted) if wanted else None
 
 
@@ -97,7 +99,7 @@ def _name_in(pattern: Any) -> str:
     return found[1] if found else ""
 
 
-def _searched(command: Any) -> str:
+def _name_of_search(command: Any) -> str:
     """The single name that a command line searches files for, in its first command but `cd`; "" for any other."""
     if not isinstance(command, str) or len(command) > 4000:
         return ""

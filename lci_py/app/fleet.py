@@ -36,9 +36,9 @@ def workers(
         from lci_py.cluster.workers import here
 
         return here(processes)
-    from lci_py.cluster.dask_workers import connected
+    from lci_py.cluster.dask_workers import connect
 
-    return connected(scheduler, tls, timeout)
+    return connect(scheduler, tls, timeout)
 
 
 def index(

@@ -26,7 +26,7 @@ DIAGRAMS = ("dot", "mermaid")
 _AS_TEXT = (*DIAGRAMS, "files_with_matches", "count")
 
 
-class Asked(NamedTuple):
+class CommandRun(NamedTuple):
     """One run of a command."""
 
     call: Invocation
@@ -52,15 +52,15 @@ class Row(NamedTuple):
     """
 
     request: Callable[[Invocation, str], Any]
-    ask: Callable[[Asked], Any]
-    writer: Callable[[Asked], Writer[Any]]
+    ask: Callable[[CommandRun], Any]
+    writer: Callable[[CommandRun], Writer[Any]]
     results: Callable[[Any], object]
     whole: Callable[[Invocation], bool] = lambda _: True
     shapes: tuple[str, ...] = ()
     skip: Callable[[Any, int], Any] | None = None
-    fit: Callable[[Asked, Any, Callable[[Any], int]], Any] | None = None
+    fit: Callable[[CommandRun, Any, Callable[[Any], int]], Any] | None = None
     bare: Callable[[str], bool] = lambda shape: shape in DIAGRAMS
-    finish: Callable[[Asked, Any, int], int] = lambda _asked, _answer, code: code
+    finish: Callable[[CommandRun, Any, int], int] = lambda _asked, _answer, code: code
 
 
 def answer(call: Invocation, row: Row) -> int:
@@ -68,7 +68,7 @@ def answer(call: Invocation, row: Row) -> int:
     shape = shape_of(call, *row.shapes)
     request = row.request(call, shape)
     with open_engine(call, whole=row.whole(call)) as engine:
-        asked = Asked(call, shape, request, engine)
+        asked = CommandRun(call, shape, request, engine)
         found = row.ask(asked)
         if row.skip is not None and (offset := number(call.values, "offset")):
             found = row.skip(found, offset)

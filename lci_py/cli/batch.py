@@ -129,10 +129,10 @@ def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, 
         call = _read(base, line)
     except LciError as error:
         return printed_error(error, line_number)
-    return printed(call, line_number)
+    return stdout_of(call, line_number)
 
 
-def printed(call: Invocation, line_number: int | None = None) -> tuple[str, int]:
+def stdout_of(call: Invocation, line_number: int | None = None) -> tuple[str, int]:
     """The output of a command to stdout, and its exit code.
 
     An error becomes one line of JSON, so that it ends only its own command.

@@ -24,7 +24,7 @@ from lci_py.types.search import Answer, Filters, SearchRequest
 
 if TYPE_CHECKING:
     from lci_py.app import Engine
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
 #: Lines of code per result, where neither a flag nor the settings say: on a terminal, where ten results are then about
@@ -66,13 +66,13 @@ def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *,
     return code
 
 
-def _definitions(asked: Asked) -> Answer:
+def _definitions(asked: CommandRun) -> Answer:
     name, filters, limit, offset = asked.request
     answer = asked.engine.definitions(name, filters, limit + offset)
     return replace(answer, results=answer.results[offset:], offset=offset)
 
 
-def _say_unknown(asked: Asked, answer: Answer, code: int) -> int:
+def _say_unknown(asked: CommandRun, answer: Answer, code: int) -> int:
     none = not answer.total and not asked.request[1]
     if none and asked.shape not in MACHINE and not asked.call.flag("quiet"):
         say_unknown(answer.query, answer.did_you_mean)

@@ -30,7 +30,7 @@ _NUMBER = re.compile("( *)(\x1b\\[32m *(\\d+)[^\x1b]*\x1b\\[0m)")
 _CODE = re.compile("\x1b\\[[0-9;]*m|\x1b]8;[^\x1b]*\x1b\\\\")
 _PAGER = "less -FRX"
 
-_paged: list[_Kept] = []
+_paged: list[_PageBuffer] = []
 
 
 def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
@@ -48,10 +48,10 @@ def stdout_for(call: Invocation) -> tuple[IO[str], bool, int | None]:
 
         width = shutil.get_terminal_size().columns
         if not call.flag("no_pager") and (command := _pager()):
-            _paged.append(kept := _Kept(command))
+            _paged.append(kept := _PageBuffer(command))
             out = kept
     if links:
-        out = cast("IO[str]", _Linked(out, links, _folder(call), color))
+        out = cast("IO[str]", _LinkWriter(out, links, _folder(call), color))
     return out, color or bool(links), width
 
 
@@ -97,7 +97,7 @@ def _when(call: Invocation, flag: str) -> str:
     return given or "auto"
 
 
-class _Linked(io.TextIOBase):
+class _LinkWriter(io.TextIOBase):
     """Turns the places in the output into links (OSC 8)."""
 
     def __init__(self, out: IO[str], pattern: str, folder: str, color: bool) -> None:
@@ -135,7 +135,7 @@ class _Linked(io.TextIOBase):
 # --- the pager --------------------------------------------------------------------------------------------------
 
 
-class _Kept(io.StringIO):
+class _PageBuffer(io.StringIO):
     """Buffers the output until `show_paged`, which knows its length."""
 
     def __init__(self, command: list[str]) -> None:

@@ -33,7 +33,7 @@ TIMEOUT, STARTING = 30.0, 20.0
 
 
 @contextmanager
-def connected(
+def connect(
     scheduler: str, tls: tuple[str, str, str] | None = None, timeout: float | None = None
 ) -> Iterator[DaskWorkers]:
     """The workers of a scheduler.
@@ -63,7 +63,7 @@ def connected(
         yield DaskWorkers(client, TIMEOUT if timeout is None else timeout)
 
 
-def preferred(part: str, workers: Iterable[str]) -> list[str]:
+def preferred_workers(part: str, workers: Iterable[str]) -> list[str]:
     """The workers for a part (given by its digest), the first choice first (highest random weight).
 
     Source:
@@ -99,10 +99,10 @@ def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
 def answer_calls(*asked: Any) -> list[Any]:
     """A task: `Here.call`."""
     with _turn:
-        return pruned(_open_parts().call(*asked))
+        return prune(_open_parts().call(*asked))
 
 
-def pruned(answers: list[Any]) -> list[Any]:
+def prune(answers: list[Any]) -> list[Any]:
     """The answers of the parts of one worker, without results that cannot be among the first of all parts."""
     lacking = [own for own in answers if isinstance(own, dict)]
     for key in {key for own in lacking for key in own if key[0] == "share"}:
@@ -152,7 +152,7 @@ class DaskWorkers:
         names = workers_of(self.client, self._timeout)
         groups: dict[str, list[int]] = defaultdict(list)
         for place, (part, _) in enumerate(calls if names else ()):
-            groups[preferred(part.manifest.sha, names)[0]].append(place)
+            groups[preferred_workers(part.manifest.sha, names)[0]].append(place)
         tasks = {
             self.client.submit(
                 answer_calls, url, readable, method, [calls[place] for place in places],

@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cluster.objects import NAME, Named, StoreError
+from lci_py.cluster.objects import NAME, NamedObject, StoreError
 from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError, UntrustedIndexError
 from lci_py.index.store.manifest import FORMAT, Manifest, Shard, manifest_of
 from lci_py.index.store.seal import fleet_seal, is_fleet_sealed
@@ -59,8 +59,8 @@ class Part:
     state: str
     first: str
     last: str
-    manifest: Named
-    graph: Named | None
+    manifest: NamedObject
+    graph: NamedObject | None
     counts: dict[str, int]
 
 
@@ -160,18 +160,20 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
 
 
 def _part(data: dict[str, Any]) -> Part:
-    """A part from its JSON. Errors as in `named`."""
-    manifest, graph = named(data["manifest"], "part"), data["graph"]
+    """A part from its JSON. Errors as in `named_object`."""
+    manifest, graph = named_object(data["manifest"], "part"), data["graph"]
     if manifest.bytes > _MOST_PART_BYTES:
         raise ValueError("the manifest of a part is too large")
     texts = {
         key: _check_type(data[key], str) for key in ("name", "source", "commit", "start", "state", "first", "last")
     }
     counts = {kind: _check_type(data["counts"][kind]) for kind in KINDS}
-    return Part(**texts, manifest=manifest, graph=None if graph is None else named(graph, "partgraph"), counts=counts)
+    return Part(
+        **texts, manifest=manifest, graph=None if graph is None else named_object(graph, "partgraph"), counts=counts
+    )
 
 
-def named(value: Any, role: str) -> Named:
+def named_object(value: Any, role: str) -> NamedObject:
     """An object that a manifest names.
 
     Raises:
@@ -181,7 +183,7 @@ def named(value: Any, role: str) -> Named:
     _check_type(name, str), _check_type(size), _check_type(sha, str)
     if not NAME.fullmatch(name) or name.partition("-")[0] != role or name[len(role) + 1 :].partition(".")[0] != sha:
         raise ValueError(f"an object has the invalid name {name!r}")
-    return Named(name, size, sha)
+    return NamedObject(name, size, sha)
 
 
 def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
@@ -217,10 +219,10 @@ class Contents(NamedTuple):
     """
 
     manifest: Manifest
-    packs: list[tuple[str, Named]]
+    packs: list[tuple[str, NamedObject]]
 
     @property
-    def objects(self) -> list[Named]:
+    def objects(self) -> list[NamedObject]:
         """All of them."""
         return [*(object_of(*item) for item in self.manifest.all_shards()), *(pack for _, pack in self.packs)]
 
@@ -237,7 +239,8 @@ def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
         if (index_format := found["manifest"]["format"]) != FORMAT:
             raise ShardVersionError(f"{objects.url}: {part.name}", found=index_format, readable=FORMAT)
         contents = Contents(
-            manifest_of(found["manifest"]), [(str(first), named(pack, "texts")) for first, pack in found["texts"]]
+            manifest_of(found["manifest"]),
+            [(str(first), named_object(pack, "texts")) for first, pack in found["texts"]],
         )
         _ = contents.objects
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -246,15 +249,15 @@ def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
     return contents
 
 
-def object_of(role: str, shard: Shard) -> Named:
+def object_of(role: str, shard: Shard) -> NamedObject:
     """The object of a shard. Raises ValueError if it is not valid."""
-    return named((f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha), role)
+    return named_object((f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha), role)
 
 
 # --- what no manifest names ---------------------------------------------------------------------------------------
 
 
-class Cleaned(NamedTuple):
+class CleanResult(NamedTuple):
     """The result of `clean`."""
 
     removed: int  # objects
@@ -263,7 +266,7 @@ class Cleaned(NamedTuple):
     young: int  # of them, those that no manifest names
 
 
-def clean(objects: Objects, grace: float) -> Cleaned:
+def clean(objects: Objects, grace: float) -> CleanResult:
     """Remove the objects of a store that its fleet does not name.
 
     Args:
@@ -281,4 +284,4 @@ def clean(objects: Objects, grace: float) -> Cleaned:
     others = [one for one in listed if one.name not in kept]
     old = [one for one in others if one.written <= before]
     objects.remove([one.name for one in old])
-    return Cleaned(len(old), sum(one.bytes for one in old), len(listed) - len(old), len(others) - len(old))
+    return CleanResult(len(old), sum(one.bytes for one in old), len(listed) - len(old), len(others) - len(old))

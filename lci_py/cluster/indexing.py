@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.cluster.fleet import Fleet, Part, former_fleet, write_fleet
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import Wanted, check_name, linked, store_part
+from lci_py.cluster.part import PartJob, check_name, link_fleet, store_part
 from lci_py.cluster.sources import SPLIT_BYTES, Survey, source_of, survey
 from lci_py.errors import IndexWriteError, LciError, UsageError
 from lci_py.types.record import replace
@@ -37,7 +37,7 @@ class Repository(NamedTuple):
     commit: str = ""  # of a folder: whatever tells its states apart, "" if nothing does
 
 
-class Indexed(NamedTuple):
+class IndexedFleet(NamedTuple):
     """The fleet that a run of `index_fleet` has built."""
 
     fleet: Fleet
@@ -78,7 +78,7 @@ def survey_some(
 
 
 def index_part(
-    folder: Path, processes: int, url: str, wanted: Wanted, former: Part | None
+    folder: Path, processes: int, url: str, wanted: PartJob, former: Part | None
 ) -> tuple[Part | None, list[str]]:
     """Index a part and store it, as `store_part`."""
     with _about(wanted.name), tempfile.TemporaryDirectory(dir=folder) as work:
@@ -90,7 +90,7 @@ def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
     with tempfile.TemporaryDirectory(dir=folder) as work:
         objects = Objects(url)
         (made := Path(work, "graphs")).mkdir()
-        return linked(objects, Cache(objects, Path(work, "objects"), _EVERYTHING), fleet, made)
+        return link_fleet(objects, Cache(objects, Path(work, "objects"), _EVERYTHING), fleet, made)
 
 
 # --- the run ------------------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def index_fleet(
     progress: Callable[[str, int, int], None] | None = None,
     *,
     split: int = SPLIT_BYTES,
-) -> Indexed:
+) -> IndexedFleet:
     """Build a fleet of exactly these repositories. Unchanged ones in the store are not indexed again.
 
     Args:
@@ -142,7 +142,7 @@ def index_fleet(
         raise IndexWriteError("none of the repositories has files to index", hint="look at the list of repositories")
     fleet = replace(before, built_at=built_at, program=program).ordered(parts)
     if fleet.parts == before.parts:
-        return Indexed(before, [], False, sorted(warnings))
+        return IndexedFleet(before, [], False, sorted(warnings))
     changed = {(part.name, part.manifest) for part in old} ^ {(part.name, part.manifest) for part in parts}
     digests, were = ([part.manifest.sha for part in one.parts] for one in (fleet, before))
     if digests != were or any(part.graph is None for part in parts):
@@ -150,12 +150,12 @@ def index_fleet(
             progress("graph", 0, 0)
         [(_, fleet)] = workers.each(link_parts, [(url, fleet)])
     fleet = write_fleet(objects, fleet, before.generation)
-    return Indexed(fleet, sorted({name for name, _ in changed} & names), True, sorted(warnings))
+    return IndexedFleet(fleet, sorted({name for name, _ in changed} & names), True, sorted(warnings))
 
 
 def _looked_at(
     workers: Workers, repositories: Sequence[Repository], old: Sequence[Part], split: int
-) -> tuple[list[Part], list[tuple[Wanted, Part | None]]]:
+) -> tuple[list[Part], list[tuple[PartJob, Part | None]]]:
     """The unchanged parts, and the parts to index, each with its former version."""
     parts: list[Part] = []
     asked, formers = [], []
@@ -170,7 +170,7 @@ def _looked_at(
     some = [asked[at : at + _LOOKED_AT] for at in range(0, len(asked), _LOOKED_AT)]
     seen = dict(workers.each(survey_some, [(few, split) for few in some]))
     surveys = [surveyed for place in range(len(some)) for surveyed in seen[place]]
-    todo: list[tuple[Wanted, Part | None]] = []
+    todo: list[tuple[PartJob, Part | None]] = []
     for (one, _, _), own, found in zip(asked, formers, surveys, strict=True):
         if found is None:  # it is at the same commit
             parts += own.values()
@@ -180,8 +180,8 @@ def _looked_at(
             if former is not None and run.state and run.state == former.state:
                 parts.append(replace(former, commit=found.commit))
             else:
-                todo.append((Wanted(one.name, one.source, found.commit, run), former))
+                todo.append((PartJob(one.name, one.source, found.commit, run), former))
     return parts, todo
 
 
-__all__ = ["Indexed", "Repository", "index_fleet"]
+__all__ = ["IndexedFleet", "Repository", "index_fleet"]

@@ -24,7 +24,7 @@ from lci_py.index.shards.bm25 import FIELDS, ROWS, LexicalIndex, Term
 from lci_py.index.store.manifest import OpenIndex
 from lci_py.search.engine import Engine
 from lci_py.search.freshness import Freshness, SourceReader, Sweep
-from lci_py.search.ranking.graph_lift import Reached
+from lci_py.search.ranking.graph_lift import ReachedUnits
 from lci_py.search.snapshot import Snapshot
 from lci_py.search.whole import Whole
 from lci_py.source.repository.walk import WalkResult
@@ -49,7 +49,7 @@ Key = tuple[str, "Hashable", int]
 # --- a part of all parts ------------------------------------------------------------------------------------------
 
 
-class Unsettled(Exception):
+class LacksStatistics(Exception):
     """A search cannot go on without statistics that it lacks."""
 
 
@@ -76,7 +76,7 @@ class PartOf(Whole):
 
     def settle(self) -> None:
         if self.lacking:
-            raise Unsettled
+            raise LacksStatistics
 
     def _ask(self, kind: str, what: Hashable, own: Any, until: _T, limit: int = 0) -> _T:
         key = (kind, what, limit)
@@ -102,7 +102,7 @@ class PartOf(Whole):
         return self._ask("share", what, tuple(np.asarray(column[:limit]) for column in columns), 0, limit)
 
     def neighbours(self, what: Hashable, scores: Any, reached: Any, weigh: Callable[[Any, Any], _T]) -> _T:
-        nothing = weigh(Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0))
+        nothing = weigh(ReachedUnits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)), np.zeros(0))
         return self._ask("around", what, (scores, *reached), nothing)
 
 
@@ -185,7 +185,7 @@ class _Abbreviations(AbbreviationIndex):
 # --- opened from the store ----------------------------------------------------------------------------------------
 
 
-class _Stored(OpenIndex):
+class _PartShards(OpenIndex):
     """The shards of a part, fetched on demand."""
 
     def __init__(self, cache: Cache, manifest: Manifest) -> None:
@@ -212,14 +212,14 @@ class PartSnapshot(Snapshot):
         contents = part_contents(cache.path(part.manifest).read_bytes(), cache.objects, part)
         super().__init__(
             Path("/"), cache.folder, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()),
-            shards=_Stored(cache, contents.manifest),
+            shards=_PartShards(cache, contents.manifest),
         )  # fmt: skip
         self.reader = _PackedReader(cache, contents, self)
         self._part, self._cache, self._readable = part, cache, readable
 
     @cached_property
     def freshness(self) -> Freshness:
-        return _AsIndexed(self.root, self.files, self.reader.read, self._walk)
+        return _FixedFreshness(self.root, self.files, self.reader.read, self._walk)
 
     @cached_property
     def lexical(self) -> LexicalIndex:
@@ -299,7 +299,7 @@ class _PackedReader(SourceReader):
         return self._snapshot.files.paths()
 
 
-class _AsIndexed(Freshness):
+class _FixedFreshness(Freshness):
     """Freshness of files that never change: the texts are stored with the index."""
 
     def changed(self, path: str) -> bool:
@@ -312,7 +312,7 @@ class _AsIndexed(Freshness):
 # --- its answers --------------------------------------------------------------------------------------------------
 
 
-class Found(NamedTuple):
+class PartAnswer(NamedTuple):
     """A part's share of an answer."""
 
     answer: Answer
@@ -331,7 +331,7 @@ class Leaf:
     def close(self) -> None:
         self._snapshot.close()
 
-    def search(self, run: str, request: SearchRequest, known: Mapping[Key, Any]) -> Found | dict[Key, Any]:
+    def search(self, run: str, request: SearchRequest, known: Mapping[Key, Any]) -> PartAnswer | dict[Key, Any]:
         """The part's share of the best results of all parts; or its own values of the statistics that are missing.
 
         Args:
@@ -351,13 +351,13 @@ class Leaf:
             try:
                 answer = self._engine.ranked(request)
                 whole.settle()
-            except Unsettled:
+            except LacksStatistics:
                 return whole.lacking
             except UsageError:  # another part may have what this one does not know
                 if whole.lacking:
                     return whole.lacking
                 raise
-            return Found(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
+            return PartAnswer(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
 
     def copies(self, sha: str) -> list[str]:
         """The files of the part with a content. Raises IndexError_ if a shard cannot be used."""

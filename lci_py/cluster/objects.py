@@ -37,7 +37,7 @@ _OPENING = 60_000_000_000
 _FOLDER = "objects"
 
 
-class Named(NamedTuple):
+class NamedObject(NamedTuple):
     """An object of the store."""
 
     name: str
@@ -45,7 +45,7 @@ class Named(NamedTuple):
     sha: str  # BLAKE2b of the content, 16 bytes in hex
 
 
-class Listed(NamedTuple):
+class ListedObject(NamedTuple):
     """An object as the store lists it."""
 
     name: str
@@ -138,14 +138,14 @@ class Objects:
                 os.fsync(file.fileno())
             os.replace(temporary, path)
 
-    def put(self, role: str, path: Path, suffix: str) -> Named:
+    def put(self, role: str, path: Path, suffix: str) -> NamedObject:
         """Store a file, unless an object of the same content is there.
 
         Raises:
             IndexWriteError: It cannot be written.
         """
         sha = shard_digest(path)
-        named = Named(f"{role}-{sha}{suffix}", path.stat().st_size, sha)
+        named = NamedObject(f"{role}-{sha}{suffix}", path.stat().st_size, sha)
         target = f"{self._base}/{_FOLDER}/{named.name}"
         with self._writing(named.name):
             if self._is_there(target, named.bytes):
@@ -170,9 +170,9 @@ class Objects:
             with suppress(OSError):
                 os.utime(path)
             return True
-        return time.time() - _written(info) < _FRESH
+        return time.time() - _write_time(info) < _FRESH
 
-    def fetch(self, named: Named, target: Path) -> None:
+    def fetch(self, named: NamedObject, target: Path) -> None:
         """Copy an object into a new file, and compare it with its digest.
 
         Raises:
@@ -193,11 +193,11 @@ class Objects:
             with suppress(FileNotFoundError):
                 partial.unlink()
 
-    def content(self, named: Named) -> bytes:
+    def content(self, named: NamedObject) -> bytes:
         """A small object. Errors as in `fetch`."""
         return b"".join(self._blocks(named))
 
-    def _blocks(self, named: Named) -> Iterator[bytes]:
+    def _blocks(self, named: NamedObject) -> Iterator[bytes]:
         """The bytes of an object, which is compared with its digest after the last block."""
         digest, left = blake2b(digest_size=16), named.bytes
         with self._reading(named.name), self._files.open(f"{self._base}/{_FOLDER}/{named.name}", "rb") as source:
@@ -210,7 +210,7 @@ class Objects:
                 f"{self.url}: {named.name} does not hold what was written", hint="run `lci cluster index` for it again"
             )
 
-    def listed(self) -> list[Listed]:
+    def listed(self) -> list[ListedObject]:
         """All objects, by name, including incomplete copies.
 
         Raises:
@@ -225,7 +225,7 @@ class Objects:
         for info in found:
             name = str(info["name"]).rpartition("/")[2]
             if _LISTED.fullmatch(name) and info["type"] == "file":
-                listed.append(Listed(name, int(info["size"] or 0), _written(info)))
+                listed.append(ListedObject(name, int(info["size"] or 0), _write_time(info)))
         return sorted(listed)
 
     def remove(self, names: Iterable[str]) -> None:
@@ -236,7 +236,7 @@ class Objects:
                 self._files.rm_file(f"{self._base}/{_FOLDER}/{name}")
 
 
-def _written(info: Mapping[str, Any]) -> float:
+def _write_time(info: Mapping[str, Any]) -> float:
     """When an object was written, as a store lists it."""
     found = next((info[key] for key in _TIMES if info.get(key) is not None), None)
     if isinstance(found, datetime):
@@ -269,7 +269,7 @@ class Cache:
         self._lock = allocate_lock()
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def path(self, named: Named) -> Path:
+    def path(self, named: NamedObject) -> Path:
         """The file of an object, fetched if necessary. A reader that has opened it can go on when it is removed.
 
         Errors as in `Objects.fetch`.
@@ -285,7 +285,7 @@ class Cache:
             return path
 
     @staticmethod
-    def _is_there(path: Path, named: Named) -> bool:
+    def _is_there(path: Path, named: NamedObject) -> bool:
         try:
             info = os.lstat(path)
         except OSError:

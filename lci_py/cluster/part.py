@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lci_py.cluster.fleet import Fleet
-    from lci_py.cluster.objects import Cache, Named, Objects
+    from lci_py.cluster.objects import Cache, NamedObject, Objects
     from lci_py.index.shards.files import FileTable
     from lci_py.index.store.manifest import Manifest, Shard
 
 
-class Wanted(NamedTuple):
+class PartJob(NamedTuple):
     """The description of a part to index.
 
     Attributes:
@@ -56,7 +56,7 @@ def check_name(name: str) -> None:
 
 
 def store_part(
-    objects: Objects, wanted: Wanted, work: Path, *, former: Part | None = None, processes: int = 1
+    objects: Objects, wanted: PartJob, work: Path, *, former: Part | None = None, processes: int = 1
 ) -> tuple[Part | None, list[str]]:
     """Index the files of a part and store it. No fleet has it yet.
 
@@ -116,12 +116,12 @@ def _each_shard(manifest: Manifest, change: Callable[[str, Shard], Shard]) -> Ma
     )
 
 
-def _stored_part(objects: Objects, wanted: Wanted, work: Path, snapshot: Snapshot) -> Part | None:
+def _stored_part(objects: Objects, wanted: PartJob, work: Path, snapshot: Snapshot) -> Part | None:
     paths = snapshot.files.living_paths()
     if not paths:
         return None
 
-    def put(role: str, path: Path) -> Named:
+    def put(role: str, path: Path) -> NamedObject:
         return objects.put(role, path, path.suffix)
 
     def stored(role: str, shard: Shard) -> Shard:
@@ -184,7 +184,7 @@ def write_texts(folder: Path, root: Path, table: FileTable) -> Iterator[tuple[st
         yield shas[start], path
 
 
-def linked(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
+def link_fleet(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
     """The fleet with its call graph linked over all its parts.
 
     Args:

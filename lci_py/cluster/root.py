@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lci_py.cluster.graph import PART
-from lci_py.cluster.leaf import Found
+from lci_py.cluster.leaf import PartAnswer
 from lci_py.errors import IndexError_, LciError, UsageError
 from lci_py.search.answer.copies import Copies, Folding
 from lci_py.search.degraded import detail
 from lci_py.search.query.text import refuse_wordless
 from lci_py.search.ranking.fusion import POOL
-from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, Reached, weighed
+from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, ReachedUnits, weigh_neighbours
 from lci_py.types.record import replace
 from lci_py.types.search import Degradation, IndexInfo
 
@@ -41,7 +41,7 @@ _MOST = 300
 # --- statistics ---------------------------------------------------------------------------------------------------
 
 
-def merged(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
+def merge_values(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
     """The value of a statistic for each part, given the parts' own values (`search/whole.py`).
 
     Args:
@@ -100,7 +100,7 @@ def _graph_neighbours(own: Mapping[int, tuple[NDArray[Any], ...]]) -> dict[int, 
         columns.append((relation[kept] * len(scores) + rank[start + place[kept]], unit, sure[kept]))
     group, unit, sure = (np.concatenate(some) for some in zip(*columns, strict=True))
     surest = np.lexsort((unit, -sure, group))
-    found = weighed(Reached(group[surest], unit[surest], sure[surest]), scores[order])
+    found = weigh_neighbours(ReachedUnits(group[surest], unit[surest], sure[surest]), scores[order])
     of = found.units // PART - 1
     return {part: Neighbours(found.units[of == part] % PART, found.values[of == part]) for part in own}
 
@@ -135,7 +135,7 @@ class _Statistics:
                     self._own.setdefault(key, {})[part] = value
                     changed.add(key)
         for key in changed:
-            self._merged[key] = merged(key, dict(sorted(self._own[key].items())))
+            self._merged[key] = merge_values(key, dict(sorted(self._own[key].items())))
 
     def of(self, part: int) -> dict[Key, Any]:
         """The totals that a part has asked for."""
@@ -230,7 +230,7 @@ class Root:
             lost = len(self._lost)
             calls = {part: (statistics.run, request, statistics.of(part)) for part in asked}
             found = self._ask("search", calls)
-            lacking = {part: own for part, own in found.items() if not isinstance(own, Found)}
+            lacking = {part: own for part, own in found.items() if not isinstance(own, PartAnswer)}
             if len(self._lost) > lost:  # what it has counted is no part of the answer
                 statistics = _Statistics()
             elif lacking:
@@ -242,7 +242,7 @@ class Root:
             asked = [part for part, count in shown.items() if count] if len(shown) == len(found) else []
             asked = asked or self._readable
 
-    def _of_parts(self, request: SearchRequest, found: Sequence[Found]) -> Answer:
+    def _of_parts(self, request: SearchRequest, found: Sequence[PartAnswer]) -> Answer:
         results: list[Result] = []
         for answer, shas in found:
             results += answer.results

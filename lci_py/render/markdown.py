@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text.style import dropped, plural, visible, visible_line
+from lci_py.render.text.style import dropped_note, plural, visible, visible_line
 from lci_py.types.search import IndexInfo
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _notes(answer: Mapping[str, Any]) -> Iterator[list[str]]:
         yield [f"{_code(hint['command'])} {hint['reason']}{place}"]
     shown = sum("via" not in result for result in answer.get("results", ()))
     if "truncated" in answer:
-        yield [f"_cut to {answer['truncated']['max_tokens']:,} tokens: {dropped(answer['truncated'])} left out_"]
+        yield [f"_cut to {answer['truncated']['max_tokens']:,} tokens: {dropped_note(answer['truncated'])} left out_"]
     elif places := answer.get("left_out", {}).get("places"):
         yield [f"_{plural(places, 'place')} left out_"]
     elif pieces := answer.get("left_out", {}).get("pieces"):

@@ -9,7 +9,7 @@ from lci_py.render.token_budget import BYTES_PER_TOKEN, largest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.types.show import ShowAnswer, Shown
+    from lci_py.types.show import ShowAnswer, ShownCode
 
 #: Bytes of a result besides its lines and its path, about.
 _HEAD = 40
@@ -53,7 +53,7 @@ def _with_share(answer: ShowAnswer, share: int, max_tokens: int) -> ShowAnswer:
     return answer._replace(results=tuple(results), dropped=tuple(dropped), max_tokens=max_tokens)
 
 
-def _shorten(item: Shown, room: int) -> Shown:
+def _shorten(item: ShownCode, room: int) -> ShownCode:
     """A result with as many of its lines as take at most `room` bytes, and without lists of calls. A doc comment above
     the definition is dropped first.
     """

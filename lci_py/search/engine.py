@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.answer.copies import Folding
-    from lci_py.search.modes.candidates import Answered
+    from lci_py.search.modes.candidates import ModeAnswer
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.affected import AffectedAnswer, AffectedRequest
     from lci_py.types.chains import PathAnswer, PathRequest
@@ -135,7 +135,7 @@ class Engine:
         answered = self._mode(request)(self.snapshot, request)
         return self._with_degradations(request, answered, answered.answer)
 
-    def _mode(self, request: SearchRequest) -> Callable[[Snapshot, SearchRequest], Answered]:
+    def _mode(self, request: SearchRequest) -> Callable[[Snapshot, SearchRequest], ModeAnswer]:
         if request.mode == "symbolic" or not request.query.strip():
             from lci_py.search.modes.structural import structural
 
@@ -149,7 +149,7 @@ class Engine:
 
     # --- what flags add -----------------------------------------------------------------------------------------
 
-    def _shadow(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+    def _shadow(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
         """`--shadow`: which results another ranking would move."""
         if request.shadow is None:
             return answer
@@ -160,21 +160,21 @@ class Engine:
         plan, outcome, _ = answered.merged
         return replace(answer, shadow=shadow(self.snapshot, request, plan, outcome))
 
-    def _expand(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+    def _expand(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
         """`--expand`: the graph neighbours of the best results."""
         if not request.expand or answered.merged is None:
             return answer
-        from lci_py.search.modes.expand import NOTHING_AROUND, expanded
+        from lci_py.search.modes.expand import NOTHING_AROUND, with_neighbours
 
         _, outcome, extras = answered.merged
         with self.snapshot.trace.stage("expand", len(answer.results)) as stage:
             work = (self.snapshot, request, answered.filters, answer, outcome)
-            whole = extras.ask("graph", lambda: expanded(*work))
+            whole = extras.ask("graph", lambda: with_neighbours(*work))
             answer = replace(answer, expansion=NOTHING_AROUND) if whole is None else whole
             stage.left = len(answer.results)
         return answer
 
-    def _with_degradations(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+    def _with_degradations(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
         """Adds the parts other than views that the ranking or `--expand` could not read."""
         if answered.merged is None:
             return answer
@@ -184,15 +184,15 @@ class Engine:
         more = answered.merged.extras.degraded(answering, wanted=wanted)
         return replace(answer, degraded=(*answer.degraded, *more))
 
-    def _explain_file(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+    def _explain_file(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
         """`--explain-file`: the ranks of a file."""
         if request.explain_file is None:
             return answer
-        from lci_py.search.explain.file import explained
+        from lci_py.search.explain.file import with_explanation
 
-        return explained(self.snapshot, request, answer, answered.explainable)
+        return with_explanation(self.snapshot, request, answer, answered.explainable)
 
-    def _conflicts(self, request: SearchRequest, answered: Answered, answer: Answer) -> Answer:
+    def _conflicts(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:
         """`--conflicts`: results with several definitions, and disagreements of sources and of views."""
         if not request.conflicts:
             return answer
@@ -207,7 +207,7 @@ class Engine:
             of_views = between_views(self.snapshot, answered.merged.outcome)
             return replace(answer, conflicts=(*answer.conflicts, *of_views))
 
-    def _hints(self, request: SearchRequest, _answered: Answered, answer: Answer) -> Answer:
+    def _hints(self, request: SearchRequest, _answered: ModeAnswer, answer: Answer) -> Answer:
         """Adds commands to run instead of a weak answer."""
         if request.mode == "symbolic" or not request.query.strip() or request.budget_ms is not None:
             return answer
@@ -217,7 +217,7 @@ class Engine:
             answer = with_hints(self.snapshot, request, answer)
         return answer
 
-    def _routes(self, request: SearchRequest, _answered: Answered, answer: Answer) -> Answer:
+    def _routes(self, request: SearchRequest, _answered: ModeAnswer, answer: Answer) -> Answer:
         """Of a query that is a path of HTTP: under which routes the results are known."""
         if "/" not in request.query or not self.snapshot.whole.alone:
             return answer

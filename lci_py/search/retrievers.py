@@ -379,7 +379,7 @@ class SymbolicRetriever:
         spelled = self.names(query)
         if not spelled:
             return HitList.empty("symbolic")
-        rows = self.index.spelled(list(spelled))
+        rows = self.index.with_joined_names(list(spelled))
         words = set(query.words)
         best: dict[int, float] = {}
         for row in rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.index.shards.symbols import dotted
+from lci_py.index.shards.symbols import dotted_name
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def similar_paths(name: str, known: Sequence[str]) -> list[str]:
 def near_misses(symbols: SymbolicIndex, name: str) -> tuple[str, ...]:
     """Names that may be meant by one that does not exist."""
     rest = name.rpartition("::")[2] if "::" in name else name
-    last = dotted(rest).rpartition(".")[2]
+    last = dotted_name(rest).rpartition(".")[2]
     if last != name:
         rows = symbols.definitions(last, Filters()) if last else []
         if rows:
             from difflib import SequenceMatcher
 
             # Another scope was meant: the likest one first.
-            matcher = SequenceMatcher(None, "", dotted(rest), autojunk=False)
+            matcher = SequenceMatcher(None, "", dotted_name(rest), autojunk=False)
             scored: dict[str, float] = {}
             for row in rows[:_MOST_ALIKE]:
                 matcher.set_seq1(row["qualified_name"])
@@ -70,7 +70,7 @@ def names_from(symbols: SymbolicIndex, start: str) -> list[str]:
     return sorted({f"{scope}.{row['symbol']}" for row in rows})
 
 
-def listed(words: Iterable[str], last: str = "and") -> str:
+def enumeration(words: Iterable[str], last: str = "and") -> str:
     """`a, b and c`."""
     some: Sequence[str] = list(words)
     return f" {last} ".join([*([", ".join(some[:-1])] if len(some) > 1 else []), *some[-1:]])

@@ -37,7 +37,7 @@ class ChangedPlace(NamedTuple):
     change: Change
 
 
-class Reached(NamedTuple):
+class AffectedDefinition(NamedTuple):
     """A definition that a change can affect."""
 
     place: Place
@@ -55,8 +55,8 @@ class AffectedAnswer(NamedTuple):
     request: AffectedRequest
     commit: str | None
     changed: tuple[ChangedPlace, ...]
-    callers: tuple[Reached, ...]
-    tests: tuple[Reached, ...]
+    callers: tuple[AffectedDefinition, ...]
+    tests: tuple[AffectedDefinition, ...]
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
     dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it or an offset left out

@@ -39,7 +39,7 @@ class Calls(NamedTuple):
     through: tuple[Through, ...] = ()  # declared methods with more implementations than are listed
 
 
-class Shown(NamedTuple):
+class ShownCode(NamedTuple):
     """A definition, a file or some lines, as they are now."""
 
     target: str  # the argument that it answers
@@ -74,12 +74,12 @@ class ShowAnswer(NamedTuple):
     """The definitions or lines that the targets name."""
 
     request: ShowRequest
-    results: tuple[Shown, ...]
+    results: tuple[ShownCode, ...]
     totals: tuple[tuple[str, int], ...]  # each target that is known, and how many definitions it has
     info: IndexInfo
     unknown: tuple[Unknown, ...] = ()
     max_tokens: int | None = None  # the budget, if it cut something
-    dropped: tuple[Shown, ...] = ()  # results that it left out
+    dropped: tuple[ShownCode, ...] = ()  # results that it left out
     offset: int = 0  # results left out before the first one shown
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from lci_py.agents.block import find, written
+from lci_py.agents.block import block_text, find
 from lci_py.agents.instructions import TASKS, TEXT
 from lci_py.agents.table import AGENTS, CURSOR_HEAD, NAMES, SKILL_HEAD
 from lci_py.cli.command_line import parse
@@ -23,7 +23,7 @@ def tokens(text: str) -> float:
 
 
 def test_the_text_is_short() -> None:
-    assert tokens(written(["claude-code"], TEXT)) <= 250
+    assert tokens(block_text(["claude-code"], TEXT)) <= 250
     assert f"{tokens(TEXT):.0f} tokens" in PAGE
 
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lci_py.cli.answering import ROWS, Asked, Row
+from lci_py.cli.answering import ROWS, CommandRun, Row
 from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.options import ANSWERING, COMMANDS
 from tests.cli.fake import REPOSITORY
@@ -28,7 +28,7 @@ def test_what_a_row_names_is_there(command: str, shape: str) -> None:
     module, name = ROWS[command]
     row: Row = getattr(import_module(f"lci_py.cli.{module}"), name)
     call = Invocation(command, defaults(COMMANDS[command]))
-    writer = row.writer(Asked(call, shape, SimpleNamespace(name=""), None))  # type: ignore[arg-type]  # no engine
+    writer = row.writer(CommandRun(call, shape, SimpleNamespace(name=""), None))  # type: ignore[arg-type]  # no engine
     text = import_module(f"lci_py.render.text.{writer.text}")
     assert callable(import_module(f"lci_py.render.json.{writer.json}").parts)
     assert callable(getattr(text, writer.render)) and callable(text.render_paths)

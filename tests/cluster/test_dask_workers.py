@@ -17,7 +17,7 @@ import pytest
 
 from lci_py.cli.main import main
 from lci_py.cluster import dask_workers
-from lci_py.cluster.dask_workers import DaskWorkers, connected, preferred, pruned, workers_of
+from lci_py.cluster.dask_workers import DaskWorkers, connect, preferred_workers, prune, workers_of
 from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.indexing import Repository, index_fleet, survey_some
 from lci_py.cluster.objects import Objects
@@ -45,7 +45,7 @@ def address() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def workers(address: str) -> Iterator[DaskWorkers]:
-    with connected(address) as found:
+    with connect(address) as found:
         yield found
 
 
@@ -146,7 +146,7 @@ def _ask_in_a_batch(run: Callable[..., Ran], of: tuple[str, ...], alone: Ran, fo
     )
     opened = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_workers, "connected", lambda *args: opened.append(args) or connected(*args))
+        patch.setattr(dask_workers, "connect", lambda *args: opened.append(args) or connect(*args))
         said = run("search", *of, "--batch", str(folder / "lines"), "-m", "multiview")
     first, other, unknown, broken = map(json.loads, said.out.splitlines())
     assert first == alone.json() and len(opened) == 1 and said.code == EXIT_USAGE
@@ -163,16 +163,16 @@ def test_a_worker_sends_of_its_parts_only_what_can_be_among_the_first_of_all() -
         {key: (np.array([9.0, 5.0, 3.0]),)},
         {},
     ]
-    first, _, second, _ = pruned(answers)
+    first, _, second, _ = prune(answers)
     assert [own[key][0].tolist() for own in (first, second)] == [[9.0], [9.0, 5.0]] and first["y"] == 1
 
 
 def test_few_parts_move_when_a_worker_goes() -> None:
     workers = [f"worker-{number}" for number in range(5)]
     parts = [f"part-{number}" for number in range(500)]
-    first = {part: preferred(part, workers)[0] for part in parts}
+    first = {part: preferred_workers(part, workers)[0] for part in parts}
     assert min(Counter(first.values()).values()) > 60
-    moved = [part for part in parts if preferred(part, workers[:-1])[0] != first[part]]
+    moved = [part for part in parts if preferred_workers(part, workers[:-1])[0] != first[part]]
     assert {first[part] for part in moved} == {workers[-1]} and len(moved) == Counter(first.values())[workers[-1]]
 
 

@@ -15,7 +15,7 @@ from lci_py.app.workspaces import workspace_root
 from lci_py.cluster import part as parts_of
 from lci_py.cluster.fleet import Fleet, Part, clean, read_fleet, write_fleet
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import Wanted, linked, store_part
+from lci_py.cluster.part import PartJob, link_fleet, store_part
 from lci_py.cluster.sources import Run, source_of, survey
 from lci_py.search.engine import Engine
 from lci_py.source.repository.workspace_changes import add
@@ -35,7 +35,7 @@ class Store:
         self.folder, self.objects = folder, Objects(f"memory://{folder}")
         self.done = 0
 
-    def part(self, wanted: Wanted, former: Part | None = None) -> Part:
+    def part(self, wanted: PartJob, former: Part | None = None) -> Part:
         self.done += 1
         (work := self.folder / f"work-{self.done}").mkdir(parents=True)
         found, _ = store_part(self.objects, wanted, work, former=former)
@@ -48,7 +48,7 @@ class Store:
         self.done += 1
         (work := self.folder / f"work-{self.done}").mkdir(parents=True)
         fleet = Fleet(0, _BUILT, "test", ()).ordered(parts)
-        fleet = linked(self.objects, Cache(self.objects, work / "cache", 1 << 30), fleet, work)
+        fleet = link_fleet(self.objects, Cache(self.objects, work / "cache", 1 << 30), fleet, work)
         if self.objects.listed() and self.objects._files.exists(f"{self.objects._base}/fleet.json"):
             self.objects._files.rm(f"{self.objects._base}/fleet.json")
         return Opened(self.objects.url, write_fleet(self.objects, fleet, 0), work / "cache")
@@ -80,8 +80,8 @@ def lay_out(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
-def of_folder(root: Path, name: str) -> Wanted:
-    return Wanted(name, str(root / name), "", _WHOLE)
+def of_folder(root: Path, name: str) -> PartJob:
+    return PartJob(name, str(root / name), "", _WHOLE)
 
 
 def test_only_changed_files_are_extracted(store: Store, built: list[BuildSummary], tmp_path: Path) -> None:
@@ -214,5 +214,5 @@ def test_a_survey_of_a_folder_without_a_commit_is_always_made(tmp_path: Path) ->
 def test_a_part_keeps_its_new_commit(store: Store, tmp_path: Path) -> None:
     """Also if no file of it has changed."""
     root = lay_out(tmp_path / "one", FILES)
-    old = store.part(Wanted("a", str(root / "a"), "v1"))
-    assert store.part(Wanted("a", str(root / "a"), "v2"), old) == replace(old, commit="v2")
+    old = store.part(PartJob("a", str(root / "a"), "v1"))
+    assert store.part(PartJob("a", str(root / "a"), "v2"), old) == replace(old, commit="v2")

@@ -33,7 +33,7 @@ from lci_py.search.engine import Engine
 from lci_py.search.explain.shadow import under
 from lci_py.search.modes import multiview
 from lci_py.search.query.plan import LIVE, Plan, Ranking, plan as make_plan
-from lci_py.search.ranking.fusion import Candidates, Ranked
+from lci_py.search.ranking.fusion import Candidates, RankedCandidates
 from lci_py.types.search import SearchRequest
 from tests.quality.checkouts import KEPT, opened
 from tests.quality.rankings import RANKINGS
@@ -85,7 +85,7 @@ class Case:
         searched with."""
         if self.plan is None or self.candidates is None:
             return []
-        units = Ranked(self.candidates, under(self.plan, ranking)).units[:SEEN]
+        units = RankedCandidates(self.candidates, under(self.plan, ranking)).units[:SEEN]
         return [self.places[i] for i in np.searchsorted(self.candidates.units, units).tolist()]
 
 

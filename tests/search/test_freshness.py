@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lci_py.index.shards.files import FileTable, Known, write_files
+from lci_py.index.shards.files import FileState, FileTable, write_files
 from lci_py.search import freshness
 from lci_py.search.freshness import Freshness
 from lci_py.source.repository.walk import WalkResult
@@ -16,7 +16,7 @@ from lci_py.source.repository.walk import WalkResult
 
 def test_an_edit_in_place_is_seen_among_80_000_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when an editor writes into a file: no folder has another time."""
-    known = [Known(f"{n:05}.c", 10, 20, 30, "00" * 16, n, "") for n in range(80_000)]
+    known = [FileState(f"{n:05}.c", 10, 20, 30, "00" * 16, n, "") for n in range(80_000)]
     write_files(tmp_path / "files.arrays", known, (), [("", os.stat(tmp_path).st_mtime_ns)], None)
     edited = os.path.join(str(tmp_path), "79999.c")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.search.answer.results import Wanted, _marks
+from lci_py.search.answer.results import LineMatcher, _marks
 from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
 from lci_py.types.search import MODES, Result, SearchRequest
@@ -169,13 +169,13 @@ def test_a_file_that_changed_shows_only_what_is_as_it_was(tmp_path: Path) -> Non
     ],
 )
 def test_words_are_found_as_the_index_counts_them(query: str, text: str, marked: list[str]) -> None:
-    found = Wanted(read_text(query).terms).found([text.encode()])
+    found = LineMatcher(read_text(query).terms).found([text.encode()])
     assert [text[a:b] for _, a, b in _marks(0, text.encode(), found[0])] == marked
 
 
 def test_a_hostile_line_costs_little() -> None:
     lines = [b"a" * 100_000, b"\xff\xfe" * 1000, *([b"a_a_a_a"] * 5000), b""]
-    found = Wanted([("a", 1.0), ("b", 1.0)], ["\udcff", "a_a"]).found(lines)
+    found = LineMatcher([("a", 1.0), ("b", 1.0)], ["\udcff", "a_a"]).found(lines)
     assert 0 < len(found) <= 700
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from lci_py.cluster.fleet import Fleet, Part, write_fleet
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import Wanted, linked, store_part
+from lci_py.cluster.part import PartJob, link_fleet, store_part
 from lci_py.cluster.root import Root
 from lci_py.cluster.sources import Run
 from lci_py.cluster.workers import Here
@@ -128,7 +128,7 @@ class Parts:
         key = name, start, stop
         if key not in self._made:
             (work := self.folder / f"work-{len(self._made)}").mkdir(parents=True)
-            wanted = Wanted(name, str(self.source / name), f"of {name}", Run(start, stop, 0, ""))
+            wanted = PartJob(name, str(self.source / name), f"of {name}", Run(start, stop, 0, ""))
             self._made[key], _ = store_part(self.objects, wanted, work)
         return self._made[key]
 
@@ -141,7 +141,7 @@ class Parts:
                 parts += [part for part in [self.part(name, start, stop)] if part is not None]
         fleet = Fleet(0, _BUILT, "test", ()).ordered(parts)
         (work := self.folder / f"link-{len(list(self.folder.iterdir()))}").mkdir()
-        return linked(self.objects, Cache(self.objects, self.folder / "cache", 1 << 30), fleet, work)
+        return link_fleet(self.objects, Cache(self.objects, self.folder / "cache", 1 << 30), fleet, work)
 
     def opened(self, fleet: Fleet, **more: Any) -> Opened:
         return Opened(self.objects.url, fleet, self.folder / f"open-{len(list(self.folder.iterdir()))}", **more)

@@ -41,14 +41,14 @@ def command(places: Sequence[tuple[str, int]], environment: Mapping[str, str]) -
     own = [word for word in words if "{path}" in word or "{line}" in word]
     if own:
         start = words.index(own[0])
-        return [*words[:start], *_filled([words[start:]] * len(places), places)]
+        return [*words[:start], *_arguments([words[start:]] * len(places), places)]
     letters = re.match("[a-z_]*", os.path.basename(words[0]).lower())
     form = _BY_NAME.get(letters[0] if letters else "")
     forms = [form] * len(places) if form else [_FIRST, *[_REST] * (len(places) - 1)]
-    return [*words, *_filled(forms, places)]
+    return [*words, *_arguments(forms, places)]
 
 
-def _filled(forms: Sequence[Sequence[str]], places: Sequence[tuple[str, int]]) -> list[str]:
+def _arguments(forms: Sequence[Sequence[str]], places: Sequence[tuple[str, int]]) -> list[str]:
     """The arguments for all places. Paths are inserted last, so that braces in them are not replaced."""
     return [
         word.replace("{line}", str(line)).replace("{path}", path)

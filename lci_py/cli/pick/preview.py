@@ -23,7 +23,7 @@ _LEXERS = {"ocaml_interface": "ocaml", "text": "", "tsx": "typescript"}
 _WIDEST = 400
 
 
-class Coloured(NamedTuple):
+class ColouredPreview(NamedTuple):
     """The preview of an entry."""
 
     entry: Entry
@@ -31,7 +31,7 @@ class Coloured(NamedTuple):
     lines: list[list[Piece]]
 
 
-def coloured(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bool) -> Coloured:
+def colour_preview(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bool) -> ColouredPreview:
     """The lines around an entry in colours, with the words of the query marked. Errors as in `preview`."""
     text = preview(engine, entry, words, at_words=at_words)
     shown = [visible(line.expandtabs(4))[:_WIDEST] for line in text.lines]
@@ -40,8 +40,8 @@ def coloured(engine: Engine, entry: Entry, words: Sequence[str], *, at_words: bo
     lines += _lines(_pieces("\n".join(shown[text.above :]), text.language))
     if words:
         pattern = re.compile("|".join(map(re.escape, sorted(words, key=len, reverse=True))), re.IGNORECASE)
-        lines = [list(_marked(line, pattern)) for line in lines]
-    return Coloured(entry, text, lines)
+        lines = [list(_highlight(line, pattern)) for line in lines]
+    return ColouredPreview(entry, text, lines)
 
 
 def _pieces(code: str, language: str) -> Iterator[Piece]:
@@ -95,7 +95,7 @@ def _lines(pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
     yield line
 
 
-def _marked(line: list[Piece], pattern: re.Pattern[str]) -> Iterator[Piece]:
+def _highlight(line: list[Piece], pattern: re.Pattern[str]) -> Iterator[Piece]:
     """The pieces of a line, cut where the pattern matches; a match may span several of them."""
     spans = [match.span() for match in pattern.finditer("".join(text for _, text in line))]
     begin = 0

@@ -52,7 +52,7 @@ class Entry(NamedTuple):
     begin: int = 0  # where the definition around `line` begins, if not there
 
 
-class Listed(NamedTuple):
+class EntryList(NamedTuple):
     """The entries that a query found."""
 
     entries: tuple[Entry, ...]
@@ -77,71 +77,71 @@ class Text(NamedTuple):
     above: int
 
 
-def search(engine: Engine, text: str, mode: str, filters: Filters) -> Listed:
+def search(engine: Engine, text: str, mode: str, filters: Filters) -> EntryList:
     """The results of a text in a mode. Without a text: the most used files, or everything that passes the filters."""
     if mode == FILES or not (text.strip() or filters):
         return _files(engine, text, filters, MOST)
     if mode == "symbolic":
         # The last word is not typed to its end yet.
         text = re.sub(r"(?<!\S)(\w+)$", r"\1*", text)
-    files = _files(engine, text, filters, _FEW_FILES) if _PATH.fullmatch(text.strip()) else Listed((), 0)
+    files = _files(engine, text, filters, _FEW_FILES) if _PATH.fullmatch(text.strip()) else EntryList((), 0)
     engine.snapshot.forget()
     # Not `engine.search`: it adds hints, and the log would count every keystroke.
     asked = SearchRequest(text, mode, MOST, filters, snippet=0)  # type: ignore[arg-type]  # one of MODES
     found = engine.ranked(asked)
     entries = [Entry(one.file, one.line, one.end_line, one.qualified_name or "", one.kind) for one in found.results]
-    return Listed((*files.entries, *entries), files.total + found.total)
+    return EntryList((*files.entries, *entries), files.total + found.total)
 
 
-def _files(engine: Engine, text: str, filters: Filters, limit: int) -> Listed:
+def _files(engine: Engine, text: str, filters: Filters, limit: int) -> EntryList:
     place = _LINE.fullmatch(text.strip())
     pattern, line = (place[1], int(place[2])) if place else (text.strip().rstrip(":"), 1)
     found = engine.files(FilesRequest(pattern, line, filters, limit))
-    return Listed(tuple(Entry(item.file, line, line, "", FILE_KIND, begin=1) for item in found.results), found.total)
+    return EntryList(tuple(Entry(item.file, line, line, "", FILE_KIND, begin=1) for item in found.results), found.total)
 
 
-def callers(engine: Engine, entry: Entry) -> Listed:
+def callers(engine: Engine, entry: Entry) -> EntryList:
     """The callers of a definition; the line is that of the first call."""
-    return _neighbours(engine.navigate("callers", GraphRequest(_spelled(entry))), at_call=True)
+    return _neighbours(engine.navigate("callers", GraphRequest(_identifying_name(entry))), at_call=True)
 
 
-def callees(engine: Engine, entry: Entry) -> Listed:
+def callees(engine: Engine, entry: Entry) -> EntryList:
     """The definitions in the repository that a definition calls."""
-    return _neighbours(engine.navigate("callees", GraphRequest(_spelled(entry))), at_call=False)
+    return _neighbours(engine.navigate("callees", GraphRequest(_identifying_name(entry))), at_call=False)
 
 
-def _neighbours(answer: GraphAnswer, *, at_call: bool) -> Listed:
+def _neighbours(answer: GraphAnswer, *, at_call: bool) -> EntryList:
     found = []
     for one in answer.neighbours:
         place, line = one.place, one.sites[0] if at_call and one.sites else one.place.line
         found.append(Entry(place.file, line, line, place.qualified_name or "", place.kind, one.step, place.line))
-    return Listed(tuple(found), len(found))
+    return EntryList(tuple(found), len(found))
 
 
-def outline(engine: Engine, entry: Entry) -> Listed:
+def outline(engine: Engine, entry: Entry) -> EntryList:
     """The definitions of an entry's file, in their order."""
     items = sorted(engine.outline(OutlineRequest(files=(entry.file,))).items, key=lambda one: (one.line, -one.end_line))
     found = tuple(Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind) for one in items)
-    return Listed(found, len(found))
+    return EntryList(found, len(found))
 
 
-def similar(engine: Engine, entry: Entry) -> Listed:
+def similar(engine: Engine, entry: Entry) -> EntryList:
     """Definitions similar to that of an entry."""
     answer = engine.similar(SimilarRequest(place=(entry.file, entry.line), limit=MOST))
     found = tuple(
         Entry(one.file, one.line, one.end_line, one.qualified_name, one.kind, f"{one.score:.2f}")
         for one in answer.results
     )
-    return Listed(found, answer.total)
+    return EntryList(found, answer.total)
 
 
 #: Ways to walk from an entry to others.
-WALKS: dict[str, Callable[[Engine, Entry], Listed]] = {
+WALKS: dict[str, Callable[[Engine, Entry], EntryList]] = {
     "callers": callers, "callees": callees, "outline": outline, "similar": similar,
 }  # fmt: skip
 
 
-def _spelled(entry: Entry) -> str:
+def _identifying_name(entry: Entry) -> str:
     """A name that identifies the definition of an entry.
 
     Raises:

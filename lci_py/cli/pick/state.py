@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.cli.pick import questions
-from lci_py.cli.pick.preview import Coloured, coloured
-from lci_py.cli.pick.questions import ALL_MODES, WALKS, Entry, Listed
+from lci_py.cli.pick.preview import ColouredPreview, colour_preview
+from lci_py.cli.pick.questions import ALL_MODES, WALKS, Entry, EntryList
 from lci_py.errors import LciError
 from lci_py.types.record import replace
 from lci_py.types.search import BLOCK_KIND
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class View:
     """A list: the results of the search or, on top of them, those of a walk, which the text filters."""
 
-    def __init__(self, title: str = "", listed: Listed = Listed((), 0)) -> None:  # noqa: B008  # immutable
+    def __init__(self, title: str = "", listed: EntryList = EntryList((), 0)) -> None:  # noqa: B008  # immutable
         self.title = title
         self.text = ""  # as typed, when the view was left
         self.listed = listed
@@ -47,7 +47,7 @@ class Picker:
         self.text = ""
         self.marks: dict[tuple[str, int], Entry] = {}
         self.message = ""
-        self.preview: Coloured | None = None
+        self.preview: ColouredPreview | None = None
         self.scrolled = 0  # lines of the preview, by hand
         self._engine, self._worker, self._changed = engine, worker, changed
         self._previewed: tuple[object, ...] = ()
@@ -98,7 +98,7 @@ class Picker:
         text, mode, filters = self.text, self.mode, self.filters
         self._worker.ask("search", lambda: questions.search(self._engine, text, mode, filters), self._searched)
 
-    def _searched(self, found: Listed | LciError) -> None:
+    def _searched(self, found: EntryList | LciError) -> None:
         if isinstance(found, LciError):
             self._say(found)  # the list stays: a filter is not typed to its end yet
             return
@@ -141,10 +141,12 @@ class Picker:
             if entry is None:
                 self.preview = None
             else:
-                self._worker.ask("preview", lambda: coloured(self._engine, entry, words, at_words=at_words), self._show)
+                self._worker.ask(
+                    "preview", lambda: colour_preview(self._engine, entry, words, at_words=at_words), self._show
+                )
         self._changed()
 
-    def _show(self, found: Coloured | LciError) -> None:
+    def _show(self, found: ColouredPreview | LciError) -> None:
         if isinstance(found, LciError):
             self._say(found)
         elif found.entry == self.selected:
@@ -167,7 +169,7 @@ class Picker:
                 "walk", lambda: WALKS[way](self._engine, entry), lambda found: self._walked(way, entry, text, found)
             )
 
-    def _walked(self, way: str, entry: Entry, text: str, listed: Listed | LciError) -> None:
+    def _walked(self, way: str, entry: Entry, text: str, listed: EntryList | LciError) -> None:
         if text != self.text:
             return  # somebody types on
         if isinstance(listed, LciError):

@@ -17,7 +17,7 @@ from lci_py.types.affected import AffectedAnswer, AffectedRequest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
 
@@ -47,14 +47,14 @@ def _diff(call: Invocation) -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _ask(asked: Asked) -> AffectedAnswer:
+def _ask(asked: CommandRun) -> AffectedAnswer:
     for text in asked.call.texts("argument") if asked.call.flag("files") else ():
         if not path_from_root(text, asked.call):
             raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
     return asked.engine.affected(asked.request)
 
 
-def _finish(asked: Asked, answer: AffectedAnswer, code: int) -> int:
+def _finish(asked: CommandRun, answer: AffectedAnswer, code: int) -> int:
     call = asked.call
     if asked.shape == "paths" and not call.flag("quiet") and (unsaid := _unsaid(answer)):
         say(unsaid)
@@ -73,7 +73,7 @@ def _unsaid(answer: AffectedAnswer) -> str:
     )
 
 
-def _fit(asked: Asked, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
+def _fit(asked: CommandRun, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
     max_tokens = number(asked.call.values, "max_tokens")
     return answer if max_tokens is None or asked.shape == "paths" else _fit_budget(answer, max_tokens, cost)
 

@@ -18,7 +18,7 @@ from lci_py.types.search import FAIL_ON, GRAVE, RELATIONS, Filters
 
 if TYPE_CHECKING:
     from lci_py.app import Engine
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
 #: Conflicts in JSON and SARIF if no --limit says otherwise: what GitHub shows of a log, and what a script can hold.
@@ -88,7 +88,7 @@ def _near(engine: Engine, name: str) -> tuple[str, ...] | None:
     return None if found.total else found.did_you_mean
 
 
-def _finish(asked: Asked, answer: ConflictsAnswer, code: int) -> int:
+def _finish(asked: CommandRun, answer: ConflictsAnswer, code: int) -> int:
     call, request = asked.call, asked.request
     machine, quiet = asked.shape in _MACHINE, call.flag("quiet")
     if machine and request.limit == _MOST < answer.total - request.offset:
@@ -115,7 +115,7 @@ def _cut(answer: ConflictsAnswer) -> Cut[ConflictsAnswer]:
     return Cut(first + len(answer.results), part)
 
 
-def _writer(asked: Asked) -> Writer[ConflictsAnswer]:
+def _writer(asked: CommandRun) -> Writer[ConflictsAnswer]:
     whole = bool(asked.request.name) or asked.call.flag("verbose")
     return Writer("conflicts", "conflicts", None if asked.shape == "sarif" else _cut, {"whole": whole})
 

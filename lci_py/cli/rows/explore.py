@@ -14,7 +14,7 @@ from lci_py.types.explore import EXPLORE_TOKENS, ExploreAnswer, ExploreRequest, 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
 #: Characters of stdin that are read.
@@ -57,7 +57,7 @@ def standard_input() -> str:
     return sys.stdin.buffer.read(_MOST_TEXT).decode("utf-8", "replace")
 
 
-def _fit(asked: Asked, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
+def _fit(asked: CommandRun, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
     """The answer with as many steps of its budget as its format has room for."""
     most = answer.request.max_tokens
     if asked.shape == "paths" or cost(answer) <= most:

@@ -15,7 +15,7 @@ from lci_py.types.record import replace
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
 #: Definitions asked about that an answer names within a budget.
@@ -51,7 +51,7 @@ def _roles(given: tuple[str, ...]) -> tuple[Role, ...]:
     return tuple(role for role in ROLES if role in given)
 
 
-def _fit(asked: Asked, answer: GraphAnswer, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
+def _fit(asked: CommandRun, answer: GraphAnswer, cost: Callable[[GraphAnswer], int]) -> GraphAnswer:
     """A tree within --max-nodes and --max-tokens; as text, callees of one name are merged."""
     if answer.command != "tree":
         return answer
@@ -81,14 +81,14 @@ def _cut(answer: GraphAnswer) -> Cut[GraphAnswer]:
     return Cut(sum(map(len, lists)), first, lambda part: replace(part, targets=part.targets[:_TARGETS]), spared)
 
 
-def _finish(asked: Asked, answer: GraphAnswer, code: int) -> int:
+def _finish(asked: CommandRun, answer: GraphAnswer, code: int) -> int:
     quiet = asked.shape in MACHINE or asked.call.flag("quiet")
     if not answer.shown and not answer.targets and not quiet:
         say_unknown(answer.query, answer.did_you_mean)
     return code
 
 
-def _writer(asked: Asked) -> Writer[GraphAnswer]:
+def _writer(asked: CommandRun) -> Writer[GraphAnswer]:
     diagram = asked.shape if asked.shape in DIAGRAMS else ""
     return Writer("graph", "graph", None if asked.call.command == "tree" else _cut, {"diagram": diagram})
 

@@ -15,7 +15,7 @@ from lci_py.types.grep import FileLines, GrepAnswer, GrepRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
 _TEXT = ("text", "files_with_matches", "count")
@@ -48,13 +48,13 @@ def _request(call: Invocation, shape: str) -> GrepRequest:
     )
 
 
-def _ask(asked: Asked) -> GrepAnswer:
+def _ask(asked: CommandRun) -> GrepAnswer:
     if asked.shape in _TEXT:
         paths_stdout()  # a path in a pipe is its bytes
     return asked.engine.grep(asked.request)
 
 
-def _finish(_asked: Asked, answer: GrepAnswer, _code: int) -> int:
+def _finish(_asked: CommandRun, answer: GrepAnswer, _code: int) -> int:
     return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS  # known when all files are read
 
 

@@ -14,7 +14,7 @@ from lci_py.types.outline import MAP_TOKENS, OutlineAnswer, OutlineRequest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
 #: Tokens that a line of a map takes at least.
@@ -59,14 +59,14 @@ def _near(call: Invocation) -> tuple[str, int | None] | None:
     return place[0], place[1]
 
 
-def _ask(asked: Asked) -> OutlineAnswer:
+def _ask(asked: CommandRun) -> OutlineAnswer:
     for text in asked.call.texts("argument"):
         if path_from_root(text, asked.call) is None:
             raise UnknownTargetError(f"there is no file or folder {text}", asked.engine.similar_paths(text))
     return asked.engine.outline(asked.request)
 
 
-def _fit(asked: Asked, answer: OutlineAnswer, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
+def _fit(asked: CommandRun, answer: OutlineAnswer, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
     max_tokens = number(asked.call.values, "max_tokens") or (MAP_TOKENS if answer.request.is_map else None)
     if max_tokens is None:
         return answer

@@ -15,7 +15,7 @@ from lci_py.types.show import ShowAnswer, ShowRequest, Target, Unknown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.cli.answering import Asked
+    from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
     from lci_py.types.search import IndexInfo
 
@@ -57,7 +57,7 @@ def _target(text: str, call: Invocation) -> Target:
     return Target(plain_text(text), name, path)
 
 
-def _ask(asked: Asked) -> ShowAnswer:
+def _ask(asked: CommandRun) -> ShowAnswer:
     answer = asked.engine.show(asked.request)
     if answer.unknown and not answer.results:
         raise _error(answer.unknown, answer.info)
@@ -72,7 +72,7 @@ def _error(unknown: list[Unknown] | tuple[Unknown, ...], info: IndexInfo | None 
     return UnknownTargetError(first.message + more, first.near, search if named else "", info)
 
 
-def _fit(asked: Asked, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
+def _fit(asked: CommandRun, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) -> ShowAnswer:
     max_tokens = number(asked.call.values, "max_tokens")
     if max_tokens is None:
         return answer
@@ -81,7 +81,7 @@ def _fit(asked: Asked, answer: ShowAnswer, cost: Callable[[ShowAnswer], int]) ->
     return cut(answer, max_tokens, cost)
 
 
-def _finish(asked: Asked, answer: ShowAnswer, code: int) -> int:
+def _finish(asked: CommandRun, answer: ShowAnswer, code: int) -> int:
     for unknown in answer.unknown if asked.shape not in MACHINE else ():
         error = _error([unknown], answer.info)
         say(f"{error.message}: {error.hint}" if error.hint else error.message)

@@ -77,7 +77,7 @@ def stored_tips(manifest: Manifest) -> list[Tip]:
     return [Tip(*(item[name] for name in Tip._fields)) for item in manifest.settings.get("branch_tips", ())]
 
 
-def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: FileTable, walked: Walked) -> bool:
+def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: FileTable, walked: WalkedFiles) -> bool:
     """Whether a generation has these branches as they are now.
 
     Args:
@@ -97,7 +97,7 @@ def up_to_date(root: Path, names: Sequence[str], manifest: Manifest, table: File
     return [tip for tip in resolve(root, names) if not _is_here(root, tip)] == known
 
 
-class Walked(NamedTuple):
+class WalkedFiles(NamedTuple):
     """The files that the walk found, and the settings it used."""
 
     result: WalkResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lci_py.index.shards.files import FLEETING, UNSETTLED, Known
+from lci_py.index.shards.files import FLEETING, UNSETTLED, FileState
 from lci_py.source.repository.files import read_file
 from lci_py.source.text.digest import digest
 from lci_py.types.record import dataclass, field, replace
@@ -25,11 +25,11 @@ TICK_NS, _COARSE_TICK_NS = 20_000_000, 2_000_000_000
 class Change:
     """The differences between the tree and the index."""
 
-    same: list[Known] = field(default_factory=list)
-    touched: list[Known] = field(default_factory=list)  # other times, same content
+    same: list[FileState] = field(default_factory=list)
+    touched: list[FileState] = field(default_factory=list)  # other times, same content
     dirty: list[FileEntry] = field(default_factory=list)  # new, or with other content
-    replaced: list[Known] = field(default_factory=list)  # the dirty files as the index knows them
-    gone: list[Known] = field(default_factory=list)
+    replaced: list[FileState] = field(default_factory=list)  # the dirty files as the index knows them
+    gone: list[FileState] = field(default_factory=list)
 
     def __bool__(self) -> bool:
         return bool(self.dirty or self.gone or self.touched)
@@ -85,7 +85,7 @@ def settled_mtime(mtime_ns: int, walked_ns: int) -> int:
 
 def compare(
     root: str,
-    known: Iterable[Known],
+    known: Iterable[FileState],
     files: Sequence[FileEntry],
     walked_ns: int,
     only: Sequence[str] | None = None,
@@ -122,7 +122,9 @@ def compare(
     return change
 
 
-def _look_inside(root: str, item: Known, entry: FileEntry, walked_ns: int, change: Change, *, settling: bool) -> None:
+def _look_inside(
+    root: str, item: FileState, entry: FileEntry, walked_ns: int, change: Change, *, settling: bool
+) -> None:
     if entry.size == item.size and item.reason not in FLEETING:
         data = read_file(root, entry.path)
         if not isinstance(data, str) and digest(data) == item.sha:

@@ -83,11 +83,11 @@ class FileCounts:
         )
 
 
-def ranked(counter: Counter[str]) -> dict[str, int]:
+def largest_first(counter: Counter[str]) -> dict[str, int]:
     """The counts without zeros, largest first."""
     return dict(sorted(((name, n) for name, n in counter.items() if n), key=lambda item: (-item[1], item[0])))
 
 
 def reasons(names: Iterable[str]) -> dict[str, int]:
     """How often each name occurs, most frequent first."""
-    return ranked(Counter(names))
+    return largest_first(Counter(names))

@@ -90,7 +90,7 @@ class Reuse:
         return next((ids for source in self.sources if (ids := source.table.find(part)) is not None), None)
 
 
-class _Copied:
+class _CopiedVectors:
     """The vectors of a segment whose chunks are all in older ones; read slice by slice while they are written."""
 
     def __init__(self, reuse: Reuse, chunks: int, dimension: int) -> None:
@@ -109,7 +109,7 @@ class _Copied:
 
 
 @dataclass(slots=True)
-class Embedded:
+class EmbeddedChunks:
     """The embedded chunks of a segment: what the dense shard and the tokens shard hold."""
 
     vectors: RowBlocks  # [chunks, dimension] float32
@@ -144,7 +144,7 @@ class _Bags:
         return np.cumsum(np.concatenate(self.lengths)), np.concatenate(self.ids)
 
 
-def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> Embedded:
+def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> EmbeddedChunks:
     """Embed the bag of words of every chunk, except the chunks that `reuse` has.
 
     Vectors and tokens are the same to the last bit whether they are computed or copied, and whichever chunks are
@@ -173,7 +173,7 @@ def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> Emb
             vectors[start + at] = encoder.encode_bags(indptr, ids.astype(np.int64), tf_weight(counts))[at]
             found.append((at, lengths[at], ids))
         bags.add(stop - start, found)
-    return Embedded(vectors, parts, pieces, *bags.all())
+    return EmbeddedChunks(vectors, parts, pieces, *bags.all())
 
 
 def _pieces(parts: list[str], encoder: Encoder, reuse: Reuse) -> list[list[int]]:
@@ -199,7 +199,7 @@ def _tokens(
     return np.bincount(summed.row, minlength=len(new)), summed.column, summed.value
 
 
-def copied(reuse: Reuse, dimension: int) -> Embedded:
+def copy_embedding(reuse: Reuse, dimension: int) -> EmbeddedChunks:
     """Copy the embedding of a segment whose chunks are all in older ones, with the parts of all the older segments.
 
     Raises:
@@ -216,7 +216,7 @@ def copied(reuse: Reuse, dimension: int) -> Embedded:
     known: dict[str, list[int]] = {}
     for source in reuse.sources:
         known = source.table.items() | known
-    return Embedded(_Copied(reuse, n, dimension), list(known), list(known.values()), *bags.all())
+    return EmbeddedChunks(_CopiedVectors(reuse, n, dimension), list(known), list(known.values()), *bags.all())
 
 
 # --- models that read text --------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from lci_py.index.build.merge_policy import MOST_SEGMENTS, SegmentState, locate,
 from lci_py.index.build.segment_writer import Embedding, SegmentWriter
 from lci_py.index.build.tasks import Done, Task
 from lci_py.index.build.worker_pool import process
-from lci_py.index.shards.files import Known, write_files
+from lci_py.index.shards.files import FileState, write_files
 from lci_py.index.store.cache import MOST_BYTES, Cache
 from lci_py.source.record_codec import Place, decode
 from lci_py.source.syntax.languages import is_test
@@ -47,7 +47,7 @@ class Generation:
     """A generation, and how much of it was new."""
 
     segments: list[SegmentState] = field(default_factory=list)
-    known: list[Known] = field(default_factory=list)  # by path; a slot is a place in `segments`
+    known: list[FileState] = field(default_factory=list)  # by path; a slot is a place in `segments`
     counts: FileCounts = field(default_factory=FileCounts)
     parsed_files: int = 0
     reused_files: int = 0  # extracted by an earlier run
@@ -72,9 +72,9 @@ class GenerationBuilder:
         self._most = self._options.segment_chunks
         self._dimension = 0  # of the vectors in older segments
         self._kept: list[SegmentState] = []
-        self._skipped: list[Known] = []
+        self._skipped: list[FileState] = []
         #: Files of merged segments, by path: the file, its segment and its number there.
-        self._moved: dict[str, tuple[Known, SegmentState, int]] = {}
+        self._moved: dict[str, tuple[FileState, SegmentState, int]] = {}
         #: Dead rows with the content of a changed file, by path and digest: segment, number there, exceeded limit.
         self._dead: dict[str, dict[str, tuple[SegmentState, int, str]]] = {}
 
@@ -218,7 +218,9 @@ class GenerationBuilder:
         if moved is not None:  # the file has changed since it was compared
             self._generation.counts.add_stored(moved[1].symbols, [moved[2]], -1)
         settled = settled_ns(entry, self._tree.walked_ns)
-        known = Known(entry.path, entry.size, settled, entry.ctime_ns, done.sha, -1, done.skip, done.key or bytes(16))
+        known = FileState(
+            entry.path, entry.size, settled, entry.ctime_ns, done.sha, -1, done.skip, done.key or bytes(16)
+        )
         if done.skip:
             self._skipped.append(known)
             return
@@ -233,7 +235,7 @@ class GenerationBuilder:
             self._generation.reused_files += 1
             self._generation.counts.add_stored(state.symbols, [number])
 
-    def _add(self, done: Done, known: Known, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
+    def _add(self, done: Done, known: FileState, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
         segments = len(writer.segments)
         writer.add(record, replace(known, reason=record.limit), source)
@@ -248,7 +250,7 @@ class GenerationBuilder:
             self._linker.add(record.path, is_test(record.path), record.extract)
         self._waiting.clear()
 
-    def _placed(self) -> Iterator[Known]:
+    def _placed(self) -> Iterator[FileState]:
         slot = 0
         for state in self._generation.segments:
             for number, item in enumerate(state.files):

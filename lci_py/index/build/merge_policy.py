@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.index.shards.arrays import Arrays
-    from lci_py.index.shards.files import Known
+    from lci_py.index.shards.files import FileState
     from lci_py.index.store.commit import Draft
     from lci_py.index.store.manifest import Manifest, Segment
 
@@ -37,12 +37,12 @@ class SegmentState:
     """A segment, and which of its files are living."""
 
     segment: Segment | Draft
-    files: list[Known | None]  # by number in the segment; None if dead
+    files: list[FileState | None]  # by number in the segment; None if dead
     sizes: dict[str, Sequence[int]]  # kind of `ROWS` -> number of rows of each file
     symbols: Path  # path of its symbolic shard; the others are in the same folder
 
     @property
-    def living(self) -> list[Known]:
+    def living(self) -> list[FileState]:
         return [item for item in self.files if item is not None]
 
     def living_rows(self, kind: str) -> int:
@@ -63,7 +63,9 @@ class SegmentState:
         return sum(self.sizes[kind][:number])
 
 
-def segment_states(manifest: Manifest, index_dir: Path, known: Iterable[Known], arrays: Arrays) -> list[SegmentState]:
+def segment_states(
+    manifest: Manifest, index_dir: Path, known: Iterable[FileState], arrays: Arrays
+) -> list[SegmentState]:
     """The segments of a published generation."""
     sizes = {kind: arrays.view(f"{kind}_sizes", "i4") for kind in ROWS}
     segments, starts = [], []

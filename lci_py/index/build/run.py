@@ -203,10 +203,10 @@ def _is_current(run: Run, tree: Tree, previous: PreviousGeneration) -> bool:
     indexed = manifest.settings.get("branches")
     if not (indexed if options.branches is None else indexed or options.branches):
         return True
-    from lci_py.index.build.branches import Walked, names_of, up_to_date
+    from lci_py.index.build.branches import WalkedFiles, names_of, up_to_date
 
     names = names_of(options.branches, manifest)
-    return up_to_date(run.root, names, manifest, previous.table, Walked(tree.walked, options.walk))
+    return up_to_date(run.root, names, manifest, previous.table, WalkedFiles(tree.walked, options.walk))
 
 
 def _watched_paths(run: Run, tree: Tree, previous: PreviousGeneration | None) -> list[tuple[str, int]]:

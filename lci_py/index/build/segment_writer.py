@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.embedding import Reuse
     from lci_py.index.build.merge_policy import SegmentState
-    from lci_py.index.build.write_segment import Gathered
-    from lci_py.index.shards.files import Known
+    from lci_py.index.build.write_segment import FileData
+    from lci_py.index.shards.files import FileState
     from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.store.cache import Cache
     from lci_py.source.file_record import FileRecord
@@ -67,8 +67,8 @@ class SegmentWriter:
         self._embedding = embedding
         self._report = report
         self._most = most
-        self._files: list[tuple[FileRecord, Known, Source | None]] = []
-        self._collected: Gathered | None = None  # of these files
+        self._files: list[tuple[FileRecord, FileState, Source | None]] = []
+        self._collected: FileData | None = None  # of these files
         self._chunks = 0
 
     @property
@@ -81,12 +81,12 @@ class SegmentWriter:
         return self._embedding.open_encoder() if self._embedding is not None else None
 
     @property
-    def _gather(self) -> Gathered:
+    def _gather(self) -> FileData:
         if self._collected is None:
             # Imports numpy, which must not be loaded before the workers are forked.
-            from lci_py.index.build.write_segment import Gathered
+            from lci_py.index.build.write_segment import FileData
 
-            self._collected = Gathered()
+            self._collected = FileData()
         return self._collected
 
     def prepare(self) -> None:
@@ -98,7 +98,7 @@ class SegmentWriter:
             load_builtin()
         _ = self._gather
 
-    def add(self, record: FileRecord, known: Known, source: Source | None = None) -> None:
+    def add(self, record: FileRecord, known: FileState, source: Source | None = None) -> None:
         """Add a file; `source` is an older segment with the same content, and the file's number there."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()

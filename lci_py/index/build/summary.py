@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lci_py.index.build.counts import ranked, reasons
+from lci_py.index.build.counts import largest_first, reasons
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.source.repository.workspace import WHY, is_workspace, missing
 from lci_py.source.syntax.limits import UNPARSED
@@ -33,8 +33,8 @@ def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
         "files": len(living),
         **alive,
         "pending_chunks": pending,
-        "files_by_language": ranked(generation.counts.languages),
-        "symbols_by_kind": ranked(generation.counts.kinds),
+        "files_by_language": largest_first(generation.counts.languages),
+        "symbols_by_kind": largest_first(generation.counts.kinds),
         "edges_by_kind": {},  # until they are linked
         "skipped_by_reason": reasons(skip.reason for skip in skipped),
         "limited_by_reason": reasons(item.reason for item in living if item.reason),
@@ -42,7 +42,7 @@ def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
         "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
         "bytes_read": sum(item.size for item in living),
         "files_with_errors": sum(generation.counts.errors.values()),
-        "errors_by_language": ranked(generation.counts.errors),
+        "errors_by_language": largest_first(generation.counts.errors),
     }
 
 
@@ -54,16 +54,16 @@ def summary_of(root: Path, manifest: Manifest, walked: WalkResult, started: floa
         generation=manifest.generation,
         changed=changed,
         files=counts["files"],
-        files_by_language=ranked(Counter(counts["files_by_language"])),
-        symbols_by_kind=ranked(Counter(counts["symbols_by_kind"])),
+        files_by_language=largest_first(Counter(counts["files_by_language"])),
+        symbols_by_kind=largest_first(Counter(counts["symbols_by_kind"])),
         chunks=counts["chunks"],
         edges_by_kind=counts["edges_by_kind"],
-        skipped_by_reason=ranked(Counter(counts["skipped_by_reason"])),
+        skipped_by_reason=largest_first(Counter(counts["skipped_by_reason"])),
         seconds=time.perf_counter() - started,
         bytes_read=counts["bytes_read"],
         bytes_on_disk=sum(shard.bytes for _, shard in manifest.all_shards()),
         warnings=(*_warnings(manifest), *_missing(root)),
-        limited_by_reason=ranked(Counter(counts["limited_by_reason"])),
+        limited_by_reason=largest_first(Counter(counts["limited_by_reason"])),
         branches={tip["name"]: tip["files"] for tip in manifest.settings.get("branch_tips", ()) if not tip["problem"]},
         nested_repositories=tuple(walked.nested()[:_NESTED]),
     )

@@ -12,7 +12,7 @@ from lci_py.types.record import dataclass
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
-    from lci_py.index.shards.branches import Defined
+    from lci_py.index.shards.branches import BranchDefinition
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Done:
     # For a file of another branch:
     oid: str = ""
     language: str = ""
-    defined: tuple[Defined, ...] = ()
+    defined: tuple[BranchDefinition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

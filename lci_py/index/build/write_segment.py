@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Gathered:
+class FileData:
     """Data that is collected from each file as it comes, while others are still being parsed."""
 
     words: NumberedWords = field(default_factory=NumberedWords)
@@ -50,7 +50,7 @@ class Gathered:
 def write_segment(
     folder: Path,
     rows: SegmentRows,
-    gathered: Gathered,
+    gathered: FileData,
     encoder: Encoder | ContextualEncoder | None,
     report: Progress,
     reuse: Reuse,
@@ -117,7 +117,9 @@ def _write_embeddings(
     write = write_compact if compact else write_dense
     if isinstance(encoder, Encoder):
         whole = reuse.chunks == len(units) > 0
-        embedded = embedding.copied(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
+        embedded = (
+            embedding.copy_embedding(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
+        )
         write(shards["dense"], embedded.vectors, units)
         shards["tokens"] = folder / "tokens.arrays"
         write_tokens(shards["tokens"], embedded.parts, embedded.pieces, embedded.pointers, embedded.ids)

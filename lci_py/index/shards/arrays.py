@@ -1,8 +1,9 @@
 """Named one-dimensional arrays in one file, mapped into memory and never parsed. Most shards are stored like this.
 
 The file is a magic line, the length of a JSON header (eight bytes, little-endian), the header, the arrays, each at a
-multiple of 64 bytes, and checksums (`Summed`). The header gives type, offset and number of items of each array. A
-shard is one file rather than a folder of many because each file costs a query an `open`, and a commit an `fsync`.
+multiple of 64 bytes, and checksums (`ChecksummedFile`). The header gives type, offset and number of items of each
+array. A shard is one file rather than a folder of many because each file costs a query an `open`, and a commit an
+`fsync`.
 
 The reader works without numpy: `view` is enough to read a few numbers. The file may be damaged or hostile: every length
 and offset is checked against the size of the file before anything is read or allocated, and what is read against the
@@ -64,7 +65,7 @@ def append_sums(path: Path) -> None:
         file.write(b"".join(value.to_bytes(_WORD, "little") for value in (*sums, length, length ^ _MAGIC)))
 
 
-class Summed:
+class ChecksummedFile:
     """The content of a file that `append_sums` has finished.
 
     Attributes:
@@ -191,7 +192,7 @@ class Arrays:
         self.name = path.name
         self._is_checked = is_checked
         try:
-            self._summed = Summed(mapped(path), path.name)
+            self._summed = ChecksummedFile(map_file(path), path.name)
             self._data = self._summed.content
             self._table = self._read_table()
         except (OSError, ValueError, RecursionError) as error:
@@ -264,7 +265,7 @@ class Arrays:
         return np.frombuffer(view, f"<{self._table[name][0]}") if len(view) else np.zeros(0, self._table[name][0])
 
 
-def mapped(path: Path) -> memoryview:
+def map_file(path: Path) -> memoryview:
     """Map a file for reading.
 
     Raises:

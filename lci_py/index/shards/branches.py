@@ -58,7 +58,7 @@ _TEXTS = (
 _NUMBERS = ("line", "end_line", "first_line", "test")
 
 
-class Defined(NamedTuple):
+class BranchDefinition(NamedTuple):
     """A definition in a file of a branch: a row of `symbols` without the file."""
 
     name: str
@@ -73,10 +73,10 @@ class Defined(NamedTuple):
     digest: str
 
 
-def defined_in(found: Extract) -> tuple[Defined, ...]:
+def defined_in(found: Extract) -> tuple[BranchDefinition, ...]:
     """The definitions of one file."""
     return tuple(
-        Defined(
+        BranchDefinition(
             s.name, s.qualified_name, s.kind, s.signature, s.line, s.end_line, s.first_line, s.build_tag, s.traits,
             s.digest,
         )
@@ -97,7 +97,7 @@ class Content:
 
     language: str
     test: bool
-    defined: Sequence[Sequence[object]]  # as `Defined`
+    defined: Sequence[Sequence[object]]  # as `BranchDefinition`
 
 
 #: Path -> (how it differs, git's id of the content on the branch if there is one).
@@ -250,7 +250,7 @@ class BranchIndex:
         if not found:
             raise DamagedIndexError(f"{self._name} lacks a file")
         rows = self._execute(
-            f"SELECT {', '.join(Defined._fields)} FROM symbols WHERE file = ? ORDER BY rowid", [number]
+            f"SELECT {', '.join(BranchDefinition._fields)} FROM symbols WHERE file = ? ORDER BY rowid", [number]
         )
         (language,) = self._check_texts(found[0], ("language",))
         return Content(language, bool(found[0]["test"]), [tuple(row) for row in rows])

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.arrays import Arrays, Summed, append_sums, mapped, write_arrays
+from lci_py.index.shards.arrays import Arrays, ChecksummedFile, append_sums, map_file, write_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,7 +186,7 @@ class VectorFile:
         if dimension <= 0 or rows < 0:
             raise DamagedIndexError(f"{path.name}: the manifest says {rows} rows of {dimension} dimensions")
         try:
-            self._summed = Summed(mapped(path), path.name)
+            self._summed = ChecksummedFile(map_file(path), path.name)
         except (OSError, ValueError) as error:
             raise DamagedIndexError(f"{path.name}: {error}") from error
         data = self._summed.content

@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class FileState:
     """A file as it was when it was indexed."""
 
     path: str
@@ -48,7 +48,7 @@ class Known:
 
 def write_files(
     path: Path,
-    known: Sequence[Known],
+    known: Sequence[FileState],
     skipped: Iterable[Skip],
     folders: Iterable[tuple[str, int]],
     maps: Mapping[str, NDArray[Any]] | None,
@@ -179,14 +179,14 @@ class FileTable:
         """The slot of every known file, in the order of `paths`; -1 for a file that is not indexed."""
         return self._check_length("slots", self.arrays.view("slots", "i4").tolist())
 
-    def known(self) -> list[Known]:
+    def known(self) -> list[FileState]:
         """Every known file, ascending by path."""
         return [
             self._known_file(i, path, stat)
             for i, (path, stat) in enumerate(zip(self.paths(), self.stats(), strict=True))
         ]
 
-    def known_at(self, place: int) -> Known:
+    def known_at(self, place: int) -> FileState:
         """A known file by its index in `paths`."""
         offsets = self.arrays.view("paths_offsets", "i8")
         blob = self.arrays.view("paths", "u1")
@@ -210,11 +210,11 @@ class FileTable:
     def _all_shas(self) -> bytes:
         return bytes(self._columns.shas)
 
-    def _known_file(self, i: int, path: str, stat: tuple[int, ...]) -> Known:
+    def _known_file(self, i: int, path: str, stat: tuple[int, ...]) -> FileState:
         columns = self._columns
         reason = columns.names[columns.codes[i]]
         sha, key = columns.shas[16 * i : 16 * i + 16].hex(), bytes(columns.keys[16 * i : 16 * i + 16])
-        return Known(path, stat[0], stat[1], stat[2], sha, columns.slots[i], reason, key)
+        return FileState(path, stat[0], stat[1], stat[2], sha, columns.slots[i], reason, key)
 
     @cached_property
     def _columns(self) -> _Columns:

@@ -243,7 +243,7 @@ class SymbolicIndex:
                     inside += f" AND {alias}.id < {last.format(f'{first_row} + {table}')}"
                 yield segment, inside
 
-    def spelled(self, names: Sequence[str]) -> list[Row]:
+    def with_joined_names(self, names: Sequence[str]) -> list[Row]:
         """The symbols with a unit and one of these joined names: rows of joined, name and unit."""
         rows: list[Row] = []
         wanted = set(names)
@@ -271,7 +271,7 @@ class SymbolicIndex:
             found.update(row[0] for row in segment.execute(sql, [start, f"{start}\U0010ffff", limit]))
         return sorted(found)[:limit]
 
-    def named(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
+    def definitions_spelled(self, ends: Sequence[str], filters: Filters, there: PathTest | None = None) -> list[Row]:
         """Result rows of the symbols that words spell, in files that pass `there`.
 
         Args:
@@ -287,17 +287,17 @@ class SymbolicIndex:
             rows += [row for row in segment.published(segment.execute(sql, args)) if _is_spelled(row, ends)]
         return sorted(rows, key=_sort_key)
 
-    def mistyped(self, word: str) -> list[Alike]:
+    def nearest_names(self, word: str) -> list[Alike]:
         """The names with the smallest edit distance to a joined word; none if it is above two."""
-        from lci_py.source.text.name_parts import best_mistyped
+        from lci_py.source.text.name_parts import nearest
 
-        return best_mistyped(pair for names in self._name_parts() for pair in names.mistyped(word))
+        return nearest(pair for names in self._name_parts() for pair in names.nearest_names(word))
 
-    def aligned(self, words: Sequence[str]) -> list[Alike]:
+    def abbreviated_names(self, words: Sequence[str]) -> list[Alike]:
         """The names whose parts the words (in lower case) equal, begin or abbreviate, in order; best first."""
-        from lci_py.source.text.name_parts import best_aligned
+        from lci_py.source.text.name_parts import best_abbreviated
 
-        return best_aligned(name for names in self._name_parts() for name in names.aligned(words))
+        return best_abbreviated(name for names in self._name_parts() for name in names.abbreviated_names(words))
 
     def _name_parts(self) -> list[NameParts]:
         if self._names is None:
@@ -328,7 +328,7 @@ class SymbolicIndex:
                 rows = segment.published(segment.execute(sql, [*values, *args]))
                 found |= {row["symbol_number"]: row for row in rows}
         if not found and len(segments := segments_of(name)) > 1:
-            rows = [row for row in self.called(segments[-1], filters) if there is None or there(row["file"])]
+            rows = [row for row in self.definitions_named(segments[-1], filters) if there is None or there(row["file"])]
             found = {row["symbol_number"]: row for row in best_qualified(rows, segments)}
         return sorted(found.values(), key=lambda row: (row["test"], is_aside(row["file"]), *_sort_key(row)))
 
@@ -346,7 +346,7 @@ class SymbolicIndex:
             self._stating = frozenset(row[0] for row in rows)
         return self._stating
 
-    def called(self, name: str, filters: Filters) -> list[Row]:
+    def definitions_named(self, name: str, filters: Filters) -> list[Row]:
         """Result rows of the definitions with exactly this name or this end of a qualified name, by path and line.
 
         Unlike `definitions`, it uses the index on names.
@@ -360,7 +360,7 @@ class SymbolicIndex:
         fits = [row for row in rows if f".{row['qualified_name']}".endswith(f".{name}") or row["symbol"] == name]
         return sorted(fits, key=_sort_key)
 
-    def repeated(self, limit: int) -> Iterator[list[Row]]:
+    def duplicate_names(self, limit: int) -> Iterator[list[Row]]:
         """Result rows of each qualified name with two to `limit` definitions in one language, name by name."""
         counts: Counter[tuple[str, str]] = Counter()
         for segment in self.segments:
@@ -474,7 +474,7 @@ def _sort_key(row: Row) -> tuple[int, int, int]:
     return row["file_number"], row["line"], row["symbol_number"]
 
 
-def dotted(name: str) -> str:
+def dotted_name(name: str) -> str:
     """A qualified name as the index has it: A.b for `A::b` and `A#b`. A name may begin with # (JavaScript)."""
     return re.sub(r"(?<=\w)#", ".", name.replace("::", "."))
 
@@ -523,7 +523,7 @@ def qualifies(segments: Sequence[str], file: str, qualified_name: str) -> int:
 
 def _name_condition(name: str) -> tuple[str, list[object]]:
     """An SQL condition for symbols of this name, qualified name, end of a qualified name, or glob; and its values."""
-    sql, args = ending_in(name, dotted(name))
+    sql, args = ending_in(name, dotted_name(name))
     if any(c in name for c in "*?["):
         sql, args = f"({sql} OR s.name GLOB ?)", [*args, name_glob(name, strict=False)]
     return sql, args

@@ -17,14 +17,14 @@ from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG
 _LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
 
 
-class Cleaned(NamedTuple):
+class CleanResult(NamedTuple):
     """What was deleted. `kept` are other files, and shards in use."""
 
     freed_bytes: int
     kept: tuple[str, ...]
 
 
-def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cleaned:
+def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> CleanResult:
     """Delete an index, or only its cache, under the writer's lock. Links are deleted, not followed.
 
     Raises:
@@ -33,7 +33,7 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
     if os.path.islink(index_dir):
         raise IndexWriteError(f"{index_dir} is a symbolic link", hint="name the folder that it leads to")
     if not os.path.isdir(index_dir) or not os.listdir(index_dir):
-        return Cleaned(0, ())
+        return CleanResult(0, ())
     if not is_ours(index_dir):
         raise IndexWriteError(
             f"{index_dir} does not look like an index: nothing was removed",
@@ -44,7 +44,7 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
             freed = _remove_all(index_dir, cache_only=cache_only)
             kept = tuple(sorted(set(os.listdir(index_dir)) - {IGNORE_FILE, WRITE_LOCK}))
             if cache_only:
-                return Cleaned(freed, ())
+                return CleanResult(freed, ())
             if not kept:
                 # The lock is deleted last and while held: a process that waits for it sees that its file is gone.
                 for name in (IGNORE_FILE, WRITE_LOCK):
@@ -52,7 +52,7 @@ def clean(index_dir: Path, *, cache_only: bool = False, wait: float = 0.0) -> Cl
                     remove(index_dir / name)
         if not kept:
             _remove_empty(index_dir)
-        return Cleaned(freed, kept)
+        return CleanResult(freed, kept)
     except OSError as error:
         raise IndexWriteError(
             f"cannot clean {index_dir}: {error.strerror or error}", hint="make the folder writable"

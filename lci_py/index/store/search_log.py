@@ -130,7 +130,7 @@ def entry(request: SearchRequest, answer: Answer) -> Entry:
         time=time.strftime(TIME, time.gmtime()),
         mode=answer.mode,
         intent=plan.get("intent"),
-        flags=_given(request),
+        flags=_filter_names(request),
         results=len(answer.results),
         total=answer.total,
         ms={name: round(stage["ms"], 3) for name, stage in trace.items() if "ms" in stage},
@@ -140,7 +140,7 @@ def entry(request: SearchRequest, answer: Answer) -> Entry:
     )
 
 
-def _given(request: SearchRequest) -> tuple[str, ...]:
+def _filter_names(request: SearchRequest) -> tuple[str, ...]:
     names = [
         name
         for name in SearchRequest.__slots__

@@ -8,7 +8,7 @@ from lci_py.render.json.answer import Parts, index_object
 from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
-    from lci_py.types.affected import AffectedAnswer, Reached
+    from lci_py.types.affected import AffectedAnswer, AffectedDefinition
 
 
 def parts(answer: AffectedAnswer) -> Parts:
@@ -43,5 +43,5 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
     }
 
 
-def _reached_object(one: Reached) -> dict[str, Any]:
+def _reached_object(one: AffectedDefinition) -> dict[str, Any]:
     return {**place_object(one.place), "distance": one.distance, "reason": one.reason}

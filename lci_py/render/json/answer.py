@@ -82,14 +82,14 @@ def dumps(obj: object) -> str:
     return _RAW.sub(lambda match: f"\\u{ord(match.group()):04x}", text)
 
 
-def rounded(value: Any) -> Any:
+def round_floats(value: Any) -> Any:
     """`value` with every float in it at six significant digits, and infinities and NaN as None."""
     if isinstance(value, float):
         return _score(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): rounded(item) for key, item in value.items()}
+        return {str(key): round_floats(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [rounded(item) for item in value]
+        return [round_floats(item) for item in value]
     return value
 
 
@@ -198,7 +198,7 @@ def result_object(
         "routes": list(result.routes),
         "conflict": result.conflict or None,
         "definitions": [site_object(site) for site in result.definitions] if result.conflict else None,
-        "explain": rounded(result.explain),
+        "explain": round_floats(result.explain),
     }
 
 
@@ -220,17 +220,17 @@ def parts(
         "total": answer.total,
         "has_more": answer.has_more,
         "index": index_object(answer.index),
-        "plan": rounded(answer.plan if explain or answer.plan is None else _plan(answer.plan)),
+        "plan": round_floats(answer.plan if explain or answer.plan is None else _plan(answer.plan)),
         "degraded": [d._asdict() for d in answer.degraded],
         "confidence": None if answer.confidence is None else answer.confidence._asdict(),
         "hints": [_hint(one) for one in answer.hints],
-        "conflicts": rounded(answer.conflicts),
-        "trace": rounded(answer.trace),
-        "explain_file": rounded(_named_once(answer.explain_file)),
-        "expansion": rounded(answer.expansion),
-        "shadow": rounded(_named_once(answer.shadow)),
+        "conflicts": round_floats(answer.conflicts),
+        "trace": round_floats(answer.trace),
+        "explain_file": round_floats(_named_once(answer.explain_file)),
+        "expansion": round_floats(answer.expansion),
+        "shadow": round_floats(_named_once(answer.shadow)),
         "did_you_mean": list(answer.did_you_mean),
-        "truncated": rounded(answer.truncated),
+        "truncated": round_floats(answer.truncated),
     }
     head = {"query": answer.query, "mode": answer.mode}
     results = (result_object(found, doc=doc, linked=linked, signature=signature) for found in answer.results)
@@ -244,7 +244,7 @@ def _hint(hint: Hint) -> dict[str, Any]:
 
 def error_object(error: LciError) -> dict[str, Any]:
     """The output instead of an answer."""
-    return {"error": lean(rounded(error.as_json()))}
+    return {"error": lean(round_floats(error.as_json()))}
 
 
 def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[str, Any]) -> dict[str, Any]:
@@ -266,4 +266,4 @@ def dry_run_object(files: list[FileEntry], skipped: list[Skip], rules: Mapping[s
 
 def plain_object(found: Mapping[str, Any]) -> dict[str, Any]:
     """JSON of the commands about the index: the fields of `found` after the schema version."""
-    return {"schema_version": SCHEMA_VERSION, **lean(rounded(found))}
+    return {"schema_version": SCHEMA_VERSION, **lean(round_floats(found))}

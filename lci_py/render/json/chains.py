@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, rounded
+from lci_py.render.json.answer import Parts, index_object, round_floats
 from lci_py.render.json.graph import other_meanings, place_object
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def _hop(hop: Hop) -> dict[str, Any]:
         "sites": list(hop.sites),
         "text": hop.text or None,
         "step": hop.step,
-        "confidence": rounded(hop.confidence) if hop.step else None,
+        "confidence": round_floats(hop.confidence) if hop.step else None,
         "ambiguous": hop.ambiguous or None,
         "passed_elsewhere": hop.passed_elsewhere or None,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, rounded, site_object
+from lci_py.render.json.answer import Parts, index_object, names, round_floats, site_object
 from lci_py.types.search import RELATIONS
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _diff(revision: str, commit: str | None, uncompared: Sequence[str] | None) -
 
 def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
     return {
-        "conflicts": rounded(answer.conflicts),
+        "conflicts": round_floats(answer.conflicts),
         "total": answer.total,
         "has_more": answer.total > answer.offset + len(answer.results),
         "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},

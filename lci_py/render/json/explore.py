@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, rounded
+from lci_py.render.json.answer import Parts, index_object, names, round_floats
 
 if TYPE_CHECKING:
     from lci_py.types.explore import ExploreAnswer, Piece
@@ -44,7 +44,7 @@ def _piece(piece: Piece) -> dict[str, Any]:
         "mode": piece.mode,
         "edge": piece.edge,
         "via": piece.via,
-        "worth": rounded(piece.worth),
+        "worth": round_floats(piece.worth),
         "tokens": piece.tokens,
         "whole": piece.whole,
         "lines": [[number, text] for number, text in piece.lines],

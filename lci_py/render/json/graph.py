@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, rounded
+from lci_py.render.json.answer import Parts, index_object, names, round_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,7 +80,7 @@ def _edge(item: Neighbour | Branch) -> dict[str, Any]:
     return {
         "sites": list(item.sites),
         "step": item.step,
-        "confidence": rounded(item.confidence),
+        "confidence": round_floats(item.confidence),
         "ambiguous": item.ambiguous or None,
     }
 

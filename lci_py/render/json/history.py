@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, rounded
+from lci_py.render.json.answer import Parts, index_object, round_floats
 from lci_py.render.json.graph import place_object
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _tail(answer: HistoryAnswer) -> dict[str, Any]:
         "has_more": answer.total > shown,
         "index": index_object(answer.info),
         "first": None if answer.first is None else _commit(answer.first._replace(patch="")),
-        "changed_together": [rounded(one._asdict()) for one in answer.companions],
+        "changed_together": [round_floats(one._asdict()) for one in answer.companions],
         "other_definitions": [place_object(place) for place in answer.others],
         "uncommitted": answer.uncommitted or None,
         "incomplete": True if answer.incomplete else None,

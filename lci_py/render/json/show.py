@@ -8,7 +8,7 @@ from lci_py.render.json.answer import Parts, index_object, names
 from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
-    from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest
+    from lci_py.types.show import Calls, ShowAnswer, ShownCode, ShowRequest
 
 
 def parts(answer: ShowAnswer) -> Parts:
@@ -39,7 +39,7 @@ def _tail(answer: ShowAnswer) -> dict[str, Any]:
     }
 
 
-def _result(item: Shown, request: ShowRequest) -> dict[str, Any]:
+def _result(item: ShownCode, request: ShowRequest) -> dict[str, Any]:
     found: dict[str, Any] = {
         "target": item.target,
         "id": item.id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, rounded
+from lci_py.render.json.answer import Parts, index_object, names, round_floats
 
 if TYPE_CHECKING:
     from lci_py.types.similar import Likeness, SimilarAnswer
@@ -25,4 +25,4 @@ def _result(one: Likeness) -> dict[str, Any]:
     found: dict[str, Any] = {**one._asdict(), **names(symbol, one.qualified_name)}
     if one.qualified_name == symbol:
         del found["qualified_name"]
-    return {key: rounded(value) for key, value in found.items() if value is not False}
+    return {key: round_floats(value) for key, value in found.items() if value is not False}

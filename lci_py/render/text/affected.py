@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lci_py.render.text.graph import TableRow
     from lci_py.render.text.style import Layout, Page
-    from lci_py.types.affected import AffectedAnswer, ChangedPlace, Reached, Reason
+    from lci_py.types.affected import AffectedAnswer, AffectedDefinition, ChangedPlace, Reason
     from lci_py.types.graph import Place
 
 #: Files of tests, the nearest, of which tests are named; and tests of one.
@@ -97,10 +97,10 @@ def no_test(answer: AffectedAnswer) -> str:
     return "no test reaches this by calls" + (f"; nearest by folder and name: {near}" if near else "")
 
 
-def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:
+def _by_file(tests: Sequence[AffectedDefinition], layout: Layout) -> list[str]:
     """A line for each file: its nearest test, and the number of its tests; the nearest files first."""
     style = layout.style
-    files: dict[str, list[Reached]] = {}
+    files: dict[str, list[AffectedDefinition]] = {}
     for one in tests:
         files.setdefault(one.place.file, []).append(one)
     lines: list[str] = []
@@ -114,7 +114,7 @@ def _by_file(tests: Sequence[Reached], layout: Layout) -> list[str]:
     return lines
 
 
-def _test_names(tests: Sequence[Reached]) -> str:
+def _test_names(tests: Sequence[AffectedDefinition]) -> str:
     """The names of the nearest tests of a file: `: test_a, test_b, …`; "" if there are none."""
     names = [visible_line(one.place.symbol) for one in tests if one.place.symbol and one.place.kind != FILE_KIND]
     return f": {', '.join(names[:_NAMED])}{', …' if len(names) > _NAMED else ''}" if names else ""
@@ -140,7 +140,7 @@ def _row(place: Place, how: str) -> TableRow:
     return visible_line(place.file), str(place.line), f"{place.kind} {name}".rstrip(), how, ""
 
 
-def _reason_words(one: Reached) -> str:
+def _reason_words(one: AffectedDefinition) -> str:
     if one.reason == "changed":
         return "changed"
     if one.reason == "mentions":

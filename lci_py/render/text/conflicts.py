@@ -14,7 +14,7 @@ from lci_py.render.text.style import (
     visible_line,
     visible_path,
     width_of,
-    wrapped,
+    wrap_words,
 )
 from lci_py.render.token_budget import chosen
 from lci_py.types.search import GRAVE, RELATIONS
@@ -255,7 +255,7 @@ class _Columns:
             below = self.indent + _INDENT
             assert self.width is not None
             narrow = Layout(style, self.signs, self.width - len(below))
-            lines = list(wrapped(row.tag.split(" "), "", narrow, "")) if row.tag else []
+            lines = list(wrap_words(row.tag.split(" "), "", narrow, "")) if row.tag else []
             if len(lines) > _TAG_LINES:
                 last = f"{lines[_TAG_LINES - 1]} {lines[_TAG_LINES]}"
                 lines[_TAG_LINES - 1 :] = [shorten(last, narrow.width, self.signs.ellipsis)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text.style import shorten, visible_line, width_of, wrapped
+from lci_py.render.text.style import shorten, visible_line, width_of, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ def explanation(explain: Mapping[str, Any], score: float, layout: Layout) -> Ite
         for view, standing in explain.get("views", {}).items()
     ]
     if standings:
-        yield from wrapped(f"found by {', '.join(standings)}".split(" "), _INDENT, layout)
+        yield from wrap_words(f"found by {', '.join(standings)}".split(" "), _INDENT, layout)
 
 
 def _waterfall(steps: Sequence[Mapping[str, Any]], score: float, layout: Layout) -> Iterator[str]:
@@ -78,7 +78,7 @@ def plan_lines(plan: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     label = max((len(key) for key, _ in said), default=0)
     for i, (key, parts) in enumerate(said):
         start = f"{'plan' if not i else '    '}  {visible_line(key):<{label}}  "
-        yield from wrapped(parts, start, layout, " " * width_of(start))
+        yield from wrap_words(parts, start, layout, " " * width_of(start))
 
 
 def _parts(value: object, dot: str) -> list[str]:
@@ -123,9 +123,9 @@ def file_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
     words, shown, used = found["verdict"].split(" "), layout.style(name, "path"), width_of(name) + 2
     if layout.width is not None and used + _LEAST > layout.width:
         yield shown
-        yield from wrapped(words, _INDENT, layout, _INDENT)
+        yield from wrap_words(words, _INDENT, layout, _INDENT)
     else:
-        yield from wrapped(words, f"{shown}  ", layout, _INDENT, used)
+        yield from wrap_words(words, f"{shown}  ", layout, _INDENT, used)
     if best := found.get("best"):
         what = f"{best['kind']} {best['qualified_name'] or best['symbol'] or ''}".rstrip()
         text = visible_line(f"best place: {what}, line {best['line']}")

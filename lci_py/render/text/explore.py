@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import quoted, sentence, visible, visible_line, visible_path
+from lci_py.render.text.style import sentence, shell_quote, visible, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -113,7 +113,7 @@ def _end(answer: ExploreAnswer, layout: Layout) -> Iterator[str]:
     looked = [piece for piece in answer.pieces if piece.lines and not piece.whole]
     places = [piece for piece in answer.pieces if not piece.lines]
     rest = sorted((*looked, *places), key=lambda piece: (-piece.worth, piece.file, piece.line))[:_NAMED]
-    targets = " ".join(quoted(f"{piece.file}:{piece.line}") for piece in rest)
+    targets = " ".join(shell_quote(f"{piece.file}:{piece.line}") for piece in rest)
     counts = ((looked, "in part"), (places, "by place"), (answer.left_out, "left out"))
     said = ", ".join(f"{len(some)} {how}" for some, how in counts if some)
     if answer.request.max_tokens < _SMALL:

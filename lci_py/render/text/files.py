@@ -18,7 +18,7 @@ def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
         render_paths(answer, file=page.file)
         return
     line = layout.style(f":{answer.request.line}", "line") if answer.request.line else ""
-    page.lines(f"{_marked(one, layout.style)}{line}" for one in answer.results)
+    page.lines(f"{_highlight(one, layout.style)}{line}" for one in answer.results)
     if not answer.total and answer.request.pattern:
         said = f"no indexed file is like {visible_line(repr(answer.request.pattern))}"
         said += f"; did you mean {', '.join(map(visible_line, answer.near))}?" if answer.near else ""
@@ -35,7 +35,7 @@ def render_paths(answer: FilesAnswer, *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(one.file)}{line}\n" for one in answer.results)
 
 
-def _marked(one: IndexedFile, style: Style) -> str:
+def _highlight(one: IndexedFile, style: Style) -> str:
     text, end = "", 0
     for start, stop in one.matches:
         if start >= end:  # parts of a pattern may overlap

@@ -12,7 +12,7 @@ from lci_py.render.text.style import (
     Style,
     goes_on,
     plural,
-    quoted,
+    shell_quote,
     shorten,
     visible,
     visible_line,
@@ -279,7 +279,7 @@ def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str
         note = f"{noun} {_NOTES.get(what, what)}"
         if what == "unsupported_files":
             name = _last_name(answer.query)
-            note += layout.words(f": `lci grep -w {quoted(name)}`", f": grep for {visible_line(name)}")
+            note += layout.words(f": `lci grep -w {shell_quote(name)}`", f": grep for {visible_line(name)}")
         yield note
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"
@@ -290,7 +290,7 @@ def _unresolved_note(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
     names = sorted({place.symbol for place in answer.targets if place.symbol}) or [_last_name(answer.query)]
     count = answer.unresolved_uses
     if answer.command != "callees" and answer.direction != "callees":
-        shell = " and ".join(f"`lci refs {quoted(name)} --role call`" for name in names[:_NAMES])
+        shell = " and ".join(f"`lci refs {shell_quote(name)} --role call`" for name in names[:_NAMES])
         commands = layout.words(shell, "`refs` of " + " and ".join(map(visible_line, names[:_NAMES])))
         called = f"of {visible_line(names[0])}" if len(names) == 1 else "of these names"
         lists = "lists all calls" if len(names) == 1 or layout.tools else "list all calls"
@@ -303,7 +303,7 @@ def through_notes(through: Sequence[Through], layout: Layout, *, callers: bool) 
         name = _name(item.place)
         said = f"{plural(item.calls, 'call')} {'through' if callers else 'of'} {name}, with "
         said += plural(item.types, "implementation")
-        shell = f"`lci callers {quoted(name)}`" if callers else f"`lci def {quoted(_last_name(name))}`"
+        shell = f"`lci callers {shell_quote(name)}`" if callers else f"`lci def {shell_quote(_last_name(name))}`"
         tool = f"`callers` of {name}" if callers else f"`search` with the name {_last_name(name)}"
         yield said if item.listed else f"{said}: {layout.words(shell, tool)} lists them"
     if rest := through[_NAMES:]:

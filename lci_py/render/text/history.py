@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import listed, plural, sentence, shorten, visible_line, visible_path, width_of
+from lci_py.render.text.style import plural, sentence, shorten, visible_line, visible_path, width_of, wrap_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,7 @@ def _lines(answer: HistoryAnswer, layout: Layout) -> Iterator[str]:
         yield _commit(first, place.file, layout)
     if answer.companions:
         of = [f"{visible_line(one.file)} {one.support} ({one.confidence:.0%})" for one in answer.companions]
-        yield from listed(f"often changed with it: {f' {layout.signs.dot} '.join(of)}", layout, "  ")
+        yield from wrap_items(f"often changed with it: {f' {layout.signs.dot} '.join(of)}", layout, "  ")
 
 
 def _notes(answer: HistoryAnswer) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.text.style import Page, counts, listed, plural, size, visible_line, visible_path
+from lci_py.render.text.style import Page, counts, plural, size, visible_line, visible_path, wrap_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,9 @@ def _row(label: str, text: str, layout: Layout) -> str:
         return ""
     hanging = " " * (_LABEL + 2)
     return (
-        f"  {layout.style(f'{label:<{_LABEL}}', 'dim')}" + "\n".join(listed(text, layout, hanging, len(hanging))) + "\n"
+        f"  {layout.style(f'{label:<{_LABEL}}', 'dim')}"
+        + "\n".join(wrap_items(text, layout, hanging, len(hanging)))
+        + "\n"
     )
 
 
@@ -212,7 +214,7 @@ def _segments(status: Mapping[str, Any], layout: Layout, *, verbose: bool) -> It
     for number, segment in enumerate(segments[:most], 1):
         what = f"{plural(segment['files'], 'file')}, {plural(segment['chunks'], 'chunk')}, {size(segment['bytes'])}"
         text = f"    {number}  {what}: {named(segment['shards'])}"
-        yield "\n".join(listed(text, layout, " " * (_LABEL + 2))) + "\n"
+        yield "\n".join(wrap_items(text, layout, " " * (_LABEL + 2))) + "\n"
     if len(segments) > most:
         yield f"    {signs.ellipsis} and {len(segments) - most:,} more\n"
 

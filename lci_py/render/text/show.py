@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import plural, quoted, sentence, visible, visible_line, visible_path
+from lci_py.render.text.style import plural, sentence, shell_quote, visible, visible_line, visible_path
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lci_py.render.text.style import Layout, Page
-    from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest
+    from lci_py.types.show import Calls, ShowAnswer, ShownCode, ShowRequest
 
 _INDENT = "    "
 _TAB = 4
@@ -46,7 +46,7 @@ def render_paths(answer: ShowAnswer, *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(item.file)}:{item.line}\n" for item in answer.results)
 
 
-def _result(item: Shown, request: ShowRequest, layout: Layout, numbers: bool) -> Iterator[str]:
+def _result(item: ShownCode, request: ShowRequest, layout: Layout, numbers: bool) -> Iterator[str]:
     yield _head(item, layout)
     style = layout.style
     if item.left_above:
@@ -70,13 +70,13 @@ def _result(item: Shown, request: ShowRequest, layout: Layout, numbers: bool) ->
             yield from _calls(label, calls, layout)
 
 
-def _left_out(item: Shown, first: int, count: int, noun: str, layout: Layout) -> str:
-    target = quoted(f"{item.file}:{first}-{first + count - 1}")
+def _left_out(item: ShownCode, first: int, count: int, noun: str, layout: Layout) -> str:
+    target = shell_quote(f"{item.file}:{first}-{first + count - 1}")
     nouns = plural(count, noun) if noun != "line above" else f"{plural(count, 'line')} above"
     return layout.style(f"{layout.signs.ellipsis} {nouns}: {layout.words('lci show', 'read')} {target}", "warn")
 
 
-def _head(item: Shown, layout: Layout) -> str:
+def _head(item: ShownCode, layout: Layout) -> str:
     style = layout.style
     last = item.start + len(item.lines) + item.left_out - 1
     first, last = (item.start - item.left_above, last) if item.lines or item.left_out else (item.line, item.end_line)
@@ -119,7 +119,8 @@ def _notes(answer: ShowAnswer, layout: Layout) -> Iterator[str]:
             yield f"{count}: {layout.words(f'-n {total} shows all, ', '')}FILE::NAME one"
     if answer.dropped:
         some = " ".join(
-            quoted(item.file if item.kind == FILE_KIND else f"{item.file}:{item.line}") for item in answer.dropped[:3]
+            shell_quote(item.file if item.kind == FILE_KIND else f"{item.file}:{item.line}")
+            for item in answer.dropped[:3]
         )
         more = " …" if len(answer.dropped) > 3 else ""
         following = answer.offset + len(answer.results)

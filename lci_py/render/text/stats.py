@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.text.style import plural, shorten, visible_line, width_of, wrapped
+from lci_py.render.text.style import plural, shorten, visible_line, width_of, wrap_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,10 +32,10 @@ def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
         yield start.rstrip()
         start, used = "    ", 4
     if not found["all"]["searches"]:
-        yield from wrapped(_no_searches(found).split(" "), start, layout, used=used)
+        yield from wrap_words(_no_searches(found).split(" "), start, layout, used=used)
     else:
         many = f"{found['all']['searches']:,} search{'es' * (found['all']['searches'] != 1)}"
-        yield from wrapped([f"{many},", f"{found['first']} to {found['last']}"], start, layout, used=used)
+        yield from wrap_words([f"{many},", f"{found['first']} to {found['last']}"], start, layout, used=used)
         for line in _table(found):
             yield shorten(line.rstrip(), width, signs.ellipsis)
         # The slowest stage comes first: it is what readers look for.
@@ -45,14 +45,14 @@ def _lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
         for label, parts in (("stages, p50", times), ("flags", given)):
             if parts:
                 words = [f"{part} {signs.dot}" for part in parts[:-1]] + parts[-1:]
-                yield from wrapped(words, f"{style(label, 'dim')}  ", layout, used=len(label) + 2)
+                yield from wrap_words(words, f"{style(label, 'dim')}  ", layout, used=len(label) + 2)
         asked = found["queries_without_results"]
         if asked:
             yield style("no results for", "dim")
             for query, count in asked.items():
                 yield shorten(visible_line(f"  {count:,} {signs.times} {query}"), width, signs.ellipsis)
         if found["log"] == "off":
-            yield from wrapped(f"searches are no longer logged: {_TURN_ON}".split(" "), "", layout)
+            yield from wrap_words(f"searches are no longer logged: {_TURN_ON}".split(" "), "", layout)
     warnings = list(found.get("warnings", ()))
     if found["unreadable_lines"]:
         warnings.append(f"{plural(found['unreadable_lines'], 'line')} of the log cannot be read")

@@ -74,7 +74,7 @@ def visible_path(path: str) -> str:
     return path if _is_plain(path) else re.sub(_INVISIBLE_PATH, _escape, path)
 
 
-def quoted(text: str) -> str:
+def shell_quote(text: str) -> str:
     """A name or a path, quoted for a shell if necessary."""
     shown = visible_line(text)
     return shown if re.fullmatch(_PLAIN, shown) else "'" + shown.replace("'", "'\\''") + "'"
@@ -205,7 +205,7 @@ def counts(numbers: Iterable[tuple[str, int]], signs: Signs, limit: int = 8) -> 
     return f" {signs.dot} ".join(parts)
 
 
-def wrapped(
+def wrap_words(
     words: Sequence[str],
     start: str,
     layout: Layout,
@@ -247,7 +247,7 @@ def sentence(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Ite
     return _fill(text, re.findall(_COMMAND_OR_WORD, text), layout, hanging, used)
 
 
-def listed(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
+def wrap_items(text: str, layout: Layout, hanging: str = "", used: int = 0) -> Iterator[str]:
     """As `sentence`, for `method 3 · field 2`, whose items stay on one line."""
     between = f" {layout.signs.dot} "
     items = text.split(between)
@@ -259,14 +259,14 @@ def _fill(text: str, phrases: Iterable[str], layout: Layout, hanging: str, used:
         return iter([visible_line(text)])
     room = layout.width - len(hanging)
     words = [word for phrase in phrases for word in ([phrase] if width_of(phrase) <= room else phrase.split(" "))]
-    return wrapped(words, "", layout, hanging, used, cut=False)
+    return wrap_words(words, "", layout, hanging, used, cut=False)
 
 
 def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def dropped(note: Mapping[str, int]) -> str:
+def dropped_note(note: Mapping[str, int]) -> str:
     """`3 results and 2 snippets`: what `--max-tokens` has dropped, given the `truncated` of the JSON."""
     counted = {key.removesuffix("_dropped"): count for key, count in note.items() if key != "max_tokens" and count}
     nouns = {"changed": "change"}
@@ -276,7 +276,7 @@ def dropped(note: Mapping[str, int]) -> str:
 
 def cut_lines(note: Mapping[str, int], layout: Layout) -> Iterator[str]:
     """The note about what `--max-tokens` has dropped."""
-    said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped(note)} dropped"
+    said = f"{layout.signs.warn} cut to {note['max_tokens']:,} tokens: {dropped_note(note)} dropped"
     yield from (layout.style(line, "warn") for line in sentence(said, layout, "    "))
 
 
@@ -295,7 +295,7 @@ def did_you_mean(name: str, near: Iterable[str]) -> str:
 def footer_line(parts: Iterable[str], info: IndexInfo, layout: Layout) -> str:
     """The footer of an answer, on one line if it fits: its parts, then what its index lacks."""
     said = f" {layout.signs.dot} ".join(filter(None, (*parts, info.advice)))
-    lines = listed(said, layout, "  ")
+    lines = wrap_items(said, layout, "  ")
     return "\n".join(layout.style(line, "dim") for line in lines)
 
 

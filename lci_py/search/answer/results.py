@@ -50,7 +50,7 @@ _PHRASE = 1_000_000
 Match = tuple[int, int, str]
 
 
-class Wanted:
+class LineMatcher:
     """Matches the words and phrases of a query in code, including other forms of the words and parts of names."""
 
     def __init__(
@@ -123,7 +123,7 @@ def _lines_with(text: bytes, needle: bytes, ends: Sequence[int]) -> list[int]:
     return found
 
 
-class Shown:
+class ShownLines:
     """The lines that a result shows.
 
     Attributes:
@@ -157,7 +157,7 @@ def result(
     request: SearchRequest,
     view: View,
     score: float,
-    wanted: Wanted | None = None,
+    wanted: LineMatcher | None = None,
     at: int | None = None,
 ) -> Result:
     """One result from its row.
@@ -212,20 +212,20 @@ def _max_lines(snapshot: Snapshot, request: SearchRequest) -> int:
 
 
 def _shown_lines(
-    snapshot: Snapshot, row: Row, request: SearchRequest, wanted: Wanted | None, at: int | None, *, stale: bool
-) -> Shown:
+    snapshot: Snapshot, row: Row, request: SearchRequest, wanted: LineMatcher | None, at: int | None, *, stale: bool
+) -> ShownLines:
     """The lines of a definition that match `wanted` best: its first ones, unless others match better."""
     own: int = row["line"]
     most, context = _max_lines(snapshot, request), request.context
     if most <= 0:
-        return Shown(own)
+        return ShownLines(own)
     first = min(own, own if row["first_line"] is None else row["first_line"], own if at is None else at)
     last = max(own, row["end_line"])
     if stale:
         chunks = _unchanged_chunks(snapshot, row)
         around = [(begin, end) for begin, end in chunks if begin <= own <= end]
         if not around:
-            return Shown(own)  # these lines hold something else by now; showing them would be a lie
+            return ShownLines(own)  # these lines hold something else by now; showing them would be a lie
         first, last = around[0]
     # Lines around the match are not only the definition's, as long as the file is what was indexed.
     before, after = context or (0, 0)
@@ -243,7 +243,7 @@ def _shown_lines(
         start, stop = max(begin, match - before), match + after + 1
     shown = lines[start - begin : stop - begin]
     matches = [(place, found[start - begin + place]) for place in range(len(shown)) if start - begin + place in found]
-    return Shown(
+    return ShownLines(
         start,
         "\n".join(line.decode("utf-8", "replace").removesuffix("\r") for line in shown),
         start + matches[0][0] if matches else None,
@@ -251,7 +251,9 @@ def _shown_lines(
     )
 
 
-def _window(found: Mapping[int, Sequence[Match]], wanted: Wanted, own: int, lines: Sequence[bytes], most: int) -> int:
+def _window(
+    found: Mapping[int, Sequence[Match]], wanted: LineMatcher, own: int, lines: Sequence[bytes], most: int
+) -> int:
     """The index of the first of the `most` lines that, with a definition's own line, match a query best.
 
     The own line is always shown above. So the lines that follow it win unless others match better; among equals, those

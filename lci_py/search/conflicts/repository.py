@@ -117,7 +117,7 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
 def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]) -> Iterator[Conflict]:
     """The conflicts of this tree that involve a `chosen` definition. Undecidable names are added to `left`."""
     branch = snapshot.manifest.branch
-    for rows in snapshot.symbols.repeated(MAX_SITES):
+    for rows in snapshot.symbols.duplicate_names(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
             continue
         groups: dict[tuple[str, ...], list[Site]] = defaultdict(list)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.ranking.evidence import Found
+    from lci_py.search.ranking.evidence import SingleViewResult
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters, Step, View
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Standing = dict[str, Any]
 
 
-class Placed(NamedTuple):
+class FileStanding(NamedTuple):
     """The best place of a file, as far as it can be determined."""
 
     key: Any  # of the place: a unit, or a symbol's id
@@ -48,7 +48,7 @@ class Explainable(Protocol):
     def holding(self, keys: set[Any]) -> set[Any]:
         """The keys whose text holds the quoted phrases."""
 
-    def best(self, keys: set[Any]) -> Placed:
+    def best(self, keys: set[Any]) -> FileStanding:
         """The best of several keys that pass."""
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
@@ -57,7 +57,7 @@ class Explainable(Protocol):
     def row(self, key: Any) -> Row:
         """The result row of a place."""
 
-    def reasons(self, placed: Placed) -> list[str]:
+    def reasons(self, placed: FileStanding) -> list[str]:
         """Why a key that passes is no result."""
 
 
@@ -83,10 +83,10 @@ class Structure:
     def holding(self, keys: set[Any]) -> set[Any]:
         return keys & self._ranks.keys()
 
-    def best(self, keys: set[Any]) -> Placed:
+    def best(self, keys: set[Any]) -> FileStanding:
         key = min(keys, key=self._ranks.__getitem__)
         rank = self._ranks[key]
-        return Placed(key, rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
+        return FileStanding(key, rank, 1.0, MATCH, {"symbolic": {"rank": rank, "score": 1.0}})
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
         return MATCH
@@ -94,7 +94,7 @@ class Structure:
     def row(self, key: Any) -> Row:
         return self._rows[key]
 
-    def reasons(self, placed: Placed) -> list[str]:
+    def reasons(self, placed: FileStanding) -> list[str]:
         return []
 
 
@@ -122,7 +122,7 @@ class _Units:
 class Single(_Units):
     """The modes dense and bm25, with the complete ranking."""
 
-    def __init__(self, snapshot: Snapshot, filters: Filters, found: Found) -> None:
+    def __init__(self, snapshot: Snapshot, filters: Filters, found: SingleViewResult) -> None:
         """Args:
         filters: Those of the flags and of the query.
         found: All results of the mode, to the last unit.
@@ -131,21 +131,21 @@ class Single(_Units):
         self._found = found
         self.allowed = found.allowed
 
-    def best(self, keys: set[Any]) -> Placed:
+    def best(self, keys: set[Any]) -> FileStanding:
         ranked, raw = self._found.ranked, self._found.raw
         hits = [hit for key in keys if (hit := ranked.get(key)) is not None]
         if not hits:
-            return Placed(min(keys), None, 0.0, (), {ranked.view: None})
+            return FileStanding(min(keys), None, 0.0, (), {ranked.view: None})
         best = min(hits, key=lambda hit: hit.rank)
         before = raw.get(best.unit)
         own = None if before is None else {"rank": before.rank, "score": before.score}
         steps = single_steps(self._snapshot, self._found, [best.unit])[0]
-        return Placed(best.unit, best.rank, best.score, steps, {ranked.view: own})
+        return FileStanding(best.unit, best.rank, best.score, steps, {ranked.view: own})
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
         return single_steps(self._snapshot, self._found, [int(self._found.ranked.units[rank - 1])])[0]
 
-    def reasons(self, placed: Placed) -> list[str]:
+    def reasons(self, placed: FileStanding) -> list[str]:
         if self._found.ranked.view == "dense":
             return ["no word of the query is known to the model"]
         return [no_word(self._found.query)]
@@ -173,7 +173,7 @@ class Fusion(_Units):
         self.allowed = allowed
         self._whole: dict[View, Any] = {}
 
-    def best(self, keys: set[Any]) -> Placed:
+    def best(self, keys: set[Any]) -> FileStanding:
         ranked = self._outcome.ranked
         places = {} if ranked is None else {unit: place for place, unit in enumerate(ranked.units.tolist())}
         found = [places[key] for key in keys if key in places]
@@ -182,9 +182,9 @@ class Fusion(_Units):
             unit = int(ranked.units[rank])
             located = ranked.find(unit)
             if located is not None:
-                return Placed(unit, rank + 1, located[1].score, located[1].steps, self._standings(unit))
+                return FileStanding(unit, rank + 1, located[1].score, located[1].steps, self._standings(unit))
         unit = min(keys, key=lambda key: (self._nearest(key), key))
-        return Placed(unit, None, 0.0, (), self._standings(unit))
+        return FileStanding(unit, None, 0.0, (), self._standings(unit))
 
     def _nearest(self, unit: int) -> int:
         """The best rank of a unit in any view."""
@@ -220,7 +220,7 @@ class Fusion(_Units):
     def steps_at(self, rank: int) -> tuple[Step, ...]:
         return self._outcome.head(rank)[rank - 1].steps
 
-    def reasons(self, placed: Placed) -> list[str]:
+    def reasons(self, placed: FileStanding) -> list[str]:
         without = {
             "dense": "no word of the query is known to the model",
             "bm25": no_word(self._query),

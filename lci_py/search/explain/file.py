@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.errors import BadPathError, DamagedIndexError
 from lci_py.search.explain.steps import explanation
 from lci_py.search.snapshot import Trace
-from lci_py.search.suggest import listed, similar_paths
+from lci_py.search.suggest import enumeration, similar_paths
 from lci_py.source.repository.files import ALWAYS_SKIPPED, from_root
 from lci_py.types.record import fields, replace
 from lci_py.types.search import Filters
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lci_py.index.shards.files import FileTable
-    from lci_py.search.explain.explainable import Explainable, Placed
+    from lci_py.search.explain.explainable import Explainable, FileStanding
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, SearchRequest, Step
 
@@ -47,7 +47,9 @@ _IS = {
 }
 
 
-def explained(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Callable[[], Explainable]) -> Answer:
+def with_explanation(
+    snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Callable[[], Explainable]
+) -> Answer:
     """The answer with `explain_file`.
 
     Args:
@@ -82,7 +84,7 @@ def _fate(snapshot: Snapshot, request: SearchRequest, answer: Answer, mode: Expl
         what = "no symbol is defined in it" if answer.mode == "symbolic" else "it holds nothing to rank"
         return {**found, "status": "empty", "verdict": what}
     if stopped := stopping(mode, request, keys):
-        return {**found, "status": "filtered", "verdict": f"filtered out by {listed(stopped)}", "filters": stopped}
+        return {**found, "status": "filtered", "verdict": f"filtered out by {enumeration(stopped)}", "filters": stopped}
     passing = keys & mode.passing(mode.filters) if mode.filters else keys
     holding = mode.holding(passing)
     if not holding:
@@ -116,7 +118,7 @@ def find_file(root: Path, table: FileTable, name: str) -> str:
         if path in known or os.path.lexists(full):
             return path
     near = similar_paths(name, known)
-    hint = f"did you mean {listed(near, 'or')}?" if near else "paths start at the current folder, or at the root"
+    hint = f"did you mean {enumeration(near, 'or')}?" if near else "paths start at the current folder, or at the root"
     raise BadPathError(f"there is no file {name}, in the index or beside it", hint=hint, near=near)
 
 
@@ -166,10 +168,10 @@ def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[
     alone = [name for name, values in given.items() if values and not keys & mode.passing(Filters(**{name: values}))]
     # No single filter need exclude everything: one class may have the kind, and another one the name.
     names = alone or [name for name, values in given.items() if values]
-    return [written for name in names for written in _written(name, given[name], request)]
+    return [written for name in names for written in _flag_words(name, given[name], request)]
 
 
-def _written(name: str, values: Sequence[str], request: SearchRequest) -> list[str]:
+def _flag_words(name: str, values: Sequence[str], request: SearchRequest) -> list[str]:
     if name == "no_tests":
         return ["--no-tests"]
     flags = getattr(request.filters, name)
@@ -179,7 +181,7 @@ def _written(name: str, values: Sequence[str], request: SearchRequest) -> list[s
 # --- the ranking --------------------------------------------------------------------------------------------------
 
 
-def _file_rank(answer: Answer, mode: Explainable, placed: Placed, path: str) -> dict[str, Any]:
+def _file_rank(answer: Answer, mode: Explainable, placed: FileStanding, path: str) -> dict[str, Any]:
     """The rank of the file's best place, and why it is not higher."""
     row = mode.row(placed.key)
     best = {key: row[key] for key in ("id", "symbol", "qualified_name", "kind", "line")}
@@ -204,12 +206,12 @@ def _file_rank(answer: Answer, mode: Explainable, placed: Placed, path: str) -> 
     return {**found, "status": status, "verdict": verdict}
 
 
-def _unfound(mode: Explainable, placed: Placed) -> str:
+def _unfound(mode: Explainable, placed: FileStanding) -> str:
     reasons = mode.reasons(placed)
     return f"not found: {'; '.join(reasons)}" if reasons else "its score is 0"
 
 
-def _reasons(mode: Explainable, placed: Placed, shown: int, last: float) -> str:
+def _reasons(mode: Explainable, placed: FileStanding, shown: int, last: float) -> str:
     """`nothing from paths and names; the 10th has 1.21, it 0.84 after test took 0.40`."""
     against = mode.steps_at(shown) if shown else ()
     if not against or placed.score == last:
@@ -220,15 +222,15 @@ def _reasons(mode: Explainable, placed: Placed, shown: int, last: float) -> str:
     less = [f"{name} ({own[name]:.2f} to {theirs[name]:.2f})" for name in weaker if own[name] < theirs[name]]
     said = []
     if lacking:
-        said.append(f"nothing from {listed(lacking[:3])}")
+        said.append(f"nothing from {enumeration(lacking[:3])}")
     if less and len(lacking) < 2:
-        said.append(f"less from {listed(less[:2])}")
+        said.append(f"less from {enumeration(less[:2])}")
     taken = [
         f"{_TOOK.get(step.name, step.name)} took {-step.adds:.2f}"
         for step in placed.steps
         if step.name != "behind" and step.adds <= _SEEN
     ]
-    after = f" after {listed(taken)}" if taken else ""
+    after = f" after {enumeration(taken)}" if taken else ""
     said.append(f"the {_ordinal(shown)} has {last:.2f}, it {placed.score:.2f}{after}")
     return "; ".join(said)
 

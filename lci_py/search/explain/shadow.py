@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lci_py.search.query.plan import ranking as ranking_named
-from lci_py.search.ranking.fusion import Ranked
+from lci_py.search.ranking.fusion import RankedCandidates
 from lci_py.types.record import replace
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def shadow(snapshot: Snapshot, request: SearchRequest, plan: Plan, outcome: Outc
     other: dict[int, int] = {}
     if outcome.ranked is not None and outcome.candidates is not None:
         live = _ranks(outcome.ranked, limit)
-        other = _ranks(Ranked(outcome.candidates, under(plan, ranking)), limit)
+        other = _ranks(RankedCandidates(outcome.candidates, under(plan, ranking)), limit)
     moved = [unit for unit in {**live, **other} if live.get(unit) != other.get(unit)]
     rows = snapshot.symbols.result_rows(moved) if moved else {}
     moves = [
@@ -64,5 +64,5 @@ def of_unranked(request: SearchRequest, shown: int) -> dict[str, Any]:
     return {"ranking": ranking_named(request.shadow or "").name, "moves": [], "same": shown}
 
 
-def _ranks(ranked: Ranked, limit: int) -> dict[int, int]:
+def _ranks(ranked: RankedCandidates, limit: int) -> dict[int, int]:
     return {unit: rank for rank, unit in enumerate(ranked.units[:limit].tolist(), 1)}

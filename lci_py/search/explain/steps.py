@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from lci_py.search.query.text import Conditions
-    from lci_py.search.ranking.evidence import Evidence, Found
-    from lci_py.search.ranking.fusion import Fused, Outcome
+    from lci_py.search.ranking.evidence import Evidence, SingleViewResult
+    from lci_py.search.ranking.fusion import FusedResult, Outcome
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import SearchRequest, View
 
@@ -29,7 +29,7 @@ def _step(step: Step) -> dict[str, Any]:
     return found
 
 
-def of_fused(outcome: Outcome, unit: int | None, item: Fused | None) -> dict[str, Any]:
+def of_fused(outcome: Outcome, unit: int | None, item: FusedResult | None) -> dict[str, Any]:
     """The explanation of a multiview result; one that only the graph has found has no summands."""
     views = {
         view: {"rank": hit.rank, "score": hit.score}
@@ -48,7 +48,7 @@ def of_match(rank: int) -> dict[str, Any]:
 MATCH = (Step("match", "symbolic", 1.0, 1.0, 1.0),)
 
 
-def of_single(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[dict[str, Any]]:
+def of_single(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[dict[str, Any]]:
     """The explanations of results of the modes dense and bm25."""
     view = found.ranked.view
     shown = []
@@ -58,17 +58,17 @@ def of_single(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[di
     return shown
 
 
-def single_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[tuple[Step, ...]]:
+def single_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[tuple[Step, ...]]:
     """The summands of each unit's score in `found.ranked`."""
     from lci_py.search.ranking.evidence import SAME_FILE
-    from lci_py.search.ranking.same_file import POOL, damped
+    from lci_py.search.ranking.same_file import POOL, damping_steps
 
     view, known = found.ranked.view, found.evidence
     with snapshot.view_locks[view]:
         own = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
     place = {unit: i for i, unit in enumerate(known.hits.units[: len(known.files)].tolist())}
     head, files = known.ranked()
-    depth = dict(zip(head.units[:POOL].tolist(), damped(files[:POOL]).tolist(), strict=True))
+    depth = dict(zip(head.units[:POOL].tolist(), damping_steps(files[:POOL]).tolist(), strict=True))
     waterfalls = []
     for unit, steps in zip(units, own, strict=True):
         if unit in place:
@@ -84,7 +84,7 @@ def single_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list
     return waterfalls
 
 
-def _dense_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[list[Step]]:
+def _dense_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
     """The cosine of the best chunk, and what its tokens add."""
     retriever = snapshot.dense
     waterfalls = []
@@ -98,7 +98,7 @@ def _dense_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list
     return waterfalls
 
 
-def _bm25_steps(snapshot: Snapshot, found: Found, units: Sequence[int]) -> list[list[Step]]:
+def _bm25_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[int]) -> list[list[Step]]:
     """The fields that hold a term, and what each term adds there."""
     from lci_py.search.retrievers import BM25_FIELDS
 
@@ -135,7 +135,7 @@ def _of_evidence(known: Evidence, place: int, own: Sequence[Step]) -> list[Step]
 # --- plans of the single modes, which plan nothing ----------------------------------------------------------------
 
 
-def single_plan(snapshot: Snapshot, found: Found, request: SearchRequest) -> dict[str, Any]:
+def single_plan(snapshot: Snapshot, found: SingleViewResult, request: SearchRequest) -> dict[str, Any]:
     """The plan of the modes dense and bm25: weights, the query's terms and phrases, the filters.
 
     Args:

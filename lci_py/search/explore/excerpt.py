@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lci_py.search.answer.results import Wanted
+    from lci_py.search.answer.results import LineMatcher
     from lci_py.search.navigate.present import Definition
 
 #: Lines that a header has at most.
@@ -43,7 +43,7 @@ def _using(name: str, lines: Sequence[bytes], inside: Sequence[int]) -> Iterator
 
 
 def telling(
-    found: Definition, lines: Sequence[bytes], wanted: Wanted, look: int, taken: Sequence[range], uses: str = ""
+    found: Definition, lines: Sequence[bytes], wanted: LineMatcher, look: int, taken: Sequence[range], uses: str = ""
 ) -> list[int]:
     """The numbers of the lines of an excerpt, ascending.
 

@@ -1,7 +1,7 @@
 """`lci explore`: one sufficient answer to a question, within a token budget.
 
-Definitions that match the question (`weigh.py`) or are named in it (`named.py`), and their neighbours in the graph,
-become pieces; `spend.py` decides how much is shown of each, `chain.py` in which order.
+Definitions that match the question (`weigh.py`) or are named in it (`question_units.py`), and their neighbours in the
+graph, become pieces; `spend.py` decides how much is shown of each, `chain.py` in which order.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
-from lci_py.search.answer.results import Wanted, index_info
-from lci_py.search.explore import named, weigh
+from lci_py.search.answer.results import LineMatcher, index_info
+from lci_py.search.explore import question_units, weigh
 from lci_py.search.explore.chain import Calls, chains_of, flow
 from lci_py.search.explore.message import looks_of, pasted_message
 from lci_py.search.explore.spend import Open, spend
-from lci_py.search.modes.candidates import allowed
+from lci_py.search.modes.candidates import allowed_units
 from lci_py.search.modes.multiview import multiview
 from lci_py.search.navigate.present import PresentFiles
 from lci_py.search.query.text import read_fields, read_text
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.explore.message import Message
-    from lci_py.search.explore.named import Named
-    from lci_py.search.explore.weigh import Weighed
+    from lci_py.search.explore.question_units import NamedUnit
+    from lci_py.search.explore.weigh import UnitProbabilities
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.explore import PieceRole
@@ -68,7 +68,7 @@ class _Work:
                 "nothing indexed is at the place", hint="give a question in words, or the line of a definition"
             )
         words = read_text(read_fields(text, request.filters)[0]) if text else None
-        wanted = Wanted(words.terms, words.phrases, words.forms) if words else Wanted(())
+        wanted = LineMatcher(words.terms, words.phrases, words.forms) if words else LineMatcher(())
         worth = self._worth(text)
         message = None
         if self._outcome is not None and not units:
@@ -101,7 +101,7 @@ class _Work:
             self._search.degraded if self._search else (), self._confidence(units), tuple(states),
         )  # fmt: skip
 
-    def _confidence(self, units: Sequence[Named]) -> Confidence | None:
+    def _confidence(self, units: Sequence[NamedUnit]) -> Confidence | None:
         """The confidence of the search; None if the question names its places itself."""
         if self._request.revision is not None:
             return None
@@ -111,7 +111,7 @@ class _Work:
 
     # --- what is asked ------------------------------------------------------------------------------------------
 
-    def _explicit_places(self) -> list[Named]:
+    def _explicit_places(self) -> list[NamedUnit]:
         """The places that the question names by path and line."""
         request, snapshot = self._request, self._snapshot
         if request.revision is not None:
@@ -123,18 +123,18 @@ class _Work:
             tests = [(one.place.file, one.place.line) for one in found.tests[:_NAMES]]
             callers = [(one.place.file, one.place.line) for one in found.callers[:_NAMES]]
             return [
-                *named.places(snapshot, changed, weigh.NAMED, "changed"),
-                *named.places(snapshot, callers, 0.3, "caller"),
-                *named.places(snapshot, tests, 0.25, "test"),
+                *question_units.places(snapshot, changed, weigh.NAMED, "changed"),
+                *question_units.places(snapshot, callers, 0.3, "caller"),
+                *question_units.places(snapshot, tests, 0.25, "test"),
             ]
-        given = named.places(snapshot, request.places, weigh.NAMED)
+        given = question_units.places(snapshot, request.places, weigh.NAMED)
         return (
             given
-            or named.framed(snapshot, request.question, request.filters, weigh.NAMED)
-            or named.handlers(snapshot, request.question.strip(), weigh.NAMED)
+            or question_units.units_at_frames(snapshot, request.question, request.filters, weigh.NAMED)
+            or question_units.handlers(snapshot, request.question.strip(), weigh.NAMED)
         )
 
-    def _names(self, units: Sequence[Named]) -> list[str]:
+    def _names(self, units: Sequence[NamedUnit]) -> list[str]:
         rows = self._snapshot.symbols.result_rows([one.unit for one in units[:_NAMES]])
         return [row["symbol"] for row in rows.values() if row["symbol"]]
 
@@ -147,10 +147,12 @@ class _Work:
         if found.merged is None:
             return {}
         self._outcome = outcome = found.merged.outcome
-        return weigh.lifted(outcome, self._table, self._graph, weigh.of_outcome(outcome, self._table))
+        return weigh.lift_callees(outcome, self._table, self._graph, weigh.of_outcome(outcome, self._table))
 
-    def _weigh_units(self, worth: dict[int, float], units: Sequence[Named], message: Message | None) -> Weighed:
-        mask = allowed(self._snapshot, self._request.filters)
+    def _weigh_units(
+        self, worth: dict[int, float], units: Sequence[NamedUnit], message: Message | None
+    ) -> UnitProbabilities:
+        mask = allowed_units(self._snapshot, self._request.filters)
         if message is not None:
             worth = dict.fromkeys(message.units, weigh.NAMED) | {one.unit: one.worth for one in message.uses}
         elif units:
@@ -177,7 +179,9 @@ class _Work:
 
     # --- pieces -------------------------------------------------------------------------------------------------
 
-    def _pieces(self, weighed: Weighed, rows: Mapping[int, Row], units: Mapping[int, Named]) -> list[Open]:
+    def _pieces(
+        self, weighed: UnitProbabilities, rows: Mapping[int, Row], units: Mapping[int, NamedUnit]
+    ) -> list[Open]:
         found = []
         for unit, worth in zip(weighed.units, weighed.worth, strict=True):
             row = rows[unit]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.explore.excerpt import LOOKS
-from lci_py.search.explore.named import Named, places
+from lci_py.search.explore.question_units import NamedUnit, places
 from lci_py.search.navigate.references import references
 from lci_py.types.graph import GraphRequest
 from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.answer.results import Wanted
+    from lci_py.search.answer.results import LineMatcher
     from lci_py.search.explore.weigh import Way
     from lci_py.search.navigate.present import PresentFiles
     from lci_py.search.ranking.fusion import Outcome
@@ -39,7 +39,7 @@ class Message(NamedTuple):
     units: list[int]  # definitions that state it
     helpers: frozenset[int]  # the short ones of these
     constants: list[Row]  # definitions without a unit of their own that do
-    uses: list[Named]  # of the constants
+    uses: list[NamedUnit]  # of the constants
 
     def is_raised_by(self, way: Way) -> bool:
         """Whether what was come by in this way calls a short function that states the message: of a long one the
@@ -47,7 +47,7 @@ class Message(NamedTuple):
         return way.role == "caller" and way.unit in self.helpers
 
 
-def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: Wanted) -> Message | None:
+def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: LineMatcher) -> Message | None:
     """What states nearly all of the question word for word, outside of tests; None if nothing does, or
     so many definitions that the text is a phrase and no message."""
     candidates, table = outcome.candidates, snapshot.unit_table
@@ -76,7 +76,7 @@ def looks_of(piece: Piece) -> int | None:
     return len(LOOKS) if piece.end_line - piece.line > _LONG else None
 
 
-def _is_quoted(present: PresentFiles, row: Row, wanted: Wanted) -> bool:
+def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
     """Whether a line of a unit that has most of the question has a literal: else it is a comment, and the question asks
     about what that says."""
     lines = (present.lines(row["file"]) or [])[row["line"] - 1 : row["end_line"]]
@@ -86,7 +86,7 @@ def _is_quoted(present: PresentFiles, row: Row, wanted: Wanted) -> bool:
     return any(any(q in line for q in _QUOTES) and not any(q in line for q in _DOCSTRING) for line in best)
 
 
-def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: Wanted) -> list[Row]:
+def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: LineMatcher) -> list[Row]:
     """Of the definitions in lines between functions, the one that has most of the message; none if none has any."""
     lines = present.lines(block["file"]) or []
     best: list[Row] = []
@@ -100,7 +100,7 @@ def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: Wan
     return best
 
 
-def _uses(snapshot: Snapshot, constant: Row) -> list[Named]:
+def _uses(snapshot: Snapshot, constant: Row) -> list[NamedUnit]:
     """The definitions that refer to a constant."""
     request = GraphRequest(constant["qualified_name"], limit=_USES, roles=("reference", "call"))
     found = references(snapshot, request).references

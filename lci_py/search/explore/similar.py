@@ -15,7 +15,7 @@ import numpy as np
 
 from lci_py.errors import UnknownTargetError
 from lci_py.search.answer.results import index_info
-from lci_py.search.modes.candidates import allowed
+from lci_py.search.modes.candidates import allowed_units
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.present import PresentFiles, innermost
 from lci_py.search.query.text import read_text
@@ -151,7 +151,7 @@ def _candidates(
     snapshot: Snapshot, present: PresentFiles, request: SimilarRequest, code: str, meaning: NDArray[np.float32]
 ) -> Iterator[tuple[int, Definition]]:
     """The definitions that the views find, with their units."""
-    mask = allowed(snapshot, request.filters)
+    mask = allowed_units(snapshot, request.filters)
     close = meaning if mask is None else np.where(mask, meaning, -np.inf)
     units = np.argsort(-close, kind="stable")[:_COMPARED]
     words = read_text(" ".join(dict.fromkeys(WORD.findall(code)[:_MOST])))

@@ -13,7 +13,7 @@ import math
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.search.answer.results import Wanted
+from lci_py.search.answer.results import LineMatcher
 from lci_py.search.explore.excerpt import LOOKS, telling
 from lci_py.types.explore import EXPLORE_TOKENS
 
@@ -60,7 +60,7 @@ class _Step(NamedTuple):
     value: float  # what a reader has of the definition then
 
 
-def spend(pieces: Sequence[Open], wanted: Wanted, max_tokens: int, *, all_of_it: bool = False) -> list[Piece]:
+def spend(pieces: Sequence[Open], wanted: LineMatcher, max_tokens: int, *, all_of_it: bool = False) -> list[Piece]:
     """The states of the pieces in the order of selection: each replaces the earlier one of the same id.
 
     Args:
@@ -76,7 +76,7 @@ def spend(pieces: Sequence[Open], wanted: Wanted, max_tokens: int, *, all_of_it:
 
 class _Purse:
     def __init__(
-        self, pieces: Sequence[Open], wanted: Wanted, room: float, least: tuple[float, float] = (0.0, 0.0)
+        self, pieces: Sequence[Open], wanted: LineMatcher, room: float, least: tuple[float, float] = (0.0, 0.0)
     ) -> None:
         self._pieces, self._wanted, self._room, self._least = pieces, wanted, room, least
         self._files: dict[str, int] = {}  # file -> pieces with code in it
@@ -150,7 +150,7 @@ class _Purse:
         taken = [range(d.line, d.end_line + 1) for d in within if found.line < d.line and d.end_line <= found.end_line]
         whole = range(found.first_line, min(found.end_line, len(one.lines)) + 1)
         uses = one.piece.via.rpartition(".")[2] if one.piece.role in ("caller", "test") else ""
-        wanted = Wanted(()) if uses and one.looks == 1 else self._wanted
+        wanted = LineMatcher(()) if uses and one.looks == 1 else self._wanted
         for look in range(len(LOOKS) if one.looks is None else one.looks):
             numbers = telling(found, one.lines, wanted, look, taken, uses)
             if len(numbers) + _FEW_MORE >= len(whole):

@@ -56,7 +56,7 @@ class Way(NamedTuple):
     ambiguous: bool
 
 
-class Weighed(NamedTuple):
+class UnitProbabilities(NamedTuple):
     """Units with their probabilities, the most likely first: [n]."""
 
     units: list[int]
@@ -91,7 +91,7 @@ def of_outcome(outcome: Outcome, table: UnitColumns) -> dict[int, float]:
     return dict(zip(units[defined].tolist(), np.round(likely[defined], 9).tolist(), strict=True))
 
 
-def lifted(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[int, float]) -> dict[int, float]:
+def lift_callees(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[int, float]) -> dict[int, float]:
     """The probabilities, raised for the callees of the best-scored units."""
     ranked = outcome.ranked
     if ranked is None or outcome.candidates is None or not worth:
@@ -110,7 +110,7 @@ def lifted(outcome: Outcome, table: UnitColumns, graph: GraphIndex, worth: dict[
     return found
 
 
-def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, float]) -> Weighed:
+def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, float]) -> UnitProbabilities:
     """Adds the graph neighbours of the likeliest units: the probability of a neighbour is that of the piece, times the
     rate at which neighbours of that kind belong, times the edge's confidence, and lower if there are many.
     """
@@ -133,7 +133,7 @@ def with_neighbours(graph: GraphIndex, table: UnitColumns, worth: Mapping[int, f
     units = sorted((unit for unit in found if found[unit] > least), key=lambda unit: (-round(found[unit], 9), unit))[
         :MOST
     ]
-    return Weighed(units, [round(found[unit], 9) for unit in units], ways)
+    return UnitProbabilities(units, [round(found[unit], 9) for unit in units], ways)
 
 
 def _neighbours(

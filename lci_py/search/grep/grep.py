@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.answer.results import index_info
-from lci_py.search.grep.matcher import Pattern, compiled, lines, other_lines
+from lci_py.search.grep.matcher import Pattern, compile_pattern, lines, other_lines
 from lci_py.types.grep import Around, FileLines, GrepAnswer, GrepRequest, Line, Tally
 from lci_py.types.search import BLOCK_KIND, Filters
 
@@ -34,7 +34,7 @@ def grep(snapshot: Snapshot, request: GrepRequest) -> GrepAnswer:
         BadPatternError: The pattern is no regular expression.
         BadGlobError: A path filter is not a glob.
     """
-    pattern = compiled(request)
+    pattern = compile_pattern(request)
     if request.invert:
         pattern = pattern._replace(clauses=())  # any file may have a line that does not match
     search = _Search(snapshot, request, pattern)

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.errors import BadPatternError
-from lci_py.search.grep.syntax import WORD_CLASS, Clause, parsed
+from lci_py.search.grep.syntax import WORD_CLASS, Clause, required_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ class Pattern(NamedTuple):
     folds: bool
 
 
-def compiled(request: GrepRequest) -> Pattern:
+def compile_pattern(request: GrepRequest) -> Pattern:
     """The compiled pattern of a request.
 
     Raises:
@@ -64,12 +64,14 @@ def compiled(request: GrepRequest) -> Pattern:
         clauses: tuple[Clause, ...] = ((text,),) if text else ()
         folds, capitals, unicode = False, any(char.isupper() for char in text), text
     else:
-        clauses, literal, folds, capitals, unicode = parsed(text)
+        clauses, literal, folds, capitals, unicode = required_texts(text)
     if any("\n" in piece for clause in clauses for piece in clause):
         raise BadPatternError("the pattern has a line break", hint="a match never goes beyond its line")
     ignore = request.ignore_case or (request.smart_case and not capitals)
     if literal is not None and (not ignore or literal.isascii()) and (literal or not request.words):
-        matcher: Matcher = _Folded(literal, request.words) if ignore else _Literal(literal.encode(), request.words)
+        matcher: Matcher = (
+            _CaseInsensitiveText(literal, request.words) if ignore else _Literal(literal.encode(), request.words)
+        )
         return Pattern(matcher, ((literal,),) if literal else (), request.words, ignore)
     expression = re.escape(literal) if literal is not None else unicode
     return Pattern(_Expression(expression, text, ignore, request.words), clauses, False, ignore or folds)
@@ -118,7 +120,7 @@ class _Literal:
         return _matches_in_line(self, data, line)
 
 
-class _Folded:
+class _CaseInsensitiveText:
     """An ASCII text, ignoring case."""
 
     def __init__(self, text: str, words: bool) -> None:
@@ -143,7 +145,7 @@ def _any_case(char: str) -> bytes:
     return b"(?:%s|%s|%s)" % (lower, upper, other.encode()) if other else b"[%s%s]" % (lower, upper)
 
 
-def _matches_in_line(matcher: _Literal | _Folded, data: bytes, line: Span) -> list[Span]:
+def _matches_in_line(matcher: _Literal | _CaseInsensitiveText, data: bytes, line: Span) -> list[Span]:
     found, at = (
         [],
         line[0],

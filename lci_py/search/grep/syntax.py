@@ -30,7 +30,7 @@ _DEEPEST = 200
 Clause = tuple[str, ...]
 
 
-class Parsed(NamedTuple):
+class RequiredTexts(NamedTuple):
     """The required texts of a regular expression."""
 
     clauses: tuple[Clause, ...]  # of each, one text occurs in every match, perhaps in other cases of its letters
@@ -51,7 +51,7 @@ class _Piece(NamedTuple):
     literal: str | None
 
 
-def parsed(pattern: str) -> Parsed:
+def required_texts(pattern: str) -> RequiredTexts:
     """The texts that a valid expression requires; none if its syntax is not understood."""
     reader = _Reader(pattern)
     try:
@@ -60,9 +60,9 @@ def parsed(pattern: str) -> Parsed:
             raise _Unknown
     except (_Unknown, IndexError):
         capitals = any(char.isupper() for char in re.sub(r"\\[pP]\{\w*\}|\\.", "", pattern))
-        return Parsed((), None, True, capitals, pattern)
+        return RequiredTexts((), None, True, capitals, pattern)
     folds = reader.folds
-    return Parsed(whole.clauses, None if folds else whole.literal, folds, reader.capitals, "".join(reader.out))
+    return RequiredTexts(whole.clauses, None if folds else whole.literal, folds, reader.capitals, "".join(reader.out))
 
 
 class _Reader:

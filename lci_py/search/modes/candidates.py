@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lci_py.types.search import Answer, Filters
 
 
-class Merged(NamedTuple):
+class MultiviewState(NamedTuple):
     """Intermediate values of a multiview query."""
 
     plan: Plan
@@ -32,7 +32,7 @@ class Merged(NamedTuple):
     extras: Extras  # what could not be read besides the views
 
 
-class Answered(NamedTuple):
+class ModeAnswer(NamedTuple):
     """An answer of a mode.
 
     Attributes:
@@ -45,7 +45,7 @@ class Answered(NamedTuple):
     answer: Answer
     filters: Filters
     explainable: Callable[[], Explainable]
-    merged: Merged | None = None
+    merged: MultiviewState | None = None
 
 
 #: The kinds of results.
@@ -88,7 +88,7 @@ def _check_repositories(snapshot: Snapshot, globs: tuple[str, ...]) -> None:
             raise unknown_value("repository", glob, known)
 
 
-def allowed(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
+def allowed_units(snapshot: Snapshot, filters: Filters) -> NDArray[np.bool_] | None:
     """[units] mask of the units that pass the filters and lie in a file that still exists; None for all."""
     there = snapshot.freshness.there()
     if not filters and there is None:
@@ -125,7 +125,7 @@ class Chosen(NamedTuple):
 
 def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
     """The units that meet a choice and lie in files that still exist."""
-    base = allowed(snapshot, choice.filters)
+    base = allowed_units(snapshot, choice.filters)
     if not choice.either or len(choice.phrases) < 2:
         return Chosen(*with_phrases(snapshot, choice.phrases, base))
     import numpy as np

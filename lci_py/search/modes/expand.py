@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.callgraph.edges import confidence
 from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import passing
-from lci_py.search.answer.results import Wanted, contexts, result as make_result
+from lci_py.search.answer.results import LineMatcher, contexts, result as make_result
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.types.record import replace
@@ -41,7 +41,9 @@ _RELATIONS: dict[str, tuple[int, bool, int]] = {
 }
 
 
-def expanded(snapshot: Snapshot, request: SearchRequest, filters: Filters, answer: Answer, outcome: Outcome) -> Answer:
+def with_neighbours(
+    snapshot: Snapshot, request: SearchRequest, filters: Filters, answer: Answer, outcome: Outcome
+) -> Answer:
     """The answer followed by the neighbours of its best results, with `expansion`, which counts them.
 
     Args:
@@ -148,7 +150,7 @@ class _Walk:
         rows = self._rows()
         around = contexts(self._snapshot, list(rows.values()))
         query = read_text(read_fields(request.query, request.filters)[0])
-        wanted = Wanted(query.terms, query.phrases, query.forms)
+        wanted = LineMatcher(query.terms, query.phrases, query.forms)
         made = []
         for (node, row), context in zip(rows.items(), around, strict=True):
             item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None

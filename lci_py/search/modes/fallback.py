@@ -77,7 +77,7 @@ class LookUps:
         return list(dict.fromkeys(name for _, name in found))[:_MOST_NEAR]
 
 
-class Tried(NamedTuple):
+class AttemptResult(NamedTuple):
     """An attempt that was made."""
 
     attempt: Attempt
@@ -89,7 +89,7 @@ def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -
     """The first attempt: the filters, and all phrases literally. If that matches nothing and the query is not `strict`,
     fewer phrases are required, and a lone unknown word becomes the name that differs by a letter or two.
     """
-    if not strict and (name := mistyped(index, query)):
+    if not strict and (name := corrected_name(index, query)):
         said = f"no {query.words[0]!r}; showing {name}"
         return Attempt(read_text(name), Choice(filters), (*query.relaxed, said))
     found = Attempt(query, Choice(filters, query.phrases), query.relaxed)
@@ -101,7 +101,7 @@ def first(index: LookUps, query: TextQuery, filters: Filters, *, strict: bool) -
     return found
 
 
-def mistyped(index: LookUps, query: TextQuery) -> str:
+def corrected_name(index: LookUps, query: TextQuery) -> str:
     """The one name with the smallest edit distance to a lone unknown word; "" for any other query."""
     if query.long or len(query.words) != 1:
         return ""
@@ -119,9 +119,9 @@ def mistyped(index: LookUps, query: TextQuery) -> str:
     return nearest[0] if len({joined(name) for name in nearest}) == 1 else ""
 
 
-def climbed(
-    index: LookUps, query: TextQuery, filters: Filters, attempt: Callable[[Attempt], Tried], *, strict: bool
-) -> Tried:
+def climb(
+    index: LookUps, query: TextQuery, filters: Filters, attempt: Callable[[Attempt], AttemptResult], *, strict: bool
+) -> AttemptResult:
     """Run the steps of the ladder until one answers: that attempt, with its step.
 
     Args:
@@ -141,7 +141,7 @@ def climbed(
     return tried._replace(plan=_final_plan(index, tried, filtered=bool(filters)))
 
 
-def _relax(index: LookUps, tried: Tried) -> Attempt | None:
+def _relax(index: LookUps, tried: AttemptResult) -> Attempt | None:
     """The one retry of a query that found nothing; None if there is nothing to relax."""
     attempt = tried.attempt
     if attempt.relaxed != attempt.query.relaxed or not index.holds(attempt.choice):
@@ -151,12 +151,12 @@ def _relax(index: LookUps, tried: Tried) -> Attempt | None:
     return _near_names(index, attempt)
 
 
-def _failed_views(tried: Tried) -> set[str]:
+def _failed_views(tried: AttemptResult) -> set[str]:
     """The views that could not be asked."""
     return {item.view for item in tried.found.degraded}
 
 
-def _final_plan(index: LookUps, tried: Tried, *, filtered: bool) -> Plan:
+def _final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan:
     """The plan with the step that answered, and what was relaxed for it."""
     attempt, plan, found = tried
     failed = _failed_views(tried)

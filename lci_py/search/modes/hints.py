@@ -43,7 +43,7 @@ _MOST_MEANT, _MOST_RELATED = 3, 20
 _LESS = 0.98
 
 
-class Asked(NamedTuple):
+class RelationQuestion(NamedTuple):
     """A question about a definition.
 
     Attributes:
@@ -61,7 +61,7 @@ class Asked(NamedTuple):
     tool: str
 
 
-class Related(NamedTuple):
+class RelatedDefinitions(NamedTuple):
     """The answer to a question about a definition.
 
     Attributes:
@@ -73,7 +73,7 @@ class Related(NamedTuple):
     rows: tuple[tuple[Row, float], ...]
 
 
-def asked(snapshot: Snapshot, text: str) -> Asked | None:
+def relation_question(snapshot: Snapshot, text: str) -> RelationQuestion | None:
     """The definition whose callers or tests a query asks for; None if it does not, or there is no such definition."""
     if not any(word in text.lower() for word in _SAID):
         return None
@@ -89,15 +89,15 @@ def asked(snapshot: Snapshot, text: str) -> Asked | None:
     rows = [row for one in meant for row in one.rows]
     files = sorted({row["file"] for row in rows})
     if calls:
-        return Asked(name, False, rows, f"lci callers {quote(name)}", f"`callers` of {name}")
-    return Asked(
+        return RelationQuestion(name, False, rows, f"lci callers {quote(name)}", f"`callers` of {name}")
+    return RelationQuestion(
         name, True, rows, f"lci affected --files {' '.join(map(quote, files))}", f"`affected` with files {files}"
     )
 
 
-def related(snapshot: Snapshot, text: str) -> Related | None:
+def related_definitions(snapshot: Snapshot, text: str) -> RelatedDefinitions | None:
     """The callers or tests that a query asks for; None if there are none."""
-    if (about := asked(snapshot, text)) is None:
+    if (about := relation_question(snapshot, text)) is None:
         return None
     name, rows = about.name, about.rows
     if about.tests:
@@ -113,7 +113,7 @@ def related(snapshot: Snapshot, text: str) -> Related | None:
     found = [row for place in list(places)[:_MOST_RELATED] if (row := snapshot.symbols.with_id(place.id)) is not None]
     if not found:
         return None
-    return Related(about.command, tuple((row, _LESS**rank) for rank, row in enumerate(found)))
+    return RelatedDefinitions(about.command, tuple((row, _LESS**rank) for rank, row in enumerate(found)))
 
 
 #: Bounds: characters of a searched text, texts per query, files read per text, and seconds for all.
@@ -146,7 +146,7 @@ def with_hints(snapshot: Snapshot, request: SearchRequest, answer: Answer) -> An
     query = read_text(text)
     weak = answer.confidence is not None and answer.confidence.level != "high"
     found: list[Hint] = []
-    if request.mode in ("dense", "bm25") and (about := asked(snapshot, text)) is not None:
+    if request.mode in ("dense", "bm25") and (about := relation_question(snapshot, text)) is not None:
         found.append(Hint("related", about.command, about.tool, "lists what the question asks for"))
     elif weak or not answer.total:
         holder = _literal(snapshot, request, query, answer)
@@ -228,7 +228,7 @@ def _text_location(snapshot: Snapshot, request: SearchRequest, text: str, until:
 
 def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answer: Answer) -> _Holder | None:
     """A place in the code that has all words of the query, preferably one of the results."""
-    from lci_py.search.modes.candidates import allowed
+    from lci_py.search.modes.candidates import allowed_units
 
     words = [word for word in query.words if word.lower() not in STOPWORDS]
     terms = dict.fromkeys(stem(part) for word in words for part in parts(word) if len(part) > 1)
@@ -238,7 +238,7 @@ def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answ
     with snapshot.view_locks["bm25"]:
         if len(snapshot.bm25.known(plain)) < len(terms):
             return None
-        best = snapshot.bm25.search(plain, _MOST_PLACES, allowed(snapshot, request.filters)).units
+        best = snapshot.bm25.search(plain, _MOST_PLACES, allowed_units(snapshot, request.filters)).units
         best = best[~(snapshot.unit_table.is_test | snapshot.unit_table.is_text)[best]]
         parted = zip(best.tolist(), snapshot.bm25.coverage(plain, best).tolist(), strict=True)
         whole = [unit for unit, part in parted if part == 1]

@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lci_py.errors import IndexError_, near_needs_words
-from lci_py.search.answer.results import Wanted, answer, contexts, result, shown_rows
+from lci_py.search.answer.results import LineMatcher, answer, contexts, result, shown_rows
 from lci_py.search.degraded import Extras, detail, failure
 from lci_py.search.modes import fallback
-from lci_py.search.modes.candidates import Answered, Merged, check, chosen
-from lci_py.search.modes.hints import related
+from lci_py.search.modes.candidates import ModeAnswer, MultiviewState, check, chosen
+from lci_py.search.modes.hints import related_definitions
 from lci_py.search.modes.own_names import without_own_names
 from lci_py.search.query.plan import GRAPH, MINOR, parts, plan as make_plan
 from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.confidence import confidence
-from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, Ranked, joined
-from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reached, weighed
+from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, RankedCandidates, join_candidates
+from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reach, weigh_neighbours
+from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches, unit_values
 from lci_py.search.ranking.signals import Measure, factors
-from lci_py.search.ranking.spelled import NOTHING, Spelled, placed, spelled
 from lci_py.search.retrievers import HitList, side_by_side
 from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Degradation
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.plan import Plan
     from lci_py.search.query.rewrites import Wording
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.ranking.fusion import Fused
+    from lci_py.search.ranking.fusion import FusedResult
     from lci_py.search.ranking.near import Near
     from lci_py.search.retrievers import Retriever
     from lci_py.search.snapshot import Snapshot
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 LARGE = 20_000
 
 
-def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
+def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     """Answer a query in the mode multiview. The time budget starts here.
 
     Raises:
@@ -68,7 +68,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     run = snapshot.whole.once("run", partial(_Run, snapshot, request, filters, began))
     with snapshot.trace.stage("plan"):
         query = snapshot.whole.once("query", partial(read_text, text))
-    tried = fallback.climbed(run.look_ups, query, filters, run.attempt, strict=request.strict)
+    tried = fallback.climb(run.look_ups, query, filters, run.attempt, strict=request.strict)
     attempt, plan, outcome = tried.attempt, tried.plan, tried.found
     units = run.choose(attempt.choice)
     for name, stage in outcome.trace.items():
@@ -78,7 +78,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
     scores = () if outcome.ranked is None else outcome.ranked.scores[:limit]
     count, total = whole.share(("shown",), (scores,), limit), whole.total("ranked", outcome.total)
     whole.settle()
-    made = answered(snapshot, request, outcome, attempt.query, units.places, run.extras, count, total)
+    made = build_answer(snapshot, request, outcome, attempt.query, units.places, run.extras, count, total)
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Fusion
@@ -91,7 +91,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> Answered:
         degraded=tuple(outcome.degraded),
         confidence=sure if made.results else None,
     )
-    return Answered(made, filters, explainable, Merged(plan, outcome, run.extras))
+    return ModeAnswer(made, filters, explainable, MultiviewState(plan, outcome, run.extras))
 
 
 class _Run:
@@ -109,7 +109,7 @@ class _Run:
             place = place_of(snapshot, request.near)
             self._near = self.extras.ask("graph", partial(Near, snapshot, place))
 
-    def attempt(self, attempt: Attempt) -> fallback.Tried:
+    def attempt(self, attempt: Attempt) -> fallback.AttemptResult:
         snapshot = self._snapshot
         with snapshot.trace.stage("plan"):
             wording = snapshot.whole.once(("wording", attempt), partial(self._wording, attempt.query))
@@ -120,10 +120,10 @@ class _Run:
         allowed = self.choose(attempt.choice).mask
         try:
             known = snapshot.whole.once(("spelled", attempt), partial(self._spelled_matches, attempt.query, allowed))
-            if snapshot.whole.alone and (asked := related(snapshot, attempt.query.raw)):
+            if snapshot.whole.alone and (asked := related_definitions(snapshot, attempt.query.raw)):
                 # Neither the definition itself nor its documentation says who calls it.
-                names, symbols = placed(snapshot, attempt.query, asked.rows, allowed)
-                known = Spelled(names, {}, symbols)
+                names, symbols = unit_values(snapshot, attempt.query, asked.rows, allowed)
+                known = LiteralMatches(names, {}, symbols)
                 plan = replace(plan, command=asked.command)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
@@ -137,7 +137,7 @@ class _Run:
         else:
             question = Question(query, plan, allowed, self._near, known)
             found = search(question, snapshot, self.extras, self._began)
-        return fallback.Tried(attempt._replace(query=query), plan, found)
+        return fallback.AttemptResult(attempt._replace(query=query), plan, found)
 
     def _make_plan(self, query: TextQuery, wording: Wording) -> Plan:
         request = self._request
@@ -152,9 +152,9 @@ class _Run:
             files=self._snapshot.whole.total("files", self._snapshot.numbering.total("files")),
         )
 
-    def _spelled_matches(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> Spelled:
+    def _spelled_matches(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> LiteralMatches:
         wait = self._request.budget_ms is None
-        return spelled(self._snapshot, query, self._filters, allowed, wait=wait, strict=self._request.strict)
+        return literal_matches(self._snapshot, query, self._filters, allowed, wait=wait, strict=self._request.strict)
 
     def _wording(self, query: TextQuery) -> Wording:
         """The query's rewrites; none while a late view holds the lexical shard and time is short."""
@@ -182,7 +182,7 @@ class Question(NamedTuple):
     plan: Plan
     allowed: NDArray[np.bool_] | None = None
     near: Near | None = None
-    spelled: Spelled = NOTHING
+    spelled: LiteralMatches = NOTHING
 
 
 def search(question: Question, snapshot: Snapshot, extras: Extras, began: float) -> Outcome:
@@ -243,10 +243,10 @@ def search(question: Question, snapshot: Snapshot, extras: Extras, began: float)
         graph = extras.ask("graph", lambda: _check_graph(snapshot.graph))
         measure = whole.once(("measure", asked), partial(Measure, snapshot, question.query, answered, graph))
 
-        def neighbours(best: Ranked) -> Neighbours:
+        def neighbours(best: RankedCandidates) -> Neighbours:
             assert graph is not None
-            near = whole.once(("near", asked), partial(reached, graph, table, best.units[:SEEDS]))
-            return whole.neighbours(asked, best.scores[:SEEDS], near, weighed)
+            near = whole.once(("near", asked), partial(reach, graph, table, best.units[:SEEDS]))
+            return whole.neighbours(asked, best.scores[:SEEDS], near, weigh_neighbours)
 
         _rank(outcome, question, measure, snapshot, None if graph is None else neighbours, extras)
         ms = (time.perf_counter() - started) * 1e3
@@ -266,7 +266,7 @@ def _rank(
     question: Question,
     measure: Measure,
     snapshot: Snapshot,
-    around_best: Callable[[Ranked], Neighbours] | None,
+    around_best: Callable[[RankedCandidates], Neighbours] | None,
     extras: Extras,
 ) -> None:
     """Rank what the views found, then again with the graph's neighbours of the best results (`around_best`)."""
@@ -286,7 +286,7 @@ def _rank(
     there[known.units] = True
     units = np.flatnonzero(there)
     outcome.candidates = found = whole.once(("candidates", query.text), partial(candidates, units))
-    outcome.ranked = best = Ranked(found, plan)
+    outcome.ranked = best = RankedCandidates(found, plan)
     if around_best is None or not plan.weights.get(GRAPH):
         return
     around = extras.ask("graph", partial(around_best, best))
@@ -298,14 +298,14 @@ def _rank(
         passing = allowed[around.units]
         around = Neighbours(around.units[passing], around.values[passing])
     more = around.units[~there[around.units]]
-    every = found if not len(more) else joined(found, candidates(more))
+    every = found if not len(more) else join_candidates(found, candidates(more))
     lifts = np.zeros(len(every.units), np.float32)
     lifts[np.searchsorted(every.units, around.units)] = around.values
     outcome.candidates = every._replace(signals={**every.signals, GRAPH: lifts})
-    outcome.ranked = Ranked(outcome.candidates, plan, highest)
+    outcome.ranked = RankedCandidates(outcome.candidates, plan, highest)
 
 
-def answered(
+def build_answer(
     snapshot: Snapshot,
     request: SearchRequest,
     outcome: Outcome,
@@ -331,9 +331,9 @@ def answered(
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
         scored = own_scores(outcome, head)
-        wanted = Wanted(query.terms, query.phrases, query.forms)
+        wanted = LineMatcher(query.terms, query.phrases, query.forms)
 
-        def shown(item: Fused) -> Result:
+        def shown(item: FusedResult) -> Result:
             others = tuple(
                 (view, scores[item.unit])
                 for view, scores in scored.items()
@@ -352,7 +352,7 @@ def answered(
         return answer(snapshot, request, results, total)
 
 
-def own_scores(outcome: Outcome, head: Sequence[Fused]) -> dict[View, dict[int, float]]:
+def own_scores(outcome: Outcome, head: Sequence[FusedResult]) -> dict[View, dict[int, float]]:
     """Each view's own scores of those of the results that it found."""
     shown = {item.unit for item in head}
     found = {}

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from lci_py.errors import IndexError_
-from lci_py.search.answer.results import Wanted, answer, result, shown_rows
+from lci_py.search.answer.results import LineMatcher, answer, result, shown_rows
 from lci_py.search.degraded import detail, failure
 from lci_py.search.modes import candidates
-from lci_py.search.modes.candidates import Answered
+from lci_py.search.modes.candidates import ModeAnswer
 from lci_py.search.modes.fallback import LookUps, first
 from lci_py.search.modes.own_names import without_own_names
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.confidence import confidence
-from lci_py.search.ranking.evidence import SAME_FILE, Found, evidence
+from lci_py.search.ranking.evidence import SAME_FILE, SingleViewResult, evidence
+from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches
 from lci_py.search.ranking.same_file import POOL, spread
-from lci_py.search.ranking.spelled import NOTHING, Spelled, spelled
 from lci_py.search.retrievers import HitList, within
 from lci_py.types.record import replace
 from lci_py.types.search import Degradation
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
+def single(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     """Answer a query in the mode dense or bm25.
 
     Raises:
@@ -60,11 +60,11 @@ def single(snapshot: Snapshot, request: SearchRequest) -> Answered:
         whole = find(snapshot, replace(asked, explain_file=None, budget_ms=None), snapshot.n_units)
         return Single(snapshot, filters, whole)
 
-    made = replace(answered(snapshot, asked, found), query=request.query)
-    return Answered(made, filters, explainable)
+    made = replace(build_answer(snapshot, asked, found), query=request.query)
+    return ModeAnswer(made, filters, explainable)
 
 
-def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
+def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewResult:
     """The first `limit` results of a query in the mode dense or bm25.
 
     Args:
@@ -101,9 +101,9 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
             degraded[:] = [Degradation("bm25", failure(error), view, "low", detail(error))]
             return otherwise
 
-    def spell() -> Spelled:
+    def spell() -> LiteralMatches:
         wait = request.budget_ms is None
-        ask = partial(spelled, snapshot, query, request.filters, allowed, wait=wait, strict=request.strict)
+        ask = partial(literal_matches, snapshot, query, request.filters, allowed, wait=wait, strict=request.strict)
         return known_by_words(ask, NOTHING)
 
     known = whole.once(("spelled", query), spell) if view == "bm25" else None
@@ -135,7 +135,9 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> Found:
     count, total = whole.share(("shown",), (ranked.scores,), limit), whole.total("ranked", ranked.total)
     whole.settle()
     ranked = HitList(view, ranked.units[:count], ranked.scores[:count], total)
-    return Found(ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, sure, tuple(degraded))
+    return SingleViewResult(
+        ranking, allowed, places, raw, ranked, why, known.symbols, attempt.relaxed, sure, tuple(degraded)
+    )
 
 
 def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limit: int) -> HitList:
@@ -153,7 +155,7 @@ def with_literal_hits(hits: HitList, places: NDArray[np.int64], total: int, limi
     return HitList(hits.view, units, np.concatenate((hits.scores, np.zeros(len(rest)))), total)
 
 
-def answered(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer:
+def build_answer(snapshot: Snapshot, request: SearchRequest, found: SingleViewResult) -> Answer:
     """The results, in their envelope."""
     hits = found.ranked
     explains = None
@@ -163,7 +165,7 @@ def answered(snapshot: Snapshot, request: SearchRequest, found: Found) -> Answer
         explains = of_single(snapshot, found, hits.units.tolist())
     with snapshot.trace.stage("present", len(hits)) as stage:
         rows = shown_rows(snapshot, hits.units.tolist(), found.symbols)
-        wanted = Wanted(found.query.terms, found.query.phrases, found.query.forms)
+        wanted = LineMatcher(found.query.terms, found.query.phrases, found.query.forms)
         results = [
             result(snapshot, rows[hit.unit], request, hit.view, hit.score, wanted, found.places.get(hit.unit))
             for hit in hits

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from lci_py.search.answer.results import Wanted, answer, result
-from lci_py.search.modes.candidates import Answered, check
+from lci_py.search.answer.results import LineMatcher, answer, result
+from lci_py.search.modes.candidates import ModeAnswer, check
 from lci_py.search.query.text import read_symbolic, read_text
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import replace
@@ -26,7 +26,7 @@ _SET = lazily(r"\[[^\]]*\]")
 _ALL = 1 << 62
 
 
-def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
+def structural(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     """The symbols that pass the filters and the query's terms.
 
     Raises:
@@ -66,7 +66,7 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> Answered:
 
         return Structure(snapshot, answering.filters, matching(snapshot, answering, _ALL, there)[0])
 
-    return Answered(answered(snapshot, request, answering, rows, stage.left), answering.filters, explainable)
+    return ModeAnswer(build_answer(snapshot, request, answering, rows, stage.left), answering.filters, explainable)
 
 
 def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest | None) -> tuple[list[Row], int]:
@@ -89,9 +89,11 @@ def terms_of(filters: Filters) -> tuple[tuple[str, float], ...]:
     return read_text(" ".join(_SET.sub(" ", name) for name in filters.name)).terms
 
 
-def answered(snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int) -> Answer:
+def build_answer(
+    snapshot: Snapshot, request: SearchRequest, asked: Conditions, rows: Sequence[Row], total: int
+) -> Answer:
     """The envelope of a purely structural query; all rows are equally good."""
-    wanted = Wanted(terms_of(asked.filters), asked.phrases)
+    wanted = LineMatcher(terms_of(asked.filters), asked.phrases)
     with snapshot.trace.stage("present", len(rows)) as stage:
         results = [result(snapshot, row, request, "symbolic", 1.0, wanted) for row in rows]
         stage.left = len(results)

@@ -17,7 +17,7 @@ from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch
 from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.source.text.words import parts
-from lci_py.types.affected import DEPTH, AffectedAnswer, AffectedRequest, ChangedPlace, Reached
+from lci_py.types.affected import DEPTH, AffectedAnswer, AffectedDefinition, AffectedRequest, ChangedPlace
 from lci_py.types.graph import GraphRequest
 from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS, Filters
 
@@ -148,7 +148,9 @@ class _Reach:
         self._used: set[int] = set()  # types whose users are reached
         self._by_id: dict[str, int] = {}  # the nodes of changed definitions
 
-    def run(self, changes: Sequence[ChangedPlace]) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
+    def run(
+        self, changes: Sequence[ChangedPlace]
+    ) -> tuple[tuple[AffectedDefinition, ...], tuple[AffectedDefinition, ...]]:
         """The callers and the tests, both by distance, path and line; of the tests the surest first."""
         paths = {path: number for number, path in enumerate(self._snapshot.symbols.paths())}
         numbers = self._numbers(changes, paths)
@@ -299,7 +301,7 @@ class _Reach:
         names = {one.place.symbol for one in changes if one.place.kind in CALLABLE and one.place.symbol}
         found: list[int] = []
         for name in sorted(filter(_tells, names)):
-            if len(self._snapshot.symbols.called(name, Filters())) > _SAME_NAME:
+            if len(self._snapshot.symbols.definitions_named(name, Filters())) > _SAME_NAME:
                 continue
             uses = sorted({node for node, _ in unexplained_uses(self._nodes, name)})
             found += [node for node in uses if self._speaks(node, changes)] if len(uses) <= _USES else []
@@ -361,7 +363,7 @@ class _Reach:
         definitions: list[int] = []
         files: list[int] = []
         for name in list(by_name)[:_LOOKED_FOR]:
-            rows = symbols.called(name, Filters())
+            rows = symbols.definitions_named(name, Filters())
             if sum(row["id"] not in changed and not row["test"] for row in rows) > len(by_name[name]):
                 continue
             having = files_with_words(self._snapshot, name, len(paths))
@@ -401,25 +403,25 @@ class _Reach:
 
     def _sort_tests(
         self, found: Mapping[int, tuple[int, Reason]], changes: Sequence[ChangedPlace]
-    ) -> tuple[tuple[Reached, ...], tuple[Reached, ...]]:
+    ) -> tuple[tuple[AffectedDefinition, ...], tuple[AffectedDefinition, ...]]:
         nodes, first = self._nodes, self._nodes.first_file
         there = self._snapshot.freshness.there()
         passes = place_filter(self._request.filters, there)
         tests = tests_among(self._snapshot.symbols, [node for node in found if node < first])
         test_files = {path for path, test in self._snapshot.symbols.per_file("path, test") if test}
         places = nodes.places(found)
-        both: tuple[list[Reached], list[Reached]] = ([], [])
+        both: tuple[list[AffectedDefinition], list[AffectedDefinition]] = ([], [])
         for node, place in places.items():
             distance, reason = found[node]
             if not passes(place) or place.kind == LAMBDA_KIND:
                 continue
             test = node in tests or place.file in test_files
             if test or distance:
-                both[test].append(Reached(place, distance, reason))
+                both[test].append(AffectedDefinition(place, distance, reason))
         return tuple(sorted(both[0], key=_by_distance)), tuple(_surest_first(both[1], changes))
 
 
-def _surest_first(tests: Sequence[Reached], changes: Sequence[ChangedPlace]) -> list[Reached]:
+def _surest_first(tests: Sequence[AffectedDefinition], changes: Sequence[ChangedPlace]) -> list[AffectedDefinition]:
     """Sort tests by certainty, distance and path similarity to the changes; drop files with a test as sure."""
     within: dict[str, bool] = {}
     for one in tests:
@@ -447,7 +449,7 @@ def _surest_first(tests: Sequence[Reached], changes: Sequence[ChangedPlace]) -> 
     )
 
 
-def _by_distance(one: Reached) -> tuple[int, str, int, str]:
+def _by_distance(one: AffectedDefinition) -> tuple[int, str, int, str]:
     return one.distance, one.place.file, one.place.line, one.place.id
 
 

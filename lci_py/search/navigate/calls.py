@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.index.shards.symbols import dotted
+from lci_py.index.shards.symbols import dotted_name
 from lci_py.search.answer import results
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import externals, unresolved_uses
@@ -102,7 +102,7 @@ def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bo
     called = 0
     if uses:
         passes = _use_filter(snapshot, request.filters)
-        called = unresolved_uses(Nodes(snapshot), dotted(request.name).rpartition(".")[2], passes)
+        called = unresolved_uses(Nodes(snapshot), dotted_name(request.name).rpartition(".")[2], passes)
     return GraphAnswer(
         command, request.name, (), results.index_info(snapshot), 0, unresolved_uses=called, did_you_mean=near
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.index.shards.symbols import dotted
+from lci_py.index.shards.symbols import dotted_name
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import ROUTE, lazily
@@ -53,7 +53,7 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     named = [row for row in rows if rest and _is_in(row, file)]
     if named:
         exact = [row for row in named if row["file"] == file] or named
-        whole = [row for row in exact if row["qualified_name"] == dotted(rest)] or exact
+        whole = [row for row in exact if row["qualified_name"] == dotted_name(rest)] or exact
         wanted = {row["symbol_number"] for row in whole}
         # Group by the whole name first: a declaration in a header belongs to the definition in the named file.
         every = groups(symbols.definitions(rest, Filters()))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import IndexBehindError
-from lci_py.index.shards.symbols import dotted
+from lci_py.index.shards.symbols import dotted_name
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
     on_path, passes = path_test(filters), _filter(name, filters)
     changed = [path for path in swept.stale if path not in swept.gone and (on_path is None or on_path(path))]
     # Every definition spells its name, or has it from its file.
-    parts = _WILD.split(dotted(name.rpartition("::")[2]).rpartition(".")[2])
+    parts = _WILD.split(dotted_name(name.rpartition("::")[2]).rpartition(".")[2])
     needle = max(parts, key=len)
     to_read, to_parse = _READ_BYTES, _PARSED_BYTES
     rows, looked = [], set()
@@ -152,7 +152,7 @@ def _filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Defin
     file, _, rest = name.partition("::")
 
     def is_named(found: Definition, name: str) -> bool:
-        plain = dotted(name)
+        plain = dotted_name(name)
         if found.symbol == name or f".{found.qualified_name}".endswith(f".{plain}"):
             return True
         return _WILD.search(name) is not None and fnmatchcase(found.symbol, name)

@@ -13,7 +13,7 @@ from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.repository.files import is_aside
 from lci_py.source.text.digest import lines_digest
 from lci_py.types.search import BLOCK_KIND, FILE_KIND, LAMBDA_KIND, VALUED_KINDS
-from lci_py.types.show import Calls, ShowAnswer, Shown, ShowRequest, Target, Unknown
+from lci_py.types.show import Calls, ShowAnswer, ShownCode, ShowRequest, Target, Unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def show(snapshot: Snapshot, request: ShowRequest) -> ShowAnswer:
         BadGlobError: A path filter is no glob.
     """
     work = _Work(snapshot, request)
-    results: dict[object, Shown] = {}
+    results: dict[object, ShownCode] = {}
     totals, unknown = [], []
     for target in dict.fromkeys(request.targets):
         try:
@@ -74,7 +74,7 @@ class _Work:
         self._nodes: Nodes | None = None
         self._numbers: dict[str, Row] = {}  # rows of definitions, by id, for the graph
 
-    def find(self, target: Target) -> tuple[list[Shown], int]:
+    def find(self, target: Target) -> tuple[list[ShownCode], int]:
         """The definitions that a target names, within the limit, and their total number.
 
         Raises:
@@ -93,7 +93,7 @@ class _Work:
 
     # --- by id --------------------------------------------------------------------------------------------------
 
-    def _by_id(self, target: Target) -> Shown | None:
+    def _by_id(self, target: Target) -> ShownCode | None:
         name = target.name
         if node := _NODE.fullmatch(name):
             path, of_lambda, line = node.groups()
@@ -103,7 +103,7 @@ class _Work:
             return None
         return self._definition(target, row) if row["symbol_number"] is not None else self._block(target, row)
 
-    def _lambda(self, target: Target, path: str, line: str) -> Shown:
+    def _lambda(self, target: Target, path: str, line: str) -> ShownCode:
         from lci_py.index.shards.symbol_queries import language_and_lambdas
 
         _, spans = language_and_lambdas(self._snapshot.symbols, path) or ("", [])
@@ -112,7 +112,7 @@ class _Work:
                 return self._lines(target, path, first, last, LAMBDA_KIND)._replace(id=target.name)
         return self._show_lines(target, path, int(line), None)
 
-    def _block(self, target: Target, row: Row) -> Shown:
+    def _block(self, target: Target, row: Row) -> ShownCode:
         """The lines of a block outside of definitions, located by their text if the file has changed."""
         path, first, last = row["file"], row["line"], row["end_line"]
         lines = self._snapshot.reader.lines(path)
@@ -130,7 +130,7 @@ class _Work:
 
     # --- by name ------------------------------------------------------------------------------------------------
 
-    def _show_named(self, target: Target) -> tuple[list[Shown], int]:
+    def _show_named(self, target: Target) -> tuple[list[ShownCode], int]:
         name, filters = target.name, self._request.filters
         symbols, there = self._snapshot.symbols, self._snapshot.freshness.there()
         rows = [row for meant in meanings(symbols, name, callable_only=False) for row in meant.rows]
@@ -147,7 +147,7 @@ class _Work:
             rows = _outermost(rows)
         rows += [row for row in in_changed_files(self._present, name, filters)[0] if row["id"] not in known]
         rows.sort(key=lambda row: (row["test"], is_aside(row["file"]), row["kind"] in _PARTS))
-        found: list[Shown] = []
+        found: list[ShownCode] = []
         gone: list[_Missing] = []
         for row in rows:
             if len(found) == self._request.limit:
@@ -160,7 +160,7 @@ class _Work:
             raise gone[0]
         return found, len(rows) - len(gone)
 
-    def _definition(self, target: Target, row: Row) -> Shown:
+    def _definition(self, target: Target, row: Row) -> ShownCode:
         found = self._present.find(row["file"], row["id"])
         if found is None:
             raise _Missing(f"{row['qualified_name']} is no longer in {row['file']}")
@@ -181,7 +181,7 @@ class _Work:
 
     # --- by place -----------------------------------------------------------------------------------------------
 
-    def _show_lines(self, target: Target, path: str, first: int, last: int | None) -> Shown:
+    def _show_lines(self, target: Target, path: str, first: int, last: int | None) -> ShownCode:
         """The lines from `first` to `last`, or what encloses `first`."""
         lines = self._text(path)
         if not 1 <= first <= max(1, len(lines)) or (last is not None and last < first):
@@ -219,7 +219,7 @@ class _Work:
         row = symbols.result_rows([unit])[unit] if unit is not None else None
         return row if row is not None and row["symbol_number"] is None else None
 
-    def _lines(self, target: Target, path: str, first: int, last: int | None, kind: str) -> Shown:
+    def _lines(self, target: Target, path: str, first: int, last: int | None, kind: str) -> ShownCode:
         from lci_py.index.shards.symbol_queries import language_and_lambdas
 
         lines = self._text(path)
@@ -230,8 +230,22 @@ class _Work:
         stale = known is None or self._present.stale(path)
         around = self._request.context if kind != FILE_KIND else 0
         start, text = _cut_out(lines, first, last, around)
-        return Shown(target.spelled, id, None, None, kind, path, first, max(first, last), language, None, None, start,
-                     text, stale)  # fmt: skip
+        return ShownCode(
+            target.spelled,
+            id,
+            None,
+            None,
+            kind,
+            path,
+            first,
+            max(first, last),
+            language,
+            None,
+            None,
+            start,
+            text,
+            stale,
+        )
 
     def _text(self, path: str) -> list[bytes]:
         """The lines of a file that the request may read.
@@ -246,12 +260,12 @@ class _Work:
             raise _Missing(f"{path} does not exist, or is not text")
         return lines
 
-    def _body(self, target: Target, found: Definition) -> Shown:
+    def _body(self, target: Target, found: Definition) -> ShownCode:
         request = self._request
         lines = self._text(found.file)
         parts = request.signature or request.doc
         start, text = _cut_out(lines, found.first_line, found.end_line, request.context) if not parts else (0, ())
-        return Shown(
+        return ShownCode(
             target.spelled, found.id, found.symbol, found.qualified_name, found.kind, found.file, found.line,
             found.end_line, found.language, found.signature or None, _whole_doc(lines, found) if request.doc else None,
             start or found.line, text, self._present.stale(found.file),
@@ -259,7 +273,7 @@ class _Work:
 
     # --- calls --------------------------------------------------------------------------------------------------
 
-    def with_calls(self, item: Shown) -> Shown:
+    def with_calls(self, item: ShownCode) -> ShownCode:
         """Add callers and callees, if requested."""
         request = self._request
         if item.symbol is None or not (request.callers or request.callees):

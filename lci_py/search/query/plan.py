@@ -28,7 +28,7 @@ SIGNAL_VIEW: dict[str, View | None] = {
     "stem": "bm25", "symbol": "symbolic", "dense_all": "dense", "name": "symbolic", "verbatim": "bm25",
     "hub": None, "near": None, "graph": None, "mentioned": None,
 }  # fmt: skip
-#: The signals of what the query spells out (`search/ranking/spelled.py`); a view has no part in measuring them.
+#: The signals of what the query spells out (`search/ranking/literal_matches.py`); a view has no part in measuring them.
 SPELLED = ("name", "verbatim")
 #: The signal that lifts (`search/ranking/graph_lift.py`); the others add up.
 GRAPH = "graph"

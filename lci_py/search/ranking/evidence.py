@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from lci_py.search.ranking.same_file import POOL, reordered, whole
+from lci_py.search.ranking.same_file import POOL, reorder, whole
 from lci_py.search.ranking.signals import factors, mentions, stem_match
 from lci_py.search.retrievers import HitList
 from lci_py.types.record import dataclass
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.search.query.text import TextQuery
-    from lci_py.search.ranking.spelled import Spelled
+    from lci_py.search.ranking.literal_matches import LiteralMatches
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Confidence, Degradation
 
@@ -39,7 +39,7 @@ FACTORS = {"test": 0.6, "inner_test": 0.95, "text": 0.7, "generated": 0.7, "asid
 SPELLED = {"dense": 1.0, "bm25": 2.0}
 #: Bonus for a file that a long question names, as a share of `SPELLED`.
 MENTIONED = 0.5
-#: Factor of a file's further results, to the power of `same_file.damped`.
+#: Factor of a file's further results, to the power of `same_file.damping_steps`.
 SAME_FILE = {"dense": 0.7, "bm25": 0.5}
 
 
@@ -77,11 +77,11 @@ class Evidence:
 
     def ranked(self) -> tuple[HitList, NDArray[Any]]:
         """The hits by their new scores, best first, ties by unit; and the files of the head in that order."""
-        changed, order = reordered(self.hits, self.scores())
+        changed, order = reorder(self.hits, self.scores())
         return changed, self.files[order]
 
 
-class Found(NamedTuple):
+class SingleViewResult(NamedTuple):
     """The result of the mode dense or bm25, and how it came about.
 
     Attributes:
@@ -109,7 +109,7 @@ class Found(NamedTuple):
     degraded: tuple[Degradation, ...] = ()
 
 
-def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: Spelled) -> Evidence:
+def evidence(snapshot: Snapshot, query: TextQuery, raw: HitList, known: LiteralMatches) -> Evidence:
     """The evidence for the head of a dense or bm25 ranking: the first `POOL` hits, and what the query spells out.
 
     Raises:

@@ -119,7 +119,7 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
         yield from (Place(row, worth) for row in rows)
         worth *= _LESS if whole.total(frame, bool(rows)) else 1
     for name in list(dict.fromkeys(match[1] for match in _OFFSET.finditer(text)))[:_MOST_FRAMES]:
-        rows = snapshot.symbols.called(name, filters)
+        rows = snapshot.symbols.definitions_named(name, filters)
         count = whole.share(("called", name), ([1.0] * len(rows),), _MOST_FILES)
         yield from (Place(row, worth) for row in rows[:count])
         worth *= _LESS if whole.total(("called", name), bool(rows)) else 1
@@ -136,7 +136,7 @@ def _definition_at(snapshot: Snapshot, file: int, frame: Frame, filters: Filters
     span = definitions_around(symbols, file, [frame.line]).get(frame.line)
     there = None if span is None else symbols.symbol_rows([span.number])[span.number]
     if frame.name and (there is None or there["symbol"].rpartition(".")[2] != frame.name):
-        own = [row for row in symbols.called(frame.name, filters) if row["file_number"] == file]
+        own = [row for row in symbols.definitions_named(frame.name, filters) if row["file_number"] == file]
         if own:
             return min(own, key=lambda row: abs(row["line"] - frame.line)), True
     if there is not None and span is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from lci_py.search.query.plan import GRAPH, SIGNAL_VIEW
-from lci_py.search.ranking.same_file import damped
+from lci_py.search.ranking.same_file import damping_steps
 from lci_py.types.record import dataclass, field
 from lci_py.types.search import VIEWS, Step
 
@@ -47,7 +47,7 @@ class Candidates(NamedTuple):
     found: NDArray[np.bool_] | None = None
 
 
-def joined(found: Candidates, others: Candidates) -> Candidates:
+def join_candidates(found: Candidates, others: Candidates) -> Candidates:
     """Join the candidates of the views with those that only the graph reached: no unit is in both."""
     units = np.concatenate((found.units, others.units))
     order = np.argsort(units, kind="stable")
@@ -60,7 +60,7 @@ def joined(found: Candidates, others: Candidates) -> Candidates:
     )
 
 
-class Fused(NamedTuple):
+class FusedResult(NamedTuple):
     """One merged result; the steps of its score add up to it."""
 
     unit: int
@@ -69,7 +69,7 @@ class Fused(NamedTuple):
     steps: tuple[Step, ...]
 
 
-class Ranked:
+class RankedCandidates:
     """A ranking of candidates, best first; ties by unit number, which follows path, then line. Candidates without a
     score above 0 are left out. The parts of a score are computed only for results that are shown.
     """
@@ -90,7 +90,7 @@ class Ranked:
         own = total[place]
         order = np.argsort(-np.round(own, 9), kind="stable")
         depth = np.empty_like(place)
-        depth[order] = damped(candidates.files[place[order]])
+        depth[order] = damping_steps(candidates.files[place[order]])
         scores = np.round(own * plan.saturation**depth, 9).astype(np.float64)
         order = np.argsort(-scores, kind="stable")
         self._place, self._depth = place[order], depth[order]
@@ -135,16 +135,16 @@ class Ranked:
     def __len__(self) -> int:
         return len(self._place)
 
-    def head(self, limit: int) -> list[Fused]:
+    def head(self, limit: int) -> list[FusedResult]:
         """The first `limit` results."""
         return self._items(0, max(0, limit))
 
-    def find(self, unit: int) -> tuple[int, Fused] | None:
+    def find(self, unit: int) -> tuple[int, FusedResult] | None:
         """The rank (from 0) and the result of a unit; None if it is not ranked."""
         found = np.flatnonzero(self.units == unit)
         return (int(found[0]), self._items(int(found[0]), int(found[0]) + 1)[0]) if len(found) else None
 
-    def _items(self, first: int, stop: int) -> list[Fused]:
+    def _items(self, first: int, stop: int) -> list[FusedResult]:
         places, candidates = self._place[first:stop], self._candidates
         columns = zip(
             candidates.units[places].tolist(),
@@ -161,7 +161,7 @@ class Ranked:
             for i, (row, lift) in enumerate(zip(columns, lifts, strict=True))
         ]
 
-    def _item(self, row: tuple[Any, ...], near: float, factors: list[str]) -> Fused:
+    def _item(self, row: tuple[Any, ...], near: float, factors: list[str]) -> FusedResult:
         """A result, from its unit, score, sum, depth and signals, its closeness in the graph, and the factors."""
         plan = self._plan
         unit, score, lifted, depth, *values = row
@@ -183,7 +183,7 @@ class Ranked:
         if depth:
             factor = plan.saturation**depth
             steps.append(Step("same_file", None, None, factor, total * (factor - 1)))
-        return Fused(unit, score, source, tuple(steps))
+        return FusedResult(unit, score, source, tuple(steps))
 
 
 def _source(steps: list[Step]) -> View:
@@ -204,7 +204,7 @@ class Outcome:
     """What a multiview search found."""
 
     hits: dict[View, HitList]
-    ranked: Ranked | None = None  # None if there are no candidates
+    ranked: RankedCandidates | None = None  # None if there are no candidates
     candidates: Candidates | None = None
     degraded: list[Degradation] = field(default_factory=list)
     trace: dict[str, Any] = field(default_factory=dict)
@@ -218,11 +218,11 @@ class Outcome:
     def total(self) -> int:
         return 0 if self.ranked is None else len(self.ranked)
 
-    def head(self, limit: int) -> list[Fused]:
+    def head(self, limit: int) -> list[FusedResult]:
         """The first results."""
         return [] if self.ranked is None else self.ranked.head(limit)
 
-    def find(self, unit: int) -> Fused | None:
+    def find(self, unit: int) -> FusedResult | None:
         """The result of a unit, None if it is not among them."""
         found = None if self.ranked is None else self.ranked.find(unit)
         return None if found is None else found[1]

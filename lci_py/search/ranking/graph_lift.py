@@ -2,7 +2,7 @@
 
 A question often describes one place and asks for another, to which the first leads (docs/ranking.md#graph). The effect
 is bounded: only the best results count as seeds, a place with many neighbours lifts each of them little, and no
-neighbour is lifted above the best result that was found without the graph (`fusion.Ranked`).
+neighbour is lifted above the best result that was found without the graph (`fusion.RankedCandidates`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RELATIONS = ((CALLS, False, 1.0), (CALLS, True, 0.5), (INHERITS, False, 0.5), (I
 MOST = 40
 
 
-class Reached(NamedTuple):
+class ReachedUnits(NamedTuple):
     """Units one edge away from the seeds: [n] each, grouped by seed and relation; the surest first in each group."""
 
     group: NDArray[np.int64]  # relation * number of seeds + place of the seed
@@ -46,7 +46,7 @@ class Neighbours(NamedTuple):
     values: NDArray[np.float32]  # [n] in (0, 1]
 
 
-def reached(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> Reached:
+def reach(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> ReachedUnits:
     """Units one call or one step of inheritance away from the seeds.
 
     Args:
@@ -56,21 +56,21 @@ def reached(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> 
         DamagedIndexError: The graph's arrays do not fit together.
     """
     if not len(seeds):
-        return Reached(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+        return ReachedUnits(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     group, node, step = edges_of(graph, table, seeds)
     unit = units_of(graph, graph.units(table.unit_of_symbol(graph.n_symbols)), node)
     kept = (unit >= 0) & (unit != seeds[group % len(seeds)])
-    return Reached(*_distinct(group[kept], unit[kept], _confidences()[step[kept]]))
+    return ReachedUnits(*_distinct(group[kept], unit[kept], _confidences()[step[kept]]))
 
 
 def edges_of(
     graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-    """The edges of the seeds, as (group as in `Reached`, other end, step)."""
+    """The edges of the seeds, as (group as in `ReachedUnits`, other end, step)."""
     return _edges(graph, *_nodes(table, seeds), len(seeds))
 
 
-def weighed(found: Reached, scores: NDArray[np.float64]) -> Neighbours:
+def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighbours:
     """The lift of the units around the seeds.
 
     It is the sum, over seeds and relations, of the seed's score (as a share of the best seed's) times the edge's

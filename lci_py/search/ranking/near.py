@@ -132,12 +132,12 @@ def _from_root(root: Path, path: str) -> str:
 
 
 def _hint(paths: Sequence[str], path: str) -> str:
-    from lci_py.search.suggest import listed, similar_paths
+    from lci_py.search.suggest import enumeration, similar_paths
 
     if path == "." or any(known.startswith(path.rstrip("/") + "/") for known in paths):
         return "it is a folder: name a file in it"
     if alike := similar_paths(path, paths):
-        return f"did you mean {listed(alike, 'or')}?"
+        return f"did you mean {enumeration(alike, 'or')}?"
     return "`lci index --dry-run` lists the files that are indexed"
 
 

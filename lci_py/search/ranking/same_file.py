@@ -33,7 +33,7 @@ def depths(files: NDArray[Any]) -> NDArray[np.int64]:
     return found
 
 
-def damped(files: NDArray[Any]) -> NDArray[np.int64]:
+def damping_steps(files: NDArray[Any]) -> NDArray[np.int64]:
     """How many times each result is damped for its file's earlier results: [n], 0 for a file's first result, 1 for its
     second and third, 2 for its fourth, and so on. In the right file, the answer is often the third best place.
     """
@@ -41,7 +41,7 @@ def damped(files: NDArray[Any]) -> NDArray[np.int64]:
     return found - (found > 1)
 
 
-def reordered(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
+def reorder(hits: HitList, scores: NDArray[np.float64]) -> tuple[HitList, NDArray[np.int64]]:
     """Sort the head of a list by new scores, best first, ties by unit; also returns the former index of each in the
     head.
 
@@ -68,9 +68,9 @@ def spread(hits: HitList, files: NDArray[Any], same_file: float) -> HitList:
     Args:
         hits: Only the first `POOL` are changed.
         files: The file of each of the first `POOL` hits.
-        same_file: The multiplier, raised to the power of `damped`.
+        same_file: The multiplier, raised to the power of `damping_steps`.
     """
-    return reordered(hits, hits.scores[:POOL] * np.power(same_file, damped(files)))[0]
+    return reorder(hits, hits.scores[:POOL] * np.power(same_file, damping_steps(files)))[0]
 
 
 def whole(own: NDArray[np.float64], files: NDArray[Any]) -> NDArray[np.float64]:

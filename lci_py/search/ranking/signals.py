@@ -76,7 +76,7 @@ class Measure:
             mentioned = mentions(query, table.paths, whole) if query.files else None
             whole.settle()
             self._peaks, self._mentioned = peaks, mentioned
-        signals = {name: scaled(values, self._peaks[name]) for name, values in measured.items()}
+        signals = {name: scale_to_peak(values, self._peaks[name]) for name, values in measured.items()}
         if "bm25" in self._hits:
             signals["stem"] = stem_match(query, table.paths, files, self._snapshot.pieces)
         if self._mentioned is not None:
@@ -111,7 +111,7 @@ class Measure:
         return found
 
 
-def scaled(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
+def scale_to_peak(values: NDArray[np.float32], peak: float) -> NDArray[np.float32]:
     """Values as shares of the largest one, in [0, 1]: [n]."""
     if peak <= 0:
         return np.zeros_like(values)

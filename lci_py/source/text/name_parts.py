@@ -70,7 +70,7 @@ class NameParts:
         self._sizes = (ends - self._starts).astype(np.int32) - spaces
         self._spaces = spaces
 
-    def mistyped(self, word: str) -> list[tuple[str, int]]:
+    def nearest_names(self, word: str) -> list[tuple[str, int]]:
         """Names one or two edits away from a word, as joined spellings with the number of edits.
 
         Args:
@@ -90,7 +90,7 @@ class NameParts:
                 found.append((name, edits))
         return found
 
-    def aligned(self, words: Sequence[str]) -> list[Alike]:
+    def abbreviated_names(self, words: Sequence[str]) -> list[Alike]:
         """Names whose parts the words equal, begin or abbreviate, in order; best first.
 
         Args:
@@ -184,14 +184,14 @@ def _match(word: str, part: str) -> float:
     return _SHORTENS if all(letter in letters for letter in word) else 0.0
 
 
-def best_mistyped(found: Iterable[tuple[str, int]]) -> list[Alike]:
+def nearest(found: Iterable[tuple[str, int]]) -> list[Alike]:
     """The names with the fewest edits, over several segments."""
     edits = dict(found)
     least = min(edits.values(), default=0)
     return [Alike(name, 1.0) for name in sorted(edits) if edits[name] == least][:_MOST_ALIKE]
 
 
-def best_aligned(found: Iterable[Alike]) -> list[Alike]:
+def best_abbreviated(found: Iterable[Alike]) -> list[Alike]:
     """The best names over several segments; equal names count once."""
     worths = dict(found)
     least = _LEAST_SHARE * max(worths.values(), default=0.0)

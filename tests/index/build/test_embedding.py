@@ -14,7 +14,7 @@ from lci_py.embed.encoder import Encoder, open_encoder
 from lci_py.embed.folder import ModelFolder
 from lci_py.errors import DamagedIndexError
 from lci_py.index.build import embedding
-from lci_py.index.build.embedding import Embedded, Embeddings, Reuse, copied, embed, embed_texts
+from lci_py.index.build.embedding import EmbeddedChunks, Embeddings, Reuse, copy_embedding, embed, embed_texts
 from lci_py.index.shards.dense import write_dense
 from lci_py.index.shards.segment_rows import SegmentRows, number_rows
 from lci_py.index.shards.text_fields import text_fields
@@ -54,7 +54,7 @@ class Files:
         self.text = text_fields(rows)
         self.embedded = embed(self.text, encoder, reuse)
 
-    def stored(self, folder: Path, embedded: Embedded | None = None) -> Embeddings:
+    def stored(self, folder: Path, embedded: EmbeddedChunks | None = None) -> Embeddings:
         found = embedded or self.embedded
         folder.mkdir()
         write_dense(folder / "d.faiss", found.vectors, self.units)
@@ -71,7 +71,7 @@ class Files:
         return found
 
 
-def same(left: Embedded, right: Embedded) -> bool:
+def same(left: EmbeddedChunks, right: EmbeddedChunks) -> bool:
     return (
         left.vectors[:].tobytes() == right.vectors[:].tobytes()
         and left.pointers.tolist() == right.pointers.tolist()
@@ -134,7 +134,7 @@ def test_a_segment_of_moved_files_is_copied(
     older = [Files(records[::2], encoder), Files(records[1:], encoder)]  # some files are in both
     sources = [files.stored(tmp_path / str(i)) for i, files in enumerate(older)]
     some = Files(records[3:15], encoder)
-    found = copied(Reuse(sources, [some.rows_in(files) for files in older]), 192)
+    found = copy_embedding(Reuse(sources, [some.rows_in(files) for files in older]), 192)
     assert same(found, some.embedded)
     known = dict(zip(found.parts, found.pieces, strict=True))
     assert all(known[part] == ids for part, ids in zip(some.embedded.parts, some.embedded.pieces, strict=True))
@@ -149,13 +149,13 @@ def test_a_chunk_that_is_nowhere_cannot_be_copied(tmp_path: Path, records: list[
     older = Files(records[:5], encoder)
     rows = np.array([0, -1, 1])
     with pytest.raises(ValueError, match="no older segment"):
-        copied(Reuse([older.stored(tmp_path / "s")], [rows]), 192)
+        copy_embedding(Reuse([older.stored(tmp_path / "s")], [rows]), 192)
 
 
 def test_nothing_to_embed(encoder: Encoder) -> None:
     found = embed(text_fields(number_rows([])), encoder)
     assert (found.vectors.shape, found.pointers.tolist(), found.ids.tolist()) == ((0, 192), [0], [])
-    assert copied(Reuse([], []), 192).vectors.shape == (0, 192)
+    assert copy_embedding(Reuse([], []), 192).vectors.shape == (0, 192)
 
 
 def test_a_damaged_older_segment_is_a_typed_error(tmp_path: Path, records: list[FileRecord], encoder: Encoder) -> None:

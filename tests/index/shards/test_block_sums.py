@@ -11,7 +11,7 @@ import pytest
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import arrays
-from lci_py.index.shards.arrays import SUMMED, Arrays, Summed, append_sums, write_arrays
+from lci_py.index.shards.arrays import SUMMED, Arrays, ChecksummedFile, append_sums, write_arrays
 from lci_py.index.shards.dense import VectorFile, write_dense
 
 SIZES = [0, 1, 7, 8, 9, SUMMED - 1, SUMMED, SUMMED + 1, 3 * SUMMED + 12]
@@ -34,7 +34,7 @@ def finished(path: Path, content: bytes) -> bytearray:
 @pytest.mark.parametrize("size", SIZES)
 def test_what_was_written_is_found_sound(tmp_path: Path, summing: str, size: int) -> None:
     content = random.Random(size).randbytes(size)
-    found = Summed(memoryview(finished(tmp_path / "x", content)), "x")
+    found = ChecksummedFile(memoryview(finished(tmp_path / "x", content)), "x")
     found.check()
     found.check(0, 0)
     found.check(size // 2, size)
@@ -57,9 +57,9 @@ def test_a_flipped_bit_anywhere_in_a_file_is_damage(tmp_path: Path, summing: str
         for bit in range(8):
             data[at] ^= 1 << bit
             with pytest.raises(DamagedIndexError, match="x: its checksums"):
-                Summed(memoryview(data), "x").check()
+                ChecksummedFile(memoryview(data), "x").check()
             data[at] ^= 1 << bit
-    Summed(memoryview(data), "x").check()
+    ChecksummedFile(memoryview(data), "x").check()
 
 
 def test_pages_that_change_places_or_are_lost_are_damage(tmp_path: Path) -> None:
@@ -69,13 +69,13 @@ def test_pages_that_change_places_or_are_lost_are_damage(tmp_path: Path) -> None
     for wrong in ([2, 1, 3], [1, 1, 3], [1, 2, 0]):
         page = b"".join(bytes([number]) * SUMMED for number in wrong)
         with pytest.raises(DamagedIndexError):
-            Summed(memoryview(page + rest), "x").check()
+            ChecksummedFile(memoryview(page + rest), "x").check()
 
 
 def test_only_what_is_touched_is_checked_and_only_once(tmp_path: Path) -> None:
     data = finished(tmp_path / "x", bytes(4 * SUMMED))
     data[2 * SUMMED + 5] = 1
-    found = Summed(memoryview(data), "x")
+    found = ChecksummedFile(memoryview(data), "x")
     found.check(0, 2 * SUMMED)
     found.check(3 * SUMMED, 4 * SUMMED)
     for start, stop in ((2 * SUMMED + 100, 2 * SUMMED + 101), (0, 4 * SUMMED), (SUMMED, 2 * SUMMED + 1)):

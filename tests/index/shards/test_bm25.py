@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import term_counts
-from lci_py.index.shards.arrays import Arrays, Summed, append_sums, mapped, write_arrays
+from lci_py.index.shards.arrays import Arrays, ChecksummedFile, append_sums, map_file, write_arrays
 from lci_py.index.shards.bm25 import FIELDS, UNITS, LexicalIndex, bm25, idf, length_norm, write_lexical
 from lci_py.index.shards.numbering import Numbering, number_slots
 from lci_py.index.shards.term_counts import Sparse, count
@@ -370,7 +370,7 @@ def test_rows_of_a_term_that_do_not_ascend_are_damage(tmp_path: Path, row: int) 
 
 def content(path: Path) -> bytes:
     """A file of arrays without its checksums."""
-    return bytes(Summed(mapped(path), path.name).content)
+    return bytes(ChecksummedFile(map_file(path), path.name).content)
 
 
 @settings(max_examples=100)

@@ -18,7 +18,7 @@ from lci_py import app
 from lci_py.errors import DamagedIndexError, LciError
 from lci_py.index.build.changes import settled_mtime, settled_ns
 from lci_py.index.shards.arrays import Arrays, append_sums, write_arrays
-from lci_py.index.shards.files import UNSETTLED, FileTable, Known, write_files
+from lci_py.index.shards.files import UNSETTLED, FileState, FileTable, write_files
 from lci_py.index.store import manifest as manifests
 from lci_py.index.store.manifest import MANIFEST, read_manifest, shard_digest
 from lci_py.index.store.seal import seal
@@ -28,7 +28,7 @@ from lci_py.types.source import FileEntry, Skip
 PATHS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=6)
 STAMP = st.integers(-2, 2**62)
 KNOWN = st.builds(
-    Known,
+    FileState,
     path=PATHS,
     size=st.integers(0, 2**40),
     mtime_ns=STAMP,
@@ -46,7 +46,10 @@ KNOWN = st.builds(
     st.lists(st.tuples(PATHS, STAMP), unique_by=lambda item: item[0], max_size=4),
 )
 def test_what_is_written_is_read(
-    tmp_path_factory: pytest.TempPathFactory, known: list[Known], skipped: list[Skip], folders: list[tuple[str, int]]
+    tmp_path_factory: pytest.TempPathFactory,
+    known: list[FileState],
+    skipped: list[Skip],
+    folders: list[tuple[str, int]],
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "files.arrays"
     known.sort(key=lambda item: item.path)

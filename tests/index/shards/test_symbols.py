@@ -30,7 +30,11 @@ def test_spellings_that_share_a_number_are_told_apart(tmp_path: Path, monkeypatc
     app.build_index(str(tmp_path), jobs=1)
     with app.open_engine(str(tmp_path)) as engine:
         symbols = engine.snapshot.symbols
-        assert [(row["joined"], row["name"]) for row in symbols.spelled(["gethttp"])] == [("gethttp", "get_http")]
-        assert [row["symbol"] for row in symbols.named(["gethttp", "http"], Filters())] == ["get_http"]
-        assert [row["symbol"] for row in symbols.named(["getterfetchall", "fetchall"], Filters())] == ["fetch_all"]
+        assert [(row["joined"], row["name"]) for row in symbols.with_joined_names(["gethttp"])] == [
+            ("gethttp", "get_http")
+        ]
+        assert [row["symbol"] for row in symbols.definitions_spelled(["gethttp", "http"], Filters())] == ["get_http"]
+        assert [row["symbol"] for row in symbols.definitions_spelled(["getterfetchall", "fetchall"], Filters())] == [
+            "fetch_all"
+        ]
         assert alike(symbols, "getHtpp") == ["get_http"]

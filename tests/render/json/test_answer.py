@@ -271,7 +271,7 @@ def test_nothing_that_says_nothing_is_written(found: Answer, doc: bool) -> None:
 
 def test_floats_have_six_digits() -> None:
     assert render.result_object(make(mode_score=0.8765432109))["mode_score"] == 0.876543
-    assert render.dumps(render.rounded({"a": [1 / 3, -0.0, float("nan")]})) == '{"a":[0.333333,0.0,null]}'
+    assert render.dumps(render.round_floats({"a": [1 / 3, -0.0, float("nan")]})) == '{"a":[0.333333,0.0,null]}'
 
 
 def test_graph_counts_are_never_less_than_what_is_listed() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lci_py.render.text.style import UNICODE, Layout, Style, footer_line, listed, sentence
+from lci_py.render.text.style import UNICODE, Layout, Style, footer_line, sentence, wrap_items
 from lci_py.types.search import IndexInfo
 
 NOTE = (
@@ -37,7 +37,7 @@ def test_no_word_of_a_sentence_is_cut() -> None:
 
 def test_items_stay_whole() -> None:
     text = "12,982  method 4,771 · function 3,154 · enum member 233 · +5 more"
-    assert list(listed(text, at(48), " " * 12, 12)) == [
+    assert list(wrap_items(text, at(48), " " * 12, 12)) == [
         "12,982  method 4,771 ·",
         "            function 3,154 · enum member 233 ·",
         "            +5 more",

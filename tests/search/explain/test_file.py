@@ -96,8 +96,8 @@ def test_a_result_that_is_shown(session: Engine, mode: Any) -> None:
         found = fate(session, result.file, query, mode)
         assert (found["status"], found["rank"], found["total"]) == ("shown", rank, answer.total)
         assert found["best"]["id"] == result.id
-        assert {key: found[key] for key in ("waterfall", "views")} == render.lean(render.rounded(result.explain))
-        assert found["score"] == render.rounded(result.mode_score)
+        assert {key: found[key] for key in ("waterfall", "views")} == render.lean(render.round_floats(result.explain))
+        assert found["score"] == render.round_floats(result.mode_score)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -110,8 +110,8 @@ def test_a_result_further_down_has_its_rank(session: Engine, mode: Any) -> None:
     found = fate(session, below, query, mode, limit=3)
     rank = files.index(below) + 1
     assert (found["status"], found["rank"]) == ("ranked", rank)
-    assert found["score"] == render.rounded(every.results[rank - 1].mode_score)
-    assert found["last_shown"] == {"rank": 3, "score": render.rounded(every.results[2].mode_score)}
+    assert found["score"] == render.round_floats(every.results[rank - 1].mode_score)
+    assert found["last_shown"] == {"rank": 3, "score": render.round_floats(every.results[2].mode_score)}
     assert f"rank {rank} of {every.total}" in found["verdict"] and f"`-n {rank}` shows it" in found["verdict"]
     assert sum(step["adds"] for step in found["waterfall"]) == pytest.approx(found["score"], rel=1e-4)
     assert fate(session, below, query, mode, limit=rank)["status"] == "shown"

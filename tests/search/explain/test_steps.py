@@ -16,7 +16,7 @@ from lci_py.render.json import answer as render
 from lci_py.search.engine import Engine
 from lci_py.search.modes import single
 from lci_py.search.query.plan import Plan
-from lci_py.search.ranking.fusion import GRAPH, SIGNAL_VIEW, Candidates, Ranked
+from lci_py.search.ranking.fusion import GRAPH, SIGNAL_VIEW, Candidates, RankedCandidates
 from lci_py.search.ranking.same_file import POOL
 from lci_py.types.record import replace
 from lci_py.types.search import MODES, Answer, Filters, SearchRequest
@@ -50,7 +50,7 @@ def rankings(draw: st.DrawFn) -> tuple[Candidates, Plan]:
 
 @given(rankings())
 def test_the_steps_of_any_fused_result_add_up_to_its_score(made: tuple[Candidates, Plan]) -> None:
-    ranked = Ranked(*made)
+    ranked = RankedCandidates(*made)
     for place, item in enumerate(ranked.head(len(ranked))):
         assert sum(step.adds for step in item.steps) == pytest.approx(item.score, abs=1e-8)
         assert all(
@@ -73,7 +73,7 @@ def test_what_a_step_adds_is_the_same_under_every_python() -> None:
         {"test": np.array([True])},
     )  # fmt: skip
     plan = Plan("balanced_hybrid", "live", signals, {"test": 0.7}, 0.5, {}, (), {}, 0, None, ())
-    (item,) = Ranked(candidates, plan).head(1)
+    (item,) = RankedCandidates(candidates, plan).head(1)
     assert item.steps[-1].adds == 0.6 * (0.7 - 1)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from lci_py.errors import BadPatternError
-from lci_py.search.grep.matcher import compiled, lines
+from lci_py.search.grep.matcher import compile_pattern, lines
 from lci_py.types.grep import GrepRequest
 
 _chars = st.sampled_from(["a", "b", "A", "B", "_", " ", "-", "\n", "\n", "é", "1", "\t", "s", "S", "ſ"])
@@ -41,7 +41,7 @@ _flags = st.sampled_from([{}, {"ignore_case": True}, {"words": True}, {"ignore_c
 
 def found(data: bytes, pattern: str, **flags: bool) -> list[tuple[int, list[tuple[int, int]]]]:
     """Of each line that matches its number, and the places of the matches in it."""
-    matcher = compiled(GrepRequest(pattern, **flags)).matcher  # type: ignore[arg-type]
+    matcher = compile_pattern(GrepRequest(pattern, **flags)).matcher  # type: ignore[arg-type]
     return [
         (data.count(b"\n", 0, start) + 1, [(a - start, b - start) for a, b in matcher.spans(data, (start, stop))])
         for start, stop in lines(matcher, data)
@@ -97,7 +97,7 @@ def test_the_places_of_matches(data: bytes, pattern: str, flags: dict[str, bool]
 def test_what_is_no_pattern(pattern: str) -> None:
     for words in (False, True):
         with pytest.raises(BadPatternError):
-            compiled(GrepRequest(pattern, words=words))
+            compile_pattern(GrepRequest(pattern, words=words))
 
 
 def test_a_text_needs_no_regular_expressions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,11 +109,11 @@ def test_a_text_needs_no_regular_expressions(monkeypatch: pytest.MonkeyPatch) ->
         GrepRequest(r"a\+b\("),
         GrepRequest("a+B(", fixed=True, ignore_case=True, words=True),
     ):
-        assert len(list(lines(compiled(request).matcher, b"x a+b( y\n"))) == 1
+        assert len(list(lines(compile_pattern(request).matcher, b"x a+b( y\n"))) == 1
     with pytest.raises(BadPatternError, match="google-re2"):
-        compiled(GrepRequest("a+b"))
+        compile_pattern(GrepRequest("a+b"))
 
 
 def test_time_is_linear_in_the_text() -> None:
     """A pattern that takes Python's own expressions longer than the universe has existed."""
-    assert not list(lines(compiled(GrepRequest("(a|a)*(a|a)*(a|a)*b$")).matcher, b"a" * 5_000 + b"c\n"))
+    assert not list(lines(compile_pattern(GrepRequest("(a|a)*(a|a)*(a|a)*b$")).matcher, b"a" * 5_000 + b"c\n"))

@@ -8,7 +8,7 @@ import pytest
 import re2
 from hypothesis import given, settings, strategies as st
 
-from lci_py.search.grep.syntax import parsed
+from lci_py.search.grep.syntax import required_texts
 
 _atoms = st.sampled_from(
     ["a", "b", "ab", "Xy", "é", r"\.", r"\w", r"\d", r"\S", ".", "[ab]", "[^a]", r"[\w\]]", "[[:alpha:]]", "[]x]", "^",
@@ -40,7 +40,7 @@ def test_a_match_holds_a_text_of_every_clause(expression: str, text: str) -> Non
         compiled = re2.compile(expression, _options())
     except re2.error:
         return
-    found = parsed(expression)
+    found = required_texts(expression)
     match = compiled.search(text)
     if match is not None:
         for clause in found.clauses:
@@ -71,23 +71,24 @@ def test_a_match_holds_a_text_of_every_clause(expression: str, text: str) -> Non
     ],
 )
 def test_what_is_required(expression: str, clauses: list[tuple[str, ...]]) -> None:
-    assert list(parsed(expression).clauses) == clauses
+    assert list(required_texts(expression).clauses) == clauses
 
 
 @pytest.mark.parametrize("expression", ["a**", r"\8", "(?P<n", "(" * 300 + "a" + ")" * 300, "a)b", "["])
 def test_what_is_not_understood_requires_nothing(expression: str) -> None:
-    assert parsed(expression).clauses == ()
+    assert required_texts(expression).clauses == ()
 
 
 def test_capital_letters_that_count_for_smart_case() -> None:
     capitals = {
-        text: parsed(text).capitals for text in (r"foo\W", "Foo", r"\p{Lu}x", "[A]", "[a-z]", r"\x{AB}c", r"\QA\E")
+        text: required_texts(text).capitals
+        for text in (r"foo\W", "Foo", r"\p{Lu}x", "[A]", "[a-z]", r"\x{AB}c", r"\QA\E")
     }
     assert [text for text, found in capitals.items() if found] == ["Foo", "[A]", r"\QA\E"]
 
 
 def test_words_and_digits_are_those_of_unicode() -> None:
     for expression, text in ((r"\w", "é"), (r"[\w]", "é"), (r"\d", "٣"), (r"\s", "\u2003")):
-        assert re2.search(parsed(expression).pattern, text) and re.search(expression, text)
+        assert re2.search(required_texts(expression).pattern, text) and re.search(expression, text)
         upper = expression.upper() if len(expression) == 2 else r"[^\w]"
-        assert not re2.search(parsed(upper).pattern, text)
+        assert not re2.search(required_texts(upper).pattern, text)

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from lci_py.errors import UsageError
 from lci_py.search.engine import Engine
 from lci_py.search.modes import single
-from lci_py.search.ranking import evidence, same_file, spelled
+from lci_py.search.ranking import evidence, literal_matches, same_file
 from lci_py.types.search import Filters, Result, SearchRequest
 
 EVERYTHING = 100_000
@@ -64,7 +64,7 @@ def test_a_single_mode_ranks_the_filtered_corpus(
         patch.object(single, "POOL", EVERYTHING),
         patch.object(same_file, "POOL", EVERYTHING),
         patch.object(evidence, "POOL", EVERYTHING),
-        patch.object(spelled, "HEAD", EVERYTHING),
+        patch.object(literal_matches, "HEAD", EVERYTHING),
         patch.dict(evidence.SAME_FILE, dense=1.0, bm25=1.0),
         patch.object(evidence, "FILE", 0.0),
     ):

@@ -18,8 +18,8 @@ from lci_py.index.shards.arrays import Arrays, write_arrays
 from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS, GraphIndex, write_graph
 from lci_py.index.shards.unit_columns import UNIT_KINDS, UnitColumns
 from lci_py.search.query.plan import Plan
-from lci_py.search.ranking.fusion import GRAPH, Candidates, Ranked
-from lci_py.search.ranking.graph_lift import MOST, reached, weighed
+from lci_py.search.ranking.fusion import GRAPH, Candidates, RankedCandidates
+from lci_py.search.ranking.graph_lift import MOST, reach, weigh_neighbours
 from lci_py.types.search import BLOCK_KIND, Filters, SearchRequest
 from tests.support.graph_repo import build
 
@@ -84,8 +84,8 @@ class Around:
 
     def read(self, seeds: Sequence[int] = (0,), scores: Sequence[float] = ()) -> dict[int, float]:
         own = np.array(scores or [1.0] * len(seeds))
-        near = reached(GraphIndex(self.path), table(self.kinds, self.symbols), np.array(seeds, np.int64))
-        found = weighed(near, own)
+        near = reach(GraphIndex(self.path), table(self.kinds, self.symbols), np.array(seeds, np.int64))
+        found = weigh_neighbours(near, own)
         assert found.units.tolist() == sorted(set(found.units.tolist()))
         return dict(zip(found.units.tolist(), found.values.tolist(), strict=True))
 
@@ -256,8 +256,8 @@ def lifted(draw: st.DrawFn) -> Candidates:
 
 @given(lifted())
 def test_a_lift_takes_nothing_away_and_never_leads_past_the_best_that_was_found(candidates: Candidates) -> None:
-    without = Ranked(candidates._replace(signals={"content": candidates.signals["content"]}), plan())
-    ranked = Ranked(candidates, plan())
+    without = RankedCandidates(candidates._replace(signals={"content": candidates.signals["content"]}), plan())
+    ranked = RankedCandidates(candidates, plan())
     before = dict(zip(without.units.tolist(), without.scores.tolist(), strict=True))
     after = dict(zip(ranked.units.tolist(), ranked.scores.tolist(), strict=True))
     assert all(after[unit] >= score for unit, score in before.items())

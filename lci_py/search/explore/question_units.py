@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _LESS = 0.95
 
 
-class Named(NamedTuple):
+class NamedUnit(NamedTuple):
     """A unit that the question names."""
 
     unit: int
@@ -30,21 +30,21 @@ class Named(NamedTuple):
 
 def places(
     snapshot: Snapshot, given: Sequence[tuple[str, int]], worth: float, role: PieceRole = "named"
-) -> list[Named]:
+) -> list[NamedUnit]:
     """The innermost units that enclose the given (path, line) pairs, in order."""
     paths = {path: number for number, path in enumerate(snapshot.symbols.paths())}
     chunks = {path: snapshot.symbols.chunks_of_file(paths[path]) for path, _ in given if path in paths}
     return _places_of((narrowest(chunks[path], line) for path, line in given if path in chunks), worth, role)
 
 
-def framed(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> list[Named]:
+def units_at_frames(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> list[NamedUnit]:
     """The units at the frames of a stack trace or a log, the deepest first."""
     return _places_of(
         (place.row["unit"] for place in frames.places(snapshot, text, filters, certain=True)), worth, "named"
     )
 
 
-def handlers(snapshot: Snapshot, text: str, worth: float) -> list[Named]:
+def handlers(snapshot: Snapshot, text: str, worth: float) -> list[NamedUnit]:
     """The handlers of a route such as `GET /checks/12`, the closest first."""
     if not ROUTE.match(text):
         return []
@@ -53,6 +53,6 @@ def handlers(snapshot: Snapshot, text: str, worth: float) -> list[Named]:
     return _places_of((row["unit"] for row, _ in answering(snapshot, text)), worth, "named")
 
 
-def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> list[Named]:
+def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> list[NamedUnit]:
     distinct = [unit for unit in dict.fromkeys(units) if unit is not None]
-    return [Named(unit, role, round(worth * _LESS**place, 6)) for place, unit in enumerate(distinct)]
+    return [NamedUnit(unit, role, round(worth * _LESS**place, 6)) for place, unit in enumerate(distinct)]

@@ -13,14 +13,14 @@ import numpy as np
 
 from lci_py.index.shards.symbols import narrowest
 from lci_py.index.shards.unit_columns import UNIT_KINDS
-from lci_py.search.ranking.asked_names import (
+from lci_py.search.ranking.partial_names import (
     PLACES,
     Stated,
-    asked_names,
     having_parameters,
     holding,
     is_parameters,
     literals_of,
+    partial_names,
 )
 from lci_py.source.text.patterns import ROUTE, lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
@@ -64,7 +64,7 @@ HEAD, _ENOUGH = 24, 0.5
 _MOST_LINES = 200
 
 
-class Spelled(NamedTuple):
+class LiteralMatches(NamedTuple):
     """What a query spells out.
 
     Attributes:
@@ -91,7 +91,7 @@ class Spelled(NamedTuple):
         return sorted({*self.names, *self.texts})
 
 
-NOTHING = Spelled({}, {}, {})
+NOTHING = LiteralMatches({}, {}, {})
 
 
 class Likely(NamedTuple):
@@ -102,7 +102,7 @@ class Likely(NamedTuple):
     scores: NDArray[np.float32]
 
 
-def spelled(
+def literal_matches(
     snapshot: Snapshot,
     query: TextQuery,
     filters: Filters,
@@ -110,7 +110,7 @@ def spelled(
     *,
     wait: bool = True,
     strict: bool = False,
-) -> Spelled:
+) -> LiteralMatches:
     """What the query spells out among the candidates.
 
     Args:
@@ -124,19 +124,19 @@ def spelled(
         from lci_py.search.routes import answering
 
         rows = [(row, match / _WORTH[row["kind"]]) for row, match in answering(snapshot, query.raw)]
-        names, symbols = placed(snapshot, query, rows, allowed)
+        names, symbols = unit_values(snapshot, query, rows, allowed)
         if names:
-            return Spelled(names, {}, symbols)
-    names, symbols = named(snapshot, query, filters, allowed)
+            return LiteralMatches(names, {}, symbols)
+    names, symbols = definitions_named(snapshot, query, filters, allowed)
     is_name = bool(snapshot.whole.total(("name", query.text), bool(names)))
-    asked = asked_names(snapshot, query, filters, whole=is_name, strict=strict)
+    asked = partial_names(snapshot, query, filters, whole=is_name, strict=strict)
     if asked.names:
-        more, small = placed(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
+        more, small = unit_values(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
     # A long question has many subjects: except by stack frames, it spells out none.
     texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, wait=wait, named=is_name)
-    return Spelled(names, texts, symbols) if names or texts else NOTHING
+    return LiteralMatches(names, texts, symbols) if names or texts else NOTHING
 
 
 def _texts(
@@ -188,7 +188,7 @@ def may_be_a_name(query: TextQuery) -> bool:
     return not query.long and 0 < len(query.words) <= _MOST_OF_A_NAME
 
 
-def named(
+def definitions_named(
     snapshot: Snapshot,
     query: TextQuery,
     filters: Filters,
@@ -204,18 +204,18 @@ def named(
     whole = "".join(query.words)
     ends = tuple(joined("".join(query.words[first:])) for first in range(len(query.words)))
     there = snapshot.freshness.there()
-    rows = snapshot.symbols.named(ends, Filters())
-    exact = any(_written(row, whole) for row in rows)
+    rows = snapshot.symbols.definitions_spelled(ends, Filters())
+    exact = any(_spells_name(row, whole) for row in rows)
     if rows and (filters or there is not None):
-        rows = snapshot.symbols.named(ends, filters, there)
+        rows = snapshot.symbols.definitions_spelled(ends, filters, there)
     own = (exact, sum(row["unit"] is None for row in rows))
     exact, small = snapshot.whole.total(("spelled", query.text), own)
     respelled = _BESIDE_EXACT if exact else _RESPELLED
-    worths = [(row, 1.0 if _written(row, whole) else respelled) for row in rows]
-    return placed(snapshot, query, worths, allowed, small)
+    worths = [(row, 1.0 if _spells_name(row, whole) else respelled) for row in rows]
+    return unit_values(snapshot, query, worths, allowed, small)
 
 
-def placed(
+def unit_values(
     snapshot: Snapshot,
     query: TextQuery,
     rows: Sequence[tuple[Row, float]],
@@ -250,7 +250,7 @@ def placed(
     return {unit: round(values[unit], 9) for unit in sorted(values)}, symbols
 
 
-def _written(row: Row, whole: str) -> bool:
+def _spells_name(row: Row, whole: str) -> bool:
     """Whether a name, or the end of a qualified name, is the words of a query joined."""
     name: str = row["symbol"]
     qualified: str = row["qualified_name"] or name

@@ -10,8 +10,8 @@ from lci_py import app
 from lci_py.index.shards.symbols import qualifies
 from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
-from lci_py.search.ranking.asked_names import asked_names, literals_of
 from lci_py.search.ranking.frames import frames_of, places
+from lci_py.search.ranking.partial_names import literals_of, partial_names
 from lci_py.types.search import Filters, SearchRequest
 
 RANKED = ("dense", "bm25", "multiview")
@@ -111,7 +111,7 @@ def test_what_is_named_leads(session: Engine, mode: str, query: str, place: str)
     [("pool.acquire(host, port, timeout)", True), ("Never call pool.acquire() while it is full!", False)],
 )
 def test_a_call_in_a_sentence_is_no_line_of_code(session: Engine, query: str, called: bool) -> None:
-    asked = asked_names(session.snapshot, read_text(query), Filters(), whole=False)
+    asked = partial_names(session.snapshot, read_text(query), Filters(), whole=False)
     assert asked.called == called and asked.names[0].row["symbol"] == "acquire"
 
 

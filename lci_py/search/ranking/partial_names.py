@@ -1,7 +1,7 @@
 """Finds definitions that a query names otherwise than by their whole name: as the call in a pasted line, qualified by
 their file or module, as a frame of a stack trace, or mistyped or shortened.
 
-`ranking.spelled` handles a query that is a name as a whole (docs/ranking.md#names-and-verbatim-text).
+`ranking.literal_matches` handles a query that is a name as a whole (docs/ranking.md#names-and-verbatim-text).
 
 Words with punctuation in them are meant as a whole, too: `maxmemory-policy`, `--max-columns-preview`,
 `/api/v3/checks/`, `X-Forwarded-For`. BM25 knows their parts and not the punctuation. So the places that have all parts
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.symbols import qualifies, segments_of
 from lci_py.search.ranking.frames import places
-from lci_py.source.text.name_parts import SHORTEST, best_aligned, best_mistyped, distance
+from lci_py.source.text.name_parts import SHORTEST, best_abbreviated, distance, nearest
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
 from lci_py.types.search import Filters
@@ -160,7 +160,7 @@ _FILE = lazily(r"(?<![\w.])((?:[\w.+@-]+/)*[\w+@-]+(?:\.[A-Za-z]\w{0,7})+)(?![\w
 _SCOPE_KINDS = frozenset({"module", "namespace", "section"})
 
 
-class AskedName(NamedTuple):
+class PartialName(NamedTuple):
     """A definition that a query names; `worth` is in (0, 1]."""
 
     row: Row
@@ -172,11 +172,11 @@ class AskedNames(NamedTuple):
     where the definition is used.
     """
 
-    names: Sequence[AskedName] = ()
+    names: Sequence[PartialName] = ()
     called: bool = False
 
 
-def asked_names(
+def partial_names(
     snapshot: Snapshot, query: TextQuery, filters: Filters, *, whole: bool, strict: bool = False
 ) -> AskedNames:
     """The definitions that a query names.
@@ -188,7 +188,7 @@ def asked_names(
         strict: Whether mistyped and shortened names are ruled out.
     """
     text = query.raw[:_MOST_TEXT]
-    found = [AskedName(*place) for place in places(snapshot, text, filters, certain=query.long)]
+    found = [PartialName(*place) for place in places(snapshot, text, filters, certain=query.long)]
     if snapshot.whole.total(("places", query.text), bool(found)):
         return AskedNames(found)
     if query.long or is_parameters(query):
@@ -210,7 +210,7 @@ def asked_names(
 # --- a name and its file ----------------------------------------------------------------------------------------------
 
 
-def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[PartialName]:
     """`client.py close`, `config.c:createIntConfig`: a file, and the name of a definition in it."""
     for match in _FILE.finditer(text):
         rest = text[: match.start()] + " " + text[match.end() :]
@@ -218,16 +218,18 @@ def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedN
         if not words or len(words) > _MOST_PARTS:
             continue
         ending = "/" + match[1]
-        for row in snapshot.symbols.named([joined("".join(words[first:])) for first in range(len(words))], filters):
+        for row in snapshot.symbols.definitions_spelled(
+            [joined("".join(words[first:])) for first in range(len(words))], filters
+        ):
             if f"/{row['file']}".endswith(ending):
                 whole = joined(row["qualified_name"].replace(".", "")) == joined("".join(words))
-                yield AskedName(row, _QUALIFIED if whole else _IN_FILE)
+                yield PartialName(row, _QUALIFIED if whole else _IN_FILE)
 
 
 # --- qualified names --------------------------------------------------------------------------------------------------
 
 
-def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[PartialName]:
     """`pool.release(conn, timeout=1)`: the first call of a defined name; the receiver selects among several."""
     for match in list(_CALL.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(match[1])
@@ -235,22 +237,22 @@ def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedNam
         if somewhere:
             best, qualified = _best(snapshot, rows, segments)
             for row in qualified if best else rows:
-                yield AskedName(row, _QUALIFIED if best and len(segments) > 1 else _BARE)
+                yield PartialName(row, _QUALIFIED if best and len(segments) > 1 else _BARE)
             return
 
 
-def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[AskedName]:
+def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[PartialName]:
     """`hc.lib.emails.alert`, `ignore::gitignore::Gitignore::new`, `Foo.prototype.bar`, `(*locker).Lock`."""
     for match in list(_DOTTED.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(f"{match[1] or ''}.{match[2]}")
         if len(segments) > 1:
             for row in _best(snapshot, _rows(snapshot, segments, filters)[0], segments)[1]:
-                yield AskedName(row, _QUALIFIED)
+                yield PartialName(row, _QUALIFIED)
 
 
 def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> tuple[list[Row], bool]:
     """The definitions of a name (none if they are too many), and whether there are any."""
-    rows = [row for row in snapshot.symbols.called(segments[-1], filters) if row["kind"] not in _SCOPE_KINDS]
+    rows = [row for row in snapshot.symbols.definitions_named(segments[-1], filters) if row["kind"] not in _SCOPE_KINDS]
     count = snapshot.whole.total(("rows", segments[-1]), len(rows))
     return (rows, count > 0) if count <= _MOST_ROWS else ([], False)
 
@@ -265,31 +267,37 @@ def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> t
 # --- mistyped and shortened names -------------------------------------------------------------------------------------
 
 
-def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
+def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[PartialName]:
     """The definitions whose name a lone word nearly is, if the word itself occurs nowhere."""
     if len(query.words) != 1:
         return []
     typed = joined(query.words[0])
     symbols, whole = snapshot.symbols, snapshot.whole
-    if len(typed) < SHORTEST or whole.total(("named", typed), bool(symbols.named([typed], Filters()))):
+    if len(typed) < SHORTEST or whole.total(("named", typed), bool(symbols.definitions_spelled([typed], Filters()))):
         return []
     if _is_word(snapshot, typed):
         return []
-    own = ((name.spelling, distance(typed, name.spelling, 2) or 0) for name in symbols.mistyped(typed))
-    names = best_mistyped(whole.joined(("mistyped", typed), tuple(own)))
+    own = ((name.spelling, distance(typed, name.spelling, 2) or 0) for name in symbols.nearest_names(typed))
+    names = nearest(whole.joined(("mistyped", typed), tuple(own)))
     whole.settle()
-    return [AskedName(row, _MISTYPED * name.worth) for name in names for row in symbols.named([name.spelling], filters)]
+    return [
+        PartialName(row, _MISTYPED * name.worth)
+        for name in names
+        for row in symbols.definitions_spelled([name.spelling], filters)
+    ]
 
 
-def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[AskedName]:
+def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[PartialName]:
     """The definitions whose name parts equal, begin with or abbreviate to the words."""
     words = [part for word in query.words for part in parts(word)]
     if len(query.words) < 2 or len(words) > _MOST_PARTS or all(word in STOPWORDS for word in words):
         return []
     symbols = snapshot.symbols
-    names = best_aligned(snapshot.whole.joined(("aligned", tuple(words)), tuple(symbols.aligned(words))))
+    names = best_abbreviated(snapshot.whole.joined(("aligned", tuple(words)), tuple(symbols.abbreviated_names(words))))
     return [
-        AskedName(row, _SHORTENED * name.worth) for name in names for row in symbols.named([name.spelling], filters)
+        PartialName(row, _SHORTENED * name.worth)
+        for name in names
+        for row in symbols.definitions_spelled([name.spelling], filters)
     ]
 
 
