@@ -40,7 +40,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "request",
         "streams", "terminal", "command_line", "options kept_engine",
     ),
-    "render": ("markdown vimgrep", "json", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
+    "render": ("markdown vimgrep diagrams", "json picture", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
         "snapshot", "retrievers", "query", "suggest freshness degraded whole",

@@ -5,13 +5,14 @@ of functions.
 from __future__ import annotations
 
 import os
+import sys
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cli.output import cost, emit, from_here, shape_of
+from lci_py.cli.output import FILES, PICTURES, cost, emit, from_here, shape_of
 from lci_py.cli.request import number, open_engine
-from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK
+from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,10 +21,8 @@ if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
     from lci_py.cli.output import Writer
 
-#: Formats of a tree that draw it. A diagram may be stored: its paths start at the root.
-DIAGRAMS = ("dot", "mermaid")
 #: Shapes that a renderer of text knows from the request, or from the options of its writer.
-_AS_TEXT = (*DIAGRAMS, "files_with_matches", "count")
+_AS_TEXT = ("files_with_matches", "count")
 
 
 class CommandRun(NamedTuple):
@@ -59,24 +58,28 @@ class Row(NamedTuple):
     shapes: tuple[str, ...] = ()
     skip: Callable[[Any, int], Any] | None = None
     fit: Callable[[CommandRun, Any, Callable[[Any], int]], Any] | None = None
-    bare: Callable[[str], bool] = lambda shape: shape in DIAGRAMS
+    bare: Callable[[str], bool] = lambda shape: shape in PICTURES
     finish: Callable[[CommandRun, Any, int], int] = lambda _asked, _answer, code: code
 
 
 def answer(call: Invocation, row: Row) -> int:
     """Run a command, and return its exit code."""
     shape = shape_of(call, *row.shapes)
+    if shape in FILES and sys.stdout.isatty():
+        raise UsageError(f"{shape} is not for a terminal", hint=f"write it to a file: > {call.command}.{shape}")
     request = row.request(call, shape)
     with open_engine(call, whole=row.whole(call)) as engine:
         asked = CommandRun(call, shape, request, engine)
         found = row.ask(asked)
         if row.skip is not None and (offset := number(call.values, "offset")):
             found = row.skip(found, offset)
-        if from_here(call, shape, engine.root) and shape not in (*DIAGRAMS, "sarif"):
+        if from_here(call, shape, engine.root) and shape not in (*PICTURES, "sarif"):
             from lci_py.render.relative_paths import seen_from
 
             found = seen_from(found, engine.root, os.getcwd())
         writer, written = row.writer(asked), "text" if shape in _AS_TEXT else shape
+        if shape in PICTURES:
+            writer = writer._replace(page=_page(asked))
         # Results that do not fit into a budget still count.
         code = EXIT_OK if row.results(found) else EXIT_NO_RESULTS
         shown = found if row.fit is None else row.fit(asked, found, cost(call, written, writer))
@@ -116,3 +119,15 @@ def runner(command: str) -> Callable[[Invocation], int]:
     module = _MODULES.get(command, command)
     run: Callable[[Invocation], int] = getattr(import_module(f"lci_py.cli.{module}"), f"run_{command}")
     return run
+
+
+def _page(asked: CommandRun) -> dict[str, object]:
+    """What a page shows besides the answer: the code, and links that open it in an editor."""
+    from lci_py.cli.terminal import editor_link
+
+    reader, root = asked.engine.snapshot.reader, str(asked.engine.root)
+
+    def code(path: str, first: int, last: int) -> list[str]:
+        return [line.decode("utf-8", "replace").rstrip("\r") for line in reader.some(path, first, last)]
+
+    return {"code": code, "link": editor_link(root)}

@@ -27,6 +27,9 @@ A = TypeVar("A")
 MACHINE = ("json", "jsonl")
 #: Formats with a place per line and no room for anything else.
 PLACES = ("paths", "vimgrep")
+#: Formats that draw the answer. A picture may be stored: its paths start at the root.
+FILES = ("svg", "html")
+PICTURES = ("dot", "mermaid", *FILES)
 
 
 class Cut(NamedTuple, Generic[A]):
@@ -60,6 +63,7 @@ class Writer(NamedTuple, Generic[A]):
         options: Further arguments of `render`.
         json_options: Further arguments of `parts`.
         render: The name of `render`, where the module writes answers of two commands.
+        page: For a picture, further arguments of `render.diagrams.write`.
     """
 
     json: str
@@ -68,6 +72,7 @@ class Writer(NamedTuple, Generic[A]):
     options: Mapping[str, object] = {}
     json_options: Mapping[str, object] = {}
     render: str = "render"
+    page: Mapping[str, object] = {}
 
     def parts(self, answer: A) -> Parts:
         made: Parts = import_module(f"lci_py.render.json.{self.json}").parts(answer, **self.json_options)
@@ -76,6 +81,11 @@ class Writer(NamedTuple, Generic[A]):
     def write(self, answer: A, to: Page, footer: bool) -> None:
         render = getattr(import_module(f"lci_py.render.text.{self.text}"), self.render)
         render(answer, to, footer=footer, **self.options)
+
+    def picture(self, answer: A, shape: str) -> str:
+        picture = getattr(import_module("lci_py.render.picture"), f"of_{self.json}")(answer)
+        drawn: str = import_module("lci_py.render.diagrams").write(picture, shape, **self.page)
+        return drawn
 
     def paths(self, answer: A, file: IO[str]) -> None:
         import_module(f"lci_py.render.text.{self.text}").render_paths(answer, file=file)
@@ -157,6 +167,8 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
             to = screen(call)
             writer.write(answer, to, footer)
             _say_cut(note, to)
+        elif shape in PICTURES:
+            machine_stdout().write(writer.picture(answer, shape))
         elif shape == "sarif":
             machine_stdout().write(import_module("lci_py.render.json.sarif").sarif(answer) + "\n")
         else:
@@ -206,6 +218,8 @@ def _written(
         to = Page(held, width=width)
         writer.write(answer, to, not call.flag("quiet"))
         _say_cut(note, to)
+    elif shape in PICTURES:
+        held.write(writer.picture(answer, shape))
     elif shape not in PLACES:
         _write(shape, _with_note(_with_repositories(call, writer.parts(answer)), note), fields, held)
     return held.getvalue()

@@ -13,7 +13,7 @@ from lci_py.cli.options.flags import WHEN
 from lci_py.errors import ConfigError, unknown_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from lci_py.cli.command_line import Invocation
 
@@ -77,6 +77,24 @@ def _links(call: Invocation, on_terminal: bool) -> str:
     known = any(map(os.environ.get, _KNOWN)) or os.environ.get("TERM_PROGRAM") in _KNOWN_PROGRAMS
     if when == "never" or (when == "auto" and not (on_terminal and known and os.environ.get("TERM") != "dumb")):
         return ""
+    return _pattern()
+
+
+def editor_link(root: str) -> Callable[[str, int], str]:
+    """A function that gives the link to a line of a file below the root.
+
+    Raises:
+        ConfigError: The variable for links is no link.
+    """
+    pattern = _pattern()
+    return lambda path, line: _target(pattern, os.path.join(root, path), str(line))
+
+
+def _target(pattern: str, path: str, line: str) -> str:
+    return pattern.replace("{path}", quote(path, errors="surrogateescape")).replace("{line}", line)
+
+
+def _pattern() -> str:
     pattern = os.environ.get(_LINK_VARIABLE) or _FILE_LINK
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*:[!-~]*\{path\}[!-~]*", pattern):
         raise ConfigError(
@@ -128,7 +146,7 @@ class _LinkWriter(io.TextIOBase):
         path = os.path.join(self._folder, path)
         if not os.path.exists(path):  # its name is spelled out, or it has gone
             return shown
-        target = self._pattern.replace("{path}", quote(path)).replace("{line}", line)
+        target = _target(self._pattern, path, line)
         return f"\x1b]8;;{target}\x1b\\{shown}\x1b]8;;\x1b\\"
 
 

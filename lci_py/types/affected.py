@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from lci_py.types.graph import Place, Through
+from lci_py.types.graph import Link, Place, Through
 from lci_py.types.search import Filters, IndexInfo
 
 Change = Literal["modified", "added", "removed"]
@@ -28,6 +28,7 @@ class AffectedRequest(NamedTuple):
     filters: Filters = Filters()  # on what is affected
     depth: int | None = None  # calls from a change; None for `DEPTH`, or as many as lead to the nearest test
     all: bool = False  # also the tests that only a name or an import leads to
+    calls: bool = False  # also the calls among what is affected
 
 
 class ChangedPlace(NamedTuple):
@@ -65,3 +66,4 @@ class AffectedAnswer(NamedTuple):
     nearest_tests: tuple[str, ...] = ()  # if there are no tests: files of some by folder and name, best first
     through: tuple[Through, ...] = ()  # declared methods that changes implement with more others than are followed
     uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision
+    calls: tuple[Link, ...] = ()  # with `calls`

@@ -94,6 +94,17 @@ class Branch(NamedTuple):
     alike: int = 1  # definitions of this name that are shown as this one
 
 
+class Link(NamedTuple):
+    """The calls from one place of an answer to another."""
+
+    source: str  # id
+    target: str  # id
+    sites: tuple[int, ...]  # lines of the calls, in the source's file
+    step: str  # the rule that resolved the surest call
+    confidence: float  # of the surest call, in (0, 1]
+    ambiguous: bool  # each call may mean another definition instead
+
+
 class Reference(NamedTuple):
     """An identifier in the source."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lci_py.types.graph import Link
 from lci_py.types.search import Filters, IndexInfo
 
 #: Tokens of a map, unless `--max-tokens` says otherwise.
@@ -22,6 +23,7 @@ class OutlineRequest(NamedTuple):
     query: str = ""  # a map of what is around the results of this search
     most: int | None = None  # definitions of a map
     indexed_only: bool = False  # files that the index does not have are not read
+    calls: bool = False  # the calls among what is shown as well
 
     @property
     def is_map(self) -> bool:
@@ -79,3 +81,5 @@ class OutlineAnswer(NamedTuple):
     info: IndexInfo
     max_tokens: int | None = None  # the budget, if it cut something
     offset: int = 0  # items left out before the first one shown
+    #: With `calls`; what no definition here makes or receives is a call of its file, `file:PATH`.
+    calls: tuple[Link, ...] = ()

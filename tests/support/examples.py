@@ -1,4 +1,5 @@
-"""Writes what the examples of README.md and docs/tour.md print today, as a terminal of 100 columns shows it.
+"""Writes what the examples of README.md and docs/tour.md print today, as a terminal of 100 columns shows it, and the diagrams
+below a comment that has their command.
 
     python -m tests.support.examples
 
@@ -25,6 +26,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ("README.md", "docs/tour.md")
 _BLOCK = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
+_DIAGRAM = re.compile(r"^<!-- (lci .*) -->\n```mermaid\n(?:.*\n)*?```$", re.MULTILINE)
 _EXAMPLE = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _OTHERS = re.compile(
     r"(?!lci )|lci (index|conflicts|affected|status|stats|clean|hooks|agent|workspace|cluster|mcp)\b|.*--batch"
@@ -91,6 +93,7 @@ def main() -> None:
         for name in DOCUMENTS:
             text = (PROJECT / name).read_text("utf-8")
             text = _BLOCK.sub(lambda block: _EXAMPLE.sub(example, block.group()), text)
+            text = _DIAGRAM.sub(lambda found: f"<!-- {found[1]} -->\n```mermaid\n{printed(found[1], folder)}```", text)
             (PROJECT / name).write_text(text, "utf-8")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lci_py.cli.options.flags import (
     ANSWER_FLAGS,
+    DRAWN_ANSWER_FLAGS,
     FILTER_FLAGS,
     FILTERS,
     GENERAL_FLAGS,
@@ -231,7 +232,7 @@ OUTLINE = Command(
             OUTPUT,
             "N",
         ),
-        *ANSWER_FLAGS,
+        *DRAWN_ANSWER_FLAGS,
         PATHS_FLAG,
         TRUST_FLAG,
         *GENERAL_FLAGS,
@@ -358,7 +359,7 @@ CONFLICTS = Command(
             "WHAT",
             FAIL_ON,
         ),
-        *ANSWER_FLAGS,
+        *DRAWN_ANSWER_FLAGS,
         PATHS_FLAG,
         MAX_TOKENS_FLAG,
         Flag(("--sarif",), "flag", "SARIF 2.1.0, for code scanning in CI.", OUTPUT),

@@ -89,6 +89,10 @@ _FORMATS = ("text", "json", "jsonl", "markdown")
 FORMAT_FLAG = Flag(
     ("--format",), "text", "text, json, jsonl or markdown; text if left out.", OUTPUT, "FORMAT", _FORMATS
 )
+PICTURE_FLAG = FORMAT_FLAG._replace(
+    help="text, json, jsonl, markdown, or a picture: dot, mermaid, svg, html; text if left out.",
+    choices=(*_FORMATS, "dot", "mermaid", "svg", "html"),
+)
 FIELDS_FLAG = Flag(("--fields",), "text", "Only these keys of each result, as JSON: file,line,symbol.", OUTPUT, "KEY,…")
 OFFSET_FLAG = Flag(("--offset",), "int", "Results to skip before the first one shown.", RETRIEVAL, "N")
 PATHS_FLAG = Flag(("--paths",), "flag", "file:line per line, for xargs and editors.", OUTPUT)
@@ -122,6 +126,8 @@ FILTER_FLAGS = (
 #: The flags of a command that shows a list, besides the length of the list.
 _PRINTED = (*ANSWER_FLAGS, PATHS_FLAG, MAX_TOKENS_FLAG)
 LIST_FLAGS = (OFFSET_FLAG, REFRESH_FLAG, *FILTER_FLAGS, *_PRINTED, TRUST_FLAG, *GENERAL_FLAGS)
+DRAWN_ANSWER_FLAGS = tuple(PICTURE_FLAG if flag is FORMAT_FLAG else flag for flag in ANSWER_FLAGS)
+DRAWN_LIST_FLAGS = tuple(PICTURE_FLAG if flag is FORMAT_FLAG else flag for flag in LIST_FLAGS)
 NO_TESTS_FLAG = Flag(
     ("--no-tests",), "flag", "Leave out tests: by their paths, and in Rust what only a test build has.", FILTERS
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from lci_py.cli.options.flags import (
     ANSWER_FLAGS,
+    DRAWN_ANSWER_FLAGS,
+    DRAWN_LIST_FLAGS,
     FILTER_FLAGS,
     FILTERS,
     GENERAL_FLAGS,
     JSON_FLAG,
-    LIST_FLAGS,
     MAX_TOKENS_FLAG,
     OFFSET_FLAG,
     OUTPUT,
@@ -24,7 +25,7 @@ from lci_py.cli.options.flags import (
 # Copies of those in `types.graph`, which a search does not import.
 DIRECTIONS = ("callees", "callers")
 ROLES = ("definition", "call", "import", "reference")
-_TREE_FORMATS = ("text", "json", "markdown", "dot", "mermaid")
+_TREE_FORMATS = ("text", "json", "markdown", "dot", "mermaid", "svg", "html")
 _GRAPH_NAME = Positional("NAME", "A name, a qualified name or the end of one; FILE:: before it.", required=True)
 _ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
 _ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")
@@ -32,7 +33,7 @@ CALLERS = Command(
     "callers",
     "Show who calls a function, or makes objects of a type.",
     _GRAPH_NAME,
-    (_ALL, _ALL_SHOWN, *LIST_FLAGS),
+    (_ALL, _ALL_SHOWN, *DRAWN_LIST_FLAGS),
     (
         ("lci callers Session.close", "definitions, with the lines of the calls"),
         ("lci callers src/pool.py::close --paths", "every place of a call as file:line"),
@@ -43,7 +44,7 @@ CALLEES = Command(
     "callees",
     "Show what a function calls, in the repository and outside it.",
     _GRAPH_NAME,
-    (_ALL, _ALL_SHOWN, *LIST_FLAGS),
+    (_ALL, _ALL_SHOWN, *DRAWN_LIST_FLAGS),
     (
         ("lci callees Session.close", "definitions first, then what is external or unknown"),
         ("lci callees main --json | jq .external", "only that"),
@@ -62,7 +63,7 @@ TREE = Command(
         Flag(
             ("--format", "-f"),
             "text",
-            "text, json, markdown, dot or mermaid; text if left out.",
+            "text, json, markdown, or a picture: dot, mermaid, svg, html; text if left out.",
             OUTPUT,
             "FORMAT",
             _TREE_FORMATS,
@@ -76,7 +77,7 @@ TREE = Command(
     (
         ("lci tree main", "what main calls, and what that calls, three levels deep"),
         ("lci tree Session.close --direction callers -d 2", "who calls it, and who calls them"),
-        ("lci tree main --format dot | dot -Tsvg > main.svg", "as a picture"),
+        ("lci tree main --format html > main.html", "as a page to look at: zoom, fold, search, click to the code"),
         ("lci tree main -d 6 --max-nodes 500", "deeper, with more places than the 200 that are shown otherwise"),
     ),
 )
@@ -88,7 +89,7 @@ PATH = Command(
         _ALL,
         Flag(("--depth", "-d"), "int", "The most calls in a chain.", RETRIEVAL, "N", default=20),
         Flag(("--limit", "-n"), "int", "Chains shown.", RETRIEVAL, "N", default=5),
-        *LIST_FLAGS,
+        *DRAWN_LIST_FLAGS,
     ),
     (
         ("lci path main Session.close", "each line is the call that leads to the next one"),
@@ -118,7 +119,7 @@ AFFECTED = Command(
         REFRESH_FLAG,
         *FILTER_FLAGS,
         MAX_TOKENS_FLAG,
-        *ANSWER_FLAGS,
+        *DRAWN_ANSWER_FLAGS,
         Flag(("--paths",), "flag", "Only the files of the tests, one per line, for a test runner.", OUTPUT),
         Flag(("--fail-if-none",), "flag", "Exit 1 if no test is affected.", OUTPUT),
         TRUST_FLAG,

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Writer
+from lci_py.cli.output import PICTURES, Writer
 from lci_py.cli.request import flag_filters, number, path_from_root, plain_text
 from lci_py.cli.streams import say
 from lci_py.errors import EXIT_NO_RESULTS, UnknownTargetError, UsageError, Words
@@ -51,7 +51,7 @@ def _ask(asked: CommandRun) -> AffectedAnswer:
     for text in asked.call.texts("argument") if asked.call.flag("files") else ():
         if not path_from_root(text, asked.call):
             raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
-    return asked.engine.affected(asked.request)
+    return asked.engine.affected(asked.request._replace(calls=asked.shape in PICTURES))
 
 
 def _finish(asked: CommandRun, answer: AffectedAnswer, code: int) -> int:

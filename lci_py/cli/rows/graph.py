@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.cli.answering import DIAGRAMS, Row
+from lci_py.cli.answering import Row
 from lci_py.cli.output import MACHINE, Cut, Writer
 from lci_py.cli.request import flag_filters, name_from_root, number, required_name
 from lci_py.cli.streams import say_unknown
@@ -89,8 +89,7 @@ def _finish(asked: CommandRun, answer: GraphAnswer, code: int) -> int:
 
 
 def _writer(asked: CommandRun) -> Writer[GraphAnswer]:
-    diagram = asked.shape if asked.shape in DIAGRAMS else ""
-    return Writer("graph", "graph", None if asked.call.command == "tree" else _cut, {"diagram": diagram})
+    return Writer("graph", "graph", None if asked.call.command == "tree" else _cut)
 
 
 ROW = Row(

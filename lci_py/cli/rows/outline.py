@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Writer
+from lci_py.cli.output import PICTURES, Writer
 from lci_py.cli.request import flag_filters, number, path_from_root, place_from_root, plain_text
 from lci_py.errors import UnknownTargetError, UsageError
 from lci_py.types.outline import MAP_TOKENS, OutlineAnswer, OutlineRequest
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
 #: Tokens that a line of a map takes at least.
 _LEAST = 5
+#: Definitions of a picture.
+_DRAWN = 2_000
 
 
-def _request(call: Invocation, _shape: str) -> OutlineRequest:
+def _request(call: Invocation, shape: str) -> OutlineRequest:
     from lci_py import app
 
     root = app.find_root(call.text("root"))
@@ -38,6 +40,7 @@ def _request(call: Invocation, _shape: str) -> OutlineRequest:
         near=_near(call),
         query=plain_text(query or "").strip(),
         indexed_only=call.flag("indexed_only"),
+        calls=shape in PICTURES,
     )
     if query is not None and not request.query:
         raise UsageError("--query is empty", hint="give words, or leave it out")
@@ -45,7 +48,8 @@ def _request(call: Invocation, _shape: str) -> OutlineRequest:
         if request.near or request.query:
             raise UsageError("--near and --query choose what a map shows", hint="give a folder, or no PATH")
         return request
-    most = (number(call.values, "max_tokens") or MAP_TOKENS) // _LEAST
+    max_tokens = number(call.values, "max_tokens")
+    most = _DRAWN if request.calls and max_tokens is None else (max_tokens or MAP_TOKENS) // _LEAST
     return request._replace(most=max(1, most) + (number(call.values, "offset") or 0))
 
 
@@ -67,7 +71,8 @@ def _ask(asked: CommandRun) -> OutlineAnswer:
 
 
 def _fit(asked: CommandRun, answer: OutlineAnswer, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
-    max_tokens = number(asked.call.values, "max_tokens") or (MAP_TOKENS if answer.request.is_map else None)
+    is_text_map = answer.request.is_map and not answer.request.calls
+    max_tokens = number(asked.call.values, "max_tokens") or (MAP_TOKENS if is_text_map else None)
     if max_tokens is None:
         return answer
     from lci_py.render.outline_tree import within_tokens

@@ -1,4 +1,4 @@
-"""Callers, callees, references and call trees for people; call trees also as Graphviz and Mermaid diagrams."""
+"""Callers, callees, references and call trees for people."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from lci_py.render.text.style import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lci_py.types.graph import Branch, GraphAnswer, OtherMeaning, Place, Through
 
 #: A path, the numbers after it (`line` or `line:column`), two cells, and the rest of the line.
 TableRow = tuple[str, str, str, str, str]
-#: An arrow of a diagram: the node of the caller, and the node of what it calls.
-_Arrow = tuple[str, str]
 
 # A wider cell is not padded to: one long path should not push every other row to the right.
 _MAX_CELLS = (52, 56, 40)
@@ -50,21 +48,10 @@ _NOTES = {
 }
 _BRANCHES = ("├── ", "└── ", "│   ", "    ")
 _ASCII_BRANCHES = ("|-- ", "`-- ", "|   ", "    ")
-_DOT = str.maketrans({"\\": "\\\\", '"': '\\"'})
-# Mermaid writes a character as # and its code, without the & of HTML.
-_MERMAID = str.maketrans({char: f"#{ord(char)};" for char in '#"<>&`;'})
 
 
-def render(answer: GraphAnswer, page: Page, *, footer: bool = True, diagram: str = "") -> None:
-    """Write an answer as text.
-
-    Args:
-        footer: Whether to end with the number of results and the definition.
-        diagram: For a tree: "dot" or "mermaid" to draw it instead.
-    """
-    if diagram:
-        render_diagram(answer, diagram, page.file)
-        return
+def render(answer: GraphAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text; `footer` says whether to end with the number of results and the definition."""
     layout = page.layout
     if answer.command == "tree":
         page.lines(_tree_lines(answer.branches, layout))
@@ -78,7 +65,7 @@ def render(answer: GraphAnswer, page: Page, *, footer: bool = True, diagram: str
         hops = list(_hops(answer, layout))
         page.lines(Table(layout, 0).lines(hops, "dim"))
         page.lines(_external(answer, layout))
-    for line in _notes(answer, layout, footer=footer):
+    for line in notes(answer, layout, footer=footer):
         page.sentence(f"{layout.signs.warn} {line}", hanging=_GROUPED)
     if footer:
         more = goes_on(layout, len(answer.neighbours) + len(answer.references), answer.total, answer.offset)
@@ -259,17 +246,18 @@ def _external(answer: GraphAnswer, layout: Layout) -> Iterator[str]:
         yield _INDENT + shorten(f"{name}{pad}{where}", layout.width - len(_INDENT), layout.signs.ellipsis)
 
 
-def _left_out(answer: GraphAnswer) -> str:
+def left_out(answer: GraphAnswer) -> str:
+    """The sentence about the places of a tree that are not shown."""
     how = "--max-nodes 0 shows all" if answer.limited_by == "--max-nodes" else "a larger --max-tokens shows more"
     return f"{answer.places_left_out:,} left out: {how}"
 
 
-def _notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]:
+def notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]:
     """Notes on what the answer does not cover."""
     if others := also_named(answer.others, layout):
         yield others
     if answer.places_left_out and not footer:
-        yield _left_out(answer)
+        yield left_out(answer)
     callers = "callers" in (answer.command, answer.direction)
     yield from through_notes([item for item in answer.through if callers or not item.listed], layout, callers=callers)
     if answer.unresolved_uses:
@@ -326,7 +314,7 @@ def _summary(answer: GraphAnswer) -> list[str]:
         said = f"{shown_of} {'above' if answer.direction == 'callers' else 'below'}, to depth {answer.depth}"
         outside = f"{plural(answer.unresolved_uses, 'call')} external or unknown: `lci callees` lists them"
         known = answer.direction == "callers" or not answer.unresolved_uses
-        return [said, *([] if known else [outside]), *([_left_out(answer)] if left else [])]
+        return [said, *([] if known else [outside]), *([left_out(answer)] if left else [])]
     parts = [f"{shown:,} of {count}" if shown < answer.total else count]
     if answer.neighbours and answer.command == "callers":
         parts[0] += f", {plural(sum(len(item.sites) for item in answer.neighbours), 'call')}"
@@ -382,52 +370,3 @@ def _tree_line(branch: Branch, prefix: str, layout: Layout) -> str:
 
 def _where(place: Place, style: Style) -> str:
     return f"{style(visible_line(place.file), 'path')}:{style(str(place.line), 'line')}"
-
-
-# --- diagrams ---------------------------------------------------------------------------------------------------
-
-
-def render_diagram(answer: GraphAnswer, shape: str, file: IO[str]) -> None:
-    """Write a tree as a diagram ("dot" or "mermaid"), each place once; arrows lead from the caller to the callee."""
-    nodes: dict[str, str] = {}  # id of a place to the name of its node
-    labels: dict[str, tuple[str, str]] = {}
-    certain: dict[_Arrow, bool] = {}
-    pending = list(reversed(answer.branches))
-    while pending:
-        branch = pending.pop()
-        node = nodes.setdefault(branch.place.id, f"n{len(nodes)}")
-        labels.setdefault(node, (_name(branch.place), f"{visible_line(branch.place.file)}:{branch.place.line}"))
-        for child in branch.children:
-            other = nodes.setdefault(child.place.id, f"n{len(nodes)}")
-            arrow = (other, node) if answer.direction == "callers" else (node, other)
-            certain[arrow] = certain.get(arrow, False) or not child.ambiguous
-        pending += reversed(branch.children)
-    write: Callable[[Mapping[str, tuple[str, str]], Mapping[_Arrow, bool], str], Iterator[str]]
-    write = _dot if shape == "dot" else _mermaid
-    left = _left_out(answer) if answer.places_left_out else ""
-    file.writelines(line + "\n" for line in write(labels, certain, left))
-
-
-def _dot(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool], left: str) -> Iterator[str]:
-    yield "digraph calls {"
-    yield "  rankdir=LR;"
-    if left:
-        yield f'  label="{left}";'
-    yield '  node [shape=box, fontname="monospace"];'
-    for node, label in labels.items():
-        text = "\\n".join(part.translate(_DOT) for part in label if part)
-        yield f'  {node} [label="{text}"];'
-    for (source, target), sure in certain.items():
-        yield f"  {source} -> {target}{'' if sure else ' [style=dashed]'};"
-    yield "}"
-
-
-def _mermaid(labels: Mapping[str, tuple[str, str]], certain: Mapping[_Arrow, bool], left: str) -> Iterator[str]:
-    yield "flowchart LR"
-    if left:
-        yield f'  left["{left}"]'
-    for node, label in labels.items():
-        text = "<br/>".join(part.translate(_MERMAID) for part in label if part)
-        yield f'  {node}["{text}"]'
-    for (source, target), sure in certain.items():
-        yield f"  {source} {'-->' if sure else '-.->'} {target}"

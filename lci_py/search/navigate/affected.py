@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.affected import Reason
-    from lci_py.types.graph import Place, Through
+    from lci_py.types.graph import Link, Place, Through
 
 #: Maximum number of namesakes for which a call without a known target still counts as a use.
 _SAME_NAME = 5
@@ -69,7 +69,7 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
     nearest = _nearest_tests(snapshot, request, changes) if changes and not sure else ()
     return AffectedAnswer(
         request, commit, changes, callers, sure, index_info(snapshot), uncompared=uncompared, nearest_tests=nearest,
-        by_name=tuple(sorted(less)), through=reach.folded(),
+        by_name=tuple(sorted(less)), through=reach.folded(), calls=reach.calls() if request.calls else (),
     )  # fmt: skip
 
 
@@ -147,6 +147,7 @@ class _Reach:
         self._dispatch = Dispatch(self._nodes)
         self._used: set[int] = set()  # types whose users are reached
         self._by_id: dict[str, int] = {}  # the nodes of changed definitions
+        self._ids: dict[int, str] = {}  # the nodes found, and the ids of their places
 
     def run(
         self, changes: Sequence[ChangedPlace]
@@ -215,6 +216,17 @@ class _Reach:
             number: [call.node for call in self._dispatch.calls([row], (), "callers")[0]]
             for number, row in rows.items()
         }
+
+    def calls(self) -> tuple[Link, ...]:
+        """The calls among what `run` has found."""
+        nodes, ids = self._nodes, dict(self._ids)
+        for node in [node for node in ids if node >= nodes.first_lambda]:  # an answer has what is around it
+            file, _, around = nodes.graph.lambda_at(node)
+            ids[node] = ids.get(around if around >= 0 else nodes.first_file + file, ids[node])
+        for constructor, owner in nodes.constructors(list(self._by_id.values())).items():
+            if ids.get(constructor) not in self._by_id:
+                ids[constructor] = ids[owner]
+        return nodes.links(ids)
 
     def folded(self) -> tuple[Through, ...]:
         """The declared methods that changed ones implement, but which have too many implementations to be followed."""
@@ -410,6 +422,7 @@ class _Reach:
         tests = tests_among(self._snapshot.symbols, [node for node in found if node < first])
         test_files = {path for path, test in self._snapshot.symbols.per_file("path, test") if test}
         places = nodes.places(found)
+        self._ids = {node: place.id for node, place in places.items()}
         both: tuple[list[AffectedDefinition], list[AffectedDefinition]] = ([], [])
         for node, place in places.items():
             distance, reason = found[node]

@@ -10,12 +10,12 @@ from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, ROUTE, SCOPE, STEPS, con
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, constructors
 from lci_py.search.routes import Routes
-from lci_py.types.graph import Direction, Place
+from lci_py.types.graph import Direction, Link, Place
 from lci_py.types.search import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import REGISTRATIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lci_py.index.shards.graph import Edges
     from lci_py.index.shards.symbols import Row
@@ -159,6 +159,24 @@ class Nodes:
     def routes(self) -> Routes:
         """What is registered with frameworks."""
         return Routes(self.snapshot.symbols, self.graph)
+
+    def links(self, ids: Mapping[int, str]) -> tuple[Link, ...]:
+        """The calls among some nodes.
+
+        Args:
+            ids: Node to the id of the place that it is shown as, which may stand for several; not for itself.
+        """
+        own = sorted(ids)
+        found: dict[tuple[str, str], list[Edge]] = {}
+        for origin, node, line, step in _rows(self.graph.edges(own, CALLS)):
+            source, target = ids[own[origin]], ids.get(node)
+            if target is not None and target != source:
+                found.setdefault((source, target), []).append((0, 0, line, step))
+        return tuple(
+            Link(*ends, call.lines, call.step_name, call.confidence, call.ambiguous)
+            for ends, edges in found.items()
+            for call in joined(edges)
+        )
 
     def _with_lambdas(self, node: int, direction: Direction) -> list[int]:
         return [node, *(self.graph.lambdas_of(node) if direction == "callees" else ())]

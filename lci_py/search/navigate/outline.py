@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lci_py.index.shards.symbol_queries import MapRow
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.graph import Link
 
 #: Kinds of a map, unless there are no others.
 _MAIN = FUNCTION_KINDS | TYPE_KINDS | {"type"}
@@ -33,7 +34,32 @@ def outline(snapshot: Snapshot, request: OutlineRequest, found: Mapping[str, flo
         BadGlobError: A path filter is no glob.
         UnknownTargetError: A file is not indexed, and the request is about indexed ones only.
     """
-    return _map(snapshot, request, found or {}) if request.is_map else _of_files(snapshot, request)
+    answer = _map(snapshot, request, found or {}) if request.is_map else _of_files(snapshot, request)
+    return answer._replace(calls=_calls(snapshot, answer)) if request.calls else answer
+
+
+def _calls(snapshot: Snapshot, answer: OutlineAnswer) -> tuple[Link, ...]:
+    """The calls among the definitions of an answer; what is inside of one counts as that one, the rest as its file."""
+    from lci_py.index.shards.symbol_queries import map_rows
+    from lci_py.search.navigate.nodes import Nodes
+
+    graph, rows = snapshot.graph, map_rows(snapshot.symbols)
+    files = {path for path, _, _ in answer.files}
+    shown = {id for item in answer.items for id in (item.id, *item.above)}
+    ids = {row["symbol_number"]: row["id"] for row in snapshot.symbols.in_files(sorted(files)) if row["id"] in shown}
+    for file, path in enumerate(snapshot.symbols.paths()):
+        if path in files:
+            ids[graph.n_symbols + file] = f"file:{path}"
+    for number, row in enumerate(rows):  # what is above comes first
+        outer = ids.get(row.parent) or ids.get(graph.n_symbols + row.file)
+        if number not in ids and outer is not None:
+            ids[number] = outer
+    first = graph.n_symbols + graph.n_files
+    for number, (around, file) in enumerate(zip(graph.lambda_symbol.tolist(), graph.lambda_file.tolist(), strict=True)):
+        outer = ids.get(around if around >= 0 else graph.n_symbols + file)
+        if outer is not None:
+            ids[first + number] = outer
+    return Nodes(snapshot).links(ids)
 
 
 # --- files ------------------------------------------------------------------------------------------------------
