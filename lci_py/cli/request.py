@@ -43,7 +43,7 @@ _MORE_NUMBERS = {"max_nodes": 0, "max_count": 1, "depth": 1}
 #: As of the command line: larger numbers are mistakes.
 _LARGEST = 10**9
 #: The keys of a batch line, in the order in which an error lists them.
-BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "explain_file", *_FLAGS, "shadow")
+BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "changed_since", "explain_file", *_FLAGS, "shadow")
 _DEFAULTS = SearchRequest("")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -333,7 +333,9 @@ def flag_filters(call: Invocation) -> Filters:
 
 
 def _filters(values: Mapping[str, object]) -> Filters:
-    return Filters(**{key: texts(values, key) for key in FILTER_KEYS}, no_tests=_flag(values, "no_tests"))
+    lists: dict[str, Any] = {key: texts(values, key) for key in FILTER_KEYS}
+    since = plain_text(_word(values, "changed_since") or "")
+    return Filters(**lists, no_tests=_flag(values, "no_tests"), changed_since=since)
 
 
 def name_from_root(name: str, call: Invocation) -> str:

@@ -89,6 +89,8 @@ class Engine:
         """
         started = time.perf_counter()
         self.snapshot.forget()
+        if request.filters.changed_since:
+            request = replace(request, filters=self._with_changes(request.filters))
         check(self.snapshot, request.filters)
         if not request.query.strip() and not request.filters:
             raise nothing_asked()
@@ -120,6 +122,18 @@ class Engine:
         before = {} if opening is None else {"open": {"ms": opening}}
         total = {"ms": ms, "candidates": answer.total}
         return replace(answer, trace={**before, **self.snapshot.trace.as_json(), "total": total})
+
+    def _with_changes(self, filters: Filters) -> Filters:
+        """The filters, with what differs from their revision.
+
+        Raises:
+            UsageError: There is no such revision, or no git work tree.
+        """
+        if not filters.changed_since:
+            return filters
+        from lci_py.search.navigate.changes import changed_places
+
+        return replace(filters, changed=changed_places(self.snapshot, filters.changed_since))
 
     def _folding(self) -> Folding | None:
         """The display rules for copies in a workspace; None for any other root."""
@@ -385,7 +399,8 @@ class Engine:
         """
         from lci_py.search.grep.grep import grep
 
-        return grep(self._prepared_snapshot(request.filters), request)
+        snapshot = self._prepared_snapshot(request.filters)
+        return grep(snapshot, request._replace(filters=self._with_changes(request.filters)))
 
     def conflicts(self, request: ConflictsRequest) -> ConflictsAnswer:
         """All conflicts of the repository that pass the filters."""

@@ -85,6 +85,14 @@ CONFLICT_TYPES = ("direct-contradiction", "numeric-mismatch", "temporal-mismatch
 RESOLUTIONS = ("prefer-recent", "prefer-authoritative", "escalate-to-user")
 
 
+class Changed(NamedTuple):
+    """What differs from a commit."""
+
+    files: frozenset[str]
+    ids: frozenset[str]  # of definitions
+    outside: frozenset[str]  # files whose text outside of definitions differs
+
+
 @dataclass(frozen=True, slots=True)
 class Filters:
     """Conditions on results; each field is a disjunction, the fields are a conjunction."""
@@ -98,6 +106,8 @@ class Filters:
     file: tuple[str, ...] = ()  # exact paths or file names
     repo: tuple[str, ...] = ()  # globs on the name of a repository of a workspace
     no_tests: bool = False  # neither test files nor, in Rust, what only a test build has
+    changed_since: str = ""  # a revision; the engine looks up `changed`
+    changed: Changed | None = None
 
     def __bool__(self) -> bool:
         return any(getattr(self, field) for field in self.__slots__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lci_py.cli.options.flags import (
     ANSWER_FLAGS,
+    CHANGED_FLAG,
     DRAWN_ANSWER_FLAGS,
     FILTER_FLAGS,
     FILTERS,
@@ -109,6 +110,7 @@ SEARCH = Command(
         *FILTER_FLAGS,
         NAME_FLAG,
         NO_TESTS_FLAG,
+        CHANGED_FLAG,
         *ANSWER_FLAGS,
         PATHS_FLAG,
         Flag(("--snippet",), "int", "Lines of code per result, those that match best; 0 for none.", OUTPUT, "N"),
@@ -139,6 +141,7 @@ SEARCH = Command(
         ("lci search --batch queries.txt -m bm25 -n 3", "many queries, one load of the index"),
         ('lci search "retry an upload" -m multiview --explain-file src/queue.py', "why is this file not shown?"),
         ('lci search "retry an upload" src/http tests', "only in these folders"),
+        ('lci search "retry an upload" --changed-since v2.0', "only what has changed since a commit"),
     ),
     Positional("PATH", "Only what is in these files and folders; they start at the current folder.", many=True),
 )
@@ -278,6 +281,7 @@ GREP = Command(
         Flag(("--name",), "list", "Only lines in definitions whose name matches; repeatable.", FILTERS, "GLOB"),
         *(flag for flag in FILTER_FLAGS if flag.name in ("path", "exclude", "repo")),
         NO_TESTS_FLAG,
+        CHANGED_FLAG,
         Flag(("--files-with-matches", "-l"), "flag", "Only the paths of the files.", OUTPUT),
         Flag(("--only-matching", "-o"), "flag", "Only the matches, each on a line; with -c, how many.", OUTPUT),
         Flag(("--count", "-c"), "flag", "Only how many lines of each file match.", OUTPUT),

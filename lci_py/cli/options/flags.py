@@ -131,4 +131,7 @@ DRAWN_LIST_FLAGS = tuple(PICTURE_FLAG if flag is FORMAT_FLAG else flag for flag 
 NO_TESTS_FLAG = Flag(
     ("--no-tests",), "flag", "Leave out tests: by their paths, and in Rust what only a test build has.", FILTERS
 )
+CHANGED_FLAG = Flag(
+    ("--changed-since",), "text", "Only what differs from this commit: definitions; in grep, files.", FILTERS, "REV"
+)
 NAME_FLAG = Flag(("--name",), "list", "Only symbols whose name matches; repeatable.", FILTERS, "GLOB")

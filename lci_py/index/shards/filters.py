@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from lci_py.errors import BadGlobError, UsageError
 from lci_py.source.text.words import joined
-from lci_py.types.search import BLOCK_KIND, KINDS, TYPE_KINDS, Filters
+from lci_py.types.search import BLOCK_KIND, KINDS, TYPE_KINDS, Changed, Filters
 
 #: Values in one SQL condition. SQLite's own limits are 999 variables in old builds, and expressions 1,000 deep.
 MAX_VALUES = 500
@@ -67,7 +67,27 @@ def where(filters: Filters, *, by_index: bool = False) -> tuple[str, list[object
             args += [name_glob(glob) for glob in globs]
     if filters.no_tests:
         clauses.append(f"NOT coalesce({TEST_BUILD}, 0)")
+    if filters.changed is not None:
+        clause, own = _changed(filters.changed, by_index=by_index)
+        clauses.append(clause)
+        args += own
     return " AND ".join(clauses) or "1", args
+
+
+def _changed(changed: Changed, *, by_index: bool) -> tuple[str, list[object]]:
+    """A condition for changed definitions `s`; without `by_index`, for the units `u` that hold what has changed."""
+    import json
+
+    ids = ",".join(f"x'{bytes.fromhex(id).hex()}'" for id in sorted(changed.ids))
+    if by_index:
+        return f"s.sid_bytes IN ({ids})", []
+    # What has no unit, such as a field, is in that of its type; or in a block of its file, it is not known which.
+    own = f"FROM symbols o LEFT JOIN symbols a ON a.id = o.parent WHERE o.sid_bytes IN ({ids})"
+    units = f"u.id IN (SELECT coalesce(o.unit, a.unit) {own})"
+    loose = f"coalesce(s.kind_number, {_BLOCK}) IN ({_BLOCK}, {KIND_NUMBER['section']})"
+    files = "f.path IN (SELECT value FROM json_each(?))"
+    files += f" OR f.id IN (SELECT o.file {own} AND coalesce(o.unit, a.unit) IS NULL)"
+    return f"({units} OR {loose} AND ({files}))", [json.dumps(sorted(changed.outside))]
 
 
 def languages(filters: Filters) -> list[str]:
@@ -85,7 +105,8 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
     Raises:
         BadGlobError: A path filter is not a glob.
     """
-    if not (filters.path or filters.exclude or filters.file or filters.repo or filters.no_tests):
+    changed = filters.changed
+    if not (filters.path or filters.exclude or filters.file or filters.repo or filters.no_tests or changed):
         return None
     is_test: Callable[[str], bool] | None = None
     if filters.no_tests:
@@ -97,7 +118,8 @@ def path_test(filters: Filters) -> Callable[[str], bool] | None:
 
     def passes(path: str) -> bool:
         return (
-            (include is None or include(path))
+            (changed is None or path in changed.files)
+            and (include is None or include(path))
             and (exclude is None or not exclude(path))
             and (not names or path in names or path.rsplit("/", 1)[-1] in names)
             and (repositories is None or repositories(path.partition("/")[0]))

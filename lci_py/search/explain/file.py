@@ -164,7 +164,9 @@ def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[
     """The filters that exclude all of a file's candidates, as they were written; [] if one passes all of them."""
     if not mode.filters or keys & mode.passing(mode.filters):
         return []
-    given = {field.name: getattr(mode.filters, field.name) for field in fields(Filters)}
+    given = {
+        field.name: getattr(mode.filters, field.name) for field in fields(Filters) if field.name != "changed_since"
+    }
     alone = [name for name, values in given.items() if values and not keys & mode.passing(Filters(**{name: values}))]
     # No single filter need exclude everything: one class may have the kind, and another one the name.
     names = alone or [name for name, values in given.items() if values]
@@ -174,6 +176,8 @@ def stopping(mode: Explainable, request: SearchRequest, keys: set[Any]) -> list[
 def _flag_words(name: str, values: Sequence[str], request: SearchRequest) -> list[str]:
     if name == "no_tests":
         return ["--no-tests"]
+    if name == "changed":
+        return [f"--changed-since {request.filters.changed_since}"]
     flags = getattr(request.filters, name)
     return [f"--{name} {value}" if value in flags else f"{name}:{value}" for value in dict.fromkeys(values)]
 

@@ -18,7 +18,7 @@ from lci_py.source.repository.git import blobs, changed_since, commit_of, git_pr
 from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.types.affected import Change, ChangedPlace
 from lci_py.types.graph import Place
-from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS
+from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS, Changed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _PROSE = frozenset({"section"})
 _FILES = Words("`lci affected --files FILE…` needs no git", "with files instead it needs no git")
 _REVISIONS = "give a branch, a tag, a commit or a name, or files"
+_NEITHER = "is neither a commit nor a definition"
 _SHALLOW = "a shallow clone lacks older commits"
 
 
@@ -71,6 +72,26 @@ def changes_of(snapshot: Snapshot, request: AffectedRequest) -> Changes:
 
 #: `src/pool.py:41`.
 _LINE = re.compile(r"(?P<path>.+):(?P<line>[1-9]\d{0,8})")
+
+
+def changed_places(snapshot: Snapshot, revision: str) -> Changed:
+    """What differs from a revision, prose included: it can be searched, although nobody calls it.
+
+    Raises:
+        UsageError: There is no such revision, or no git work tree.
+    """
+    try:
+        found = _since(snapshot, revision, PresentFiles(snapshot), prose=True)[1]
+    except UsageError as error:
+        message = error.message.replace(_NEITHER, "is no commit")
+        hint = "--changed-since takes a branch, a tag or a commit; a shallow clone lacks older ones"
+        raise UsageError(message, hint=hint) from error
+    present = [one.place for one in found if one.change != "removed"]
+    return Changed(
+        frozenset(place.file for place in present),
+        frozenset(place.id for place in present if place.kind != FILE_KIND),
+        frozenset(place.file for place in present if place.kind == FILE_KIND),
+    )
 
 
 def _definitions_of(snapshot: Snapshot, name: str) -> tuple[ChangedPlace, ...]:
@@ -201,7 +222,7 @@ def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[Change
 
 
 def _since(
-    snapshot: Snapshot, revision: str, present: PresentFiles
+    snapshot: Snapshot, revision: str, present: PresentFiles, *, prose: bool = False
 ) -> tuple[str | None, list[ChangedPlace], tuple[str, ...]]:
     """The commit, and what differs from it, by path and line; a definition that was only moved to another file does
     not.
@@ -211,13 +232,13 @@ def _since(
     """
     root = snapshot.root
     if not is_workspace(root):
-        commit, found = _compare_folder(snapshot, root, "", revision, present)
+        commit, found = _compare_folder(snapshot, root, "", revision, present, prose=prose)
         return commit, _sort_changes(found), ()
     found, uncompared = [], {}
     repositories = members(root)
     for name, folder in repositories.items():
         try:
-            found += _compare_folder(snapshot, Path(folder), f"{name}/", revision, present)[1]
+            found += _compare_folder(snapshot, Path(folder), f"{name}/", revision, present, prose=prose)[1]
         except UsageError as error:
             uncompared[name] = error
     if len(uncompared) == len(repositories):
@@ -230,7 +251,7 @@ def _sort_changes(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlac
 
 
 def _compare_folder(
-    snapshot: Snapshot, folder: Path, prefix: str, revision: str, present: PresentFiles
+    snapshot: Snapshot, folder: Path, prefix: str, revision: str, present: PresentFiles, *, prose: bool
 ) -> tuple[str, list[tuple[ChangedPlace, str]]]:
     """The commit, and what differs from it in a folder, whose paths from the root begin with `prefix`."""
     if git_root(folder) is None:
@@ -240,11 +261,11 @@ def _compare_folder(
         if problem := git_problem(folder):
             raise UsageError(problem, hint=_FILES)
         raise UsageError(
-            f"{revision} is neither a commit nor a definition",
+            f"{revision} {_NEITHER}",
             hint=Words(f"{_REVISIONS} with --files; {_SHALLOW}", f"{_REVISIONS}; {_SHALLOW}"),
         )
     try:
-        changed = [one for one in changed_since(folder, commit) if _is_code(prefix + one.path, snapshot)]
+        changed = [one for one in changed_since(folder, commit) if prose or _is_code(prefix + one.path, snapshot)]
         contents = blobs(folder, [one.blob for one in changed])
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint=_FILES) from error
@@ -254,7 +275,10 @@ def _compare_folder(
         before = contents.get(blob)
         if now == before or (now is not None and before is not None and _same_text(now, before)):
             continue
-        found += _differences(prefix + path, before, now, present)
+        own = _differences(prefix + path, before, now, present) if _is_code(prefix + path, snapshot) else []
+        if prose and not own:
+            own = [(ChangedPlace(file_place(prefix + path, present.language(prefix + path)), "modified"), "")]
+        found += own
     return commit, found
 
 

@@ -120,6 +120,8 @@ def ranking(name: str) -> Ranking:
     return RANKINGS[name]
 
 
+#: Fields of filters that are no lists of values.
+_NO_LISTS = ("no_tests", "changed_since", "changed")
 INTENTS = ("fast_exact", "balanced_hybrid", "ambiguous_multiquery", "structured_filter_heavy")
 #: The retrieval steps, in the order they are tried: the three views, among what passes the filters if there are any;
 #: the same with fewer requirements on the text; the dense view alone; an answer that says which views are missing.
@@ -218,7 +220,7 @@ def plan(
 
 def filters_in_use(filters: Filters) -> dict[str, tuple[str, ...]]:
     """The filters that have values: field to values."""
-    fields = ((name, getattr(filters, name)) for name in filters.__slots__ if name != "no_tests")
+    fields = ((name, getattr(filters, name)) for name in filters.__slots__ if name not in _NO_LISTS)
     return {field: values for field, values in fields if values}
 
 
