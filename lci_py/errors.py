@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

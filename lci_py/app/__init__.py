@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py import config
 from lci_py.errors import (
@@ -24,6 +24,7 @@ from lci_py.errors import (
     UntrustedIndexError,
 )
 from lci_py.source.repository.workspace import is_workspace
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

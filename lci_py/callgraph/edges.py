@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.source.text.digest import blake2b
-from lci_py.types.record import dataclass, field
+from lci_py.types.record import NamedTuple, dataclass, field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

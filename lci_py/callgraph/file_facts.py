@@ -11,11 +11,10 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
 
 from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types.expressions import Expr
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import LOCAL, NESTED, VARIABLE_TYPE, Extract, Import, Lambda, Stored, Typed
 

@@ -8,11 +8,12 @@ import os
 import sys
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.output import FILES, PICTURES, cost, emit, from_here, shape_of
 from lci_py.cli.request import number, open_engine
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.options.flags import Command, Flag
 from lci_py.errors import UsageError, unknown_value
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

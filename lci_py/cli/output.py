@@ -6,12 +6,13 @@ import io
 import os
 import sys
 from importlib import import_module
-from typing import IO, TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Generic, TypeVar
 
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import number, workspace_of
 from lci_py.cli.streams import machine_stdout, paths_stdout, say, screen, writing
 from lci_py.errors import UsageError, unknown_value
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

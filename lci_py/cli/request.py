@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lci_py.cli.command_line import MORE, Invocation
 from lci_py.cli.streams import progress, warn
@@ -18,6 +18,7 @@ from lci_py.errors import (
     nothing_asked,
     unknown_refresh,
 )
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import MAX_HOPS, MODES, REFRESH, Filters, Mode, SearchRequest
 
 if TYPE_CHECKING:

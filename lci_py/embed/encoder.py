@@ -16,11 +16,12 @@ from collections import Counter
 from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from lci_py.embed.folder import MODEL_DIR, ModelFolder, load_session, load_tokenizer, refusing
 from lci_py.errors import BadModelError, DamagedIndexError
 from lci_py.source.text.words import WORD, parts
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

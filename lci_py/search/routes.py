@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from lci_py.index.shards.symbol_queries import definitions_in, imports_in, names
 from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import table_of
 from lci_py.source.frameworks.texts import UNKNOWN, joined, titled
-from lci_py.types.record import replace
+from lci_py.types.record import NamedTuple, replace
 from lci_py.types.source import Import, Registration
 
 if TYPE_CHECKING:

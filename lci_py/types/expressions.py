@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
+
+from lci_py.types.record import NamedTuple
 
 #: Kinds of steps. First comes a name, an object of a type (a cast), or a text; then fields, calls, elements of what is
 #: there, and a test of a field (`.kind="a"`), which leaves some of the values. Last, in C++, the address of all that or

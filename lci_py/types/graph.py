@@ -5,9 +5,9 @@ Lines and columns are 1-based, columns count characters; paths are POSIX, relati
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 from lci_py.types.search import Filters, IndexInfo
 
 Direction = Literal["callers", "callees"]

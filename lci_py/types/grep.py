@@ -6,8 +6,8 @@ Lines and columns are 1-based, columns count characters; paths are POSIX, relati
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import Filters, IndexInfo
 
 

@@ -5,9 +5,9 @@ Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSI
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
-from lci_py.types.record import dataclass, field
+from lci_py.types.record import NamedTuple, dataclass, field
 
 View = Literal["dense", "bm25", "symbolic"]
 Mode = Literal["dense", "bm25", "symbolic", "multiview"]

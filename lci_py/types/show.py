@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from lci_py.types.graph import Neighbour, Through
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import Filters, IndexInfo
 
 

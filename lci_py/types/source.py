@@ -5,10 +5,8 @@ Lines are 1-based and inclusive; bytes are 0-based and half-open; paths are POSI
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from lci_py.types.expressions import Expr, pack, unpack
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 
 #: What a `Typed` says. Of a name: its type, a value that it is given, the type for which it is another name, or only
 #: that it is bound. Of a function: the type of its result, or a value that it returns. Of a symbol: the parameters that

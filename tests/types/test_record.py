@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pytest
 
 from lci_py.types import record
+
+T = TypeVar("T")
 
 
 class Pair(NamedTuple):
@@ -85,3 +87,52 @@ def test_values_can_be_sent_and_written() -> None:
     value = Sent(1, Pair(2, ("x",)))
     assert pickle.loads(pickle.dumps(value)) == value
     assert record.asdict({"k": [value]}) == {"k": [{"a": 1, "inner": Pair(2, ("x",))}]}
+
+
+class Ours(record.NamedTuple):
+    a: int
+    b: str = "b"
+    c: tuple[int, ...] = ()
+
+    @property
+    def twice(self) -> int:
+        return 2 * self.a
+
+
+class Theirs(NamedTuple):
+    a: int
+    b: str = "b"
+    c: tuple[int, ...] = ()
+
+    @property
+    def twice(self) -> int:
+        return 2 * self.a
+
+
+def test_named_tuples_behave_like_those_of_the_standard_library() -> None:
+    def seen(made: type[Ours] | type[Theirs]) -> list[Any]:
+        one = made(1)
+        found = [repr(made(2, c=(3,))).partition("(")[2], tuple(one), one.twice, one.b, one == (1, "b", ()), hash(one)]
+        found += [one._replace(b="x"), one._asdict(), made._make([1, "y", ()]), made._fields, made._field_defaults]
+        found += [sorted([made(2), made(1)]), {**dict.fromkeys([one, made(1)])}, made.__match_args__]
+        for wrong in (lambda: made(), lambda: made(1, 2, 3, 4), lambda: made(z=1)):  # type: ignore[call-arg]
+            with pytest.raises(TypeError):
+                wrong()
+        for wrong in (lambda: one._replace(z=1), lambda: made._make([])):  # type: ignore[call-arg, arg-type]
+            with pytest.raises((ValueError, TypeError)):
+                wrong()
+        with pytest.raises(AttributeError):
+            one.a = 3  # type: ignore[misc]
+        with pytest.raises(AttributeError):
+            one.z = 3  # type: ignore[union-attr]
+        return found
+
+    assert seen(Ours) == seen(Theirs)
+    assert pickle.loads(pickle.dumps(Ours(1))) == Ours(1)
+
+
+def test_named_tuples_may_be_generic() -> None:
+    class Box(record.NamedTuple, Generic[T]):
+        value: T
+
+    assert Box[int](3).value == 3 and Box(4) == (4,)

@@ -5,8 +5,9 @@ Named tuples, because a dataclass takes half a millisecond to define.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import KINDS, MODES, REFRESH
 
 Shape = Literal["flag", "int", "text", "once", "list"]  # of "text" the last counts, of "once" a second is an error

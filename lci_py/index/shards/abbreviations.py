@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, StringTable, compact, string_arrays, write_arrays
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.words import STOPWORDS, WORD, forms, parts, stem
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.callgraph.edges import CALLS, EDGE_KINDS, IMPORTS, INHERITS, STORED, Links
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, write_arrays
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ They work without numpy, because `lci def` uses them too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import (
@@ -21,6 +21,7 @@ from lci_py.index.shards.filters import (
     where,
 )
 from lci_py.source.text.words import joined
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
 
 if TYPE_CHECKING:

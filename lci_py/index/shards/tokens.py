@@ -13,12 +13,13 @@ from __future__ import annotations
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, Offsets, compact, offset_arrays, write_arrays
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from array import array

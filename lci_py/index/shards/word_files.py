@@ -7,11 +7,12 @@ contain the text, in the bytes of the vocabulary. It works without numpy, whose 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, Offsets
 from lci_py.source.text.words import MAX_WORD, joined, stem
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import index_info
 from lci_py.search.grep.matcher import Pattern, compile_pattern, lines, other_lines
 from lci_py.types.grep import Around, FileLines, GrepAnswer, GrepRequest, Line, Tally
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import BLOCK_KIND, Filters
 
 if TYPE_CHECKING:

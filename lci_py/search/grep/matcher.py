@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lci_py.errors import BadPatternError
 from lci_py.search.grep.syntax import WORD_CLASS, Clause, required_texts
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,8 @@ clause costs time, not results.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from lci_py.types.record import NamedTuple
 
 #: What \w, \d and \s mean in Unicode, inside brackets: RE2's own are those of ASCII.
 WORD_CLASS = r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}"

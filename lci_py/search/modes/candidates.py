@@ -5,9 +5,10 @@ Also what a mode returns to the engine: the answer, and intermediate values that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError, unknown_value
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import BLOCK_KIND, KINDS, Filters
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ unknown word is replaced by the closest name. A filter is never relaxed: a resul
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.search.modes.candidates import Choice
 from lci_py.search.query.text import TextQuery, read_text
 from lci_py.source.text.name_parts import SHORTEST, distance, most_edits
 from lci_py.source.text.words import joined, stem
-from lci_py.types.record import replace
+from lci_py.types.record import NamedTuple, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

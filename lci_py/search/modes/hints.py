@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.signals import ASKED_BY
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
-from lci_py.types.record import replace
+from lci_py.types.record import NamedTuple, replace
 from lci_py.types.search import Confidence, Hint
 
 if TYPE_CHECKING:

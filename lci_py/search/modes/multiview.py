@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reach, weigh_nei
 from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches, unit_values
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.retrievers import HitList, side_by_side
-from lci_py.types.record import replace
+from lci_py.types.record import NamedTuple, replace
 from lci_py.types.search import VIEWS, Degradation
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FLOW, OVERRIDE, SELF
 from lci_py.index.shards.graph import CALLS, INHERITS
@@ -17,6 +17,7 @@ from lci_py.index.shards.symbol_queries import Member, calls_named, members_name
 from lci_py.search.navigate.nodes import joined, merged
 from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types import graph as types
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.index.shards.symbols import dotted_name
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import ROUTE, lazily
 from lci_py.types.graph import OtherMeaning
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:

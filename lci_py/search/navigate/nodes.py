@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, ROUTE, SCOPE, STEPS, confidence
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, constructors
 from lci_py.search.routes import Routes
 from lci_py.types.graph import Direction, Link, Place
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import REGISTRATIONS
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.errors import IndexBehindError
 from lci_py.index.shards.symbols import dotted_name
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:

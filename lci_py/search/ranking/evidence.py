@@ -7,14 +7,14 @@ docs/adr/0019-spelled-out.md the figures.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.search.ranking.same_file import POOL, reorder, whole
 from lci_py.search.ranking.signals import factors, mentions, stem_match
 from lci_py.search.retrievers import HitList
-from lci_py.types.record import dataclass
+from lci_py.types.record import NamedTuple, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

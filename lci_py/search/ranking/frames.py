@@ -6,9 +6,10 @@ where both are known (docs/ranking.md#names-and-verbatim-text).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.source.text.patterns import lazily
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     import re

@@ -7,13 +7,13 @@ factors that apply, and damped for each further result of the same file.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lci_py.search.query.plan import GRAPH, SIGNAL_VIEW
 from lci_py.search.ranking.same_file import damping_steps
-from lci_py.types.record import dataclass, field
+from lci_py.types.record import NamedTuple, dataclass, field
 from lci_py.types.search import VIEWS, Step
 
 if TYPE_CHECKING:

@@ -8,13 +8,14 @@ neighbour is lifted above the best result that was found without the graph (`fus
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lci_py.callgraph.edges import confidence
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.unit_columns import UNIT_KINDS
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import TYPE_KINDS
 
 if TYPE_CHECKING:

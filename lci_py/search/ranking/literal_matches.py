@@ -7,7 +7,7 @@ few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/ad
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from lci_py.search.ranking.partial_names import (
 )
 from lci_py.source.text.patterns import ROUTE, lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:

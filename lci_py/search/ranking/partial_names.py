@@ -12,13 +12,14 @@ the others; tests and documents come after code.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.index.shards.symbols import qualifies, segments_of
 from lci_py.search.ranking.frames import places
 from lci_py.source.text.name_parts import SHORTEST, best_abbreviated, distance, nearest
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from lci_py.source.frameworks.around import Row
 from lci_py.source.text.language_tables import shared_table
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import Registration
 

@@ -7,11 +7,12 @@ all lines at once: the letters of a name as a set of bits rule out nearly all of
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lci_py.source.text.words import WORD, parts
+from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
