@@ -131,8 +131,8 @@ def test_the_settings_use_documented_keys_of_the_right_type(folder: Path) -> Non
     for key in (*REGEXES, "visibility.public", "visibility.private", "visibility.private_name"):
         re.compile(flat.get(key, ""))
     assert isinstance(flat.get("visibility.default", True), bool)
-    for given in flat.get("defaults", ()):
-        named = given in {"alternatives", *code_defaults._READERS} if isinstance(given, str) else None
+    for given in flat.get("flag_defaults", ()):
+        named = given in code_defaults._READERS if isinstance(given, str) else None
         assert named or re.compile(given["pattern"])
     assert flat.get("conditions", "none") in CONDITIONS
     given, fields = data.get("conflicts", {}), Rules._field_defaults
@@ -245,7 +245,6 @@ NAMED = {
     "source/conditions/preprocessor.py": (1, "a family of conditions"),
     "source/repository/content.py": (1, "a suffix"),
     "source/repository/hooks.py": (1, "a program"),
-    "source/stated_values/file_roles.py": (1, "prose"),
     "source/stated_values/values.py": (1, "a group of an expression"),
     "source/stated_values/wording.py": (1, "a group of an expression"),
 }

@@ -193,13 +193,12 @@ def stored_of(
 
 
 class Claim(NamedTuple):
-    """A stated value: the value that a place gives to a setting or a constant.
+    """A value that a place states, or a key that is given twice.
 
     Attributes:
-        symbol: The constant (an index into the symbols of the file); -1 for a line of a configuration file or of prose,
-            or the default of an environment variable.
+        symbol: The definition that it belongs to (an index into the symbols of the file); -1 for none, as of a flag.
         name: As written, `timeout` or `Config.timeout`; a flag with its dashes.
-        value: A normalized literal: `60`, `"text"`, `true`.
+        value: A normalized literal: `60`, `"text"`, `true`; of a key, how many lines up it is given first.
         line: 1-based.
         how: The kind of place, a word of `source.stated_values.HOW`.
     """

@@ -22,7 +22,7 @@ from lci_py.source.file_record import define_data, process_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.workspace import is_workspace
-from lci_py.source.stated_values import place_kind
+from lci_py.source.stated_values import is_own_code
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect, grammars_dir, load_languages, prepare
 from lci_py.source.text.digest import blake2b, digest
 from lci_py.source.text.language_tables import has_rule
@@ -114,7 +114,7 @@ def record_key(sha: str, path: str, language: str, place: Workplace) -> bytes:
     # condition.
     base = path.rpartition("/")[2]
     name = base if has_rule(language, "packages") or base in MANIFESTS else path_condition(language, path) or ""
-    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {place_kind(path, language)}"
+    asked = f"{place.texts} {place.limits} {place.flags} {is_followed(path, language)} {is_own_code(path, language)}"
     parts = (str(record_codec.VERSION), __version__, _extractor(language), sha, name, asked)
     return blake2b("\0".join(parts).encode("utf-8", "surrogateescape"), digest_size=16).digest()
 

@@ -339,9 +339,9 @@ class SymbolicIndex:
         return sorted(rows, key=_sort_key)[:limit]
 
     def files_with_stated_values(self) -> frozenset[str]:
-        """The paths of files with stated values."""
+        """The paths of files with a comment that contradicts the code beside it."""
         if self._stating is None:
-            sql = "SELECT path FROM files f WHERE {} AND id IN (SELECT file FROM claims)"
+            sql = "SELECT path FROM files f WHERE {} AND id IN (SELECT file FROM claims WHERE how = 'comment')"
             rows = [row for segment in self.segments for row in segment.execute(sql.format(segment.live))]
             self._stating = frozenset(row[0] for row in rows)
         return self._stating

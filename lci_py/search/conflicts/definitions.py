@@ -134,6 +134,8 @@ def group_key(site: Site) -> tuple[str, ...]:
     owner = " ".join(
         sorted(word for word in site.traits if (word == "static" and tells_static) or word.startswith("impl:"))
     )
+    if ".prototype." in site.signature.partition(site.name)[0]:
+        owner += " prototype"  # of the objects of a class, as its other definition is not
     return (
         site.language, site.qualified_name, group, "test" if site.is_test else "", _scope_key(site), overload, owner
     )  # fmt: skip
@@ -579,7 +581,7 @@ def _parameters(name: str, signature: str, group: str, language: str) -> str:
     text = f"{template.group() if template else ''} {rest}"
     if group == "type":
         text = re.split(r"(?<!:):(?!:)|\bwhere\b|\bextends\b", text, maxsplit=1)[0]
-    text = re.sub(r"\s*(?<![=!<>])=(?!=)[^,()]*", "", text)  # default values
+    text = re.sub(r"\s*(?<![=!<>])=(?![=>])[^,()]*", "", text)  # default values
     if not rules.names_first and group != "type":
         text = re.sub(r"([\w>\]*&?])\s+([*&]*)\w+\s*(?=[,)])", r"\1\2", text)  # names of parameters after their types
     return re.sub(r"\s+", "", text)

@@ -137,7 +137,11 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]
                     name = (asked.name, asked.qualified_name, asked.kind, asked.language)
                     texts = {text.get((one.file, one.line), "") for one in found}
                     same_text = len(texts) == 1 and "" not in texts
-                    yield Conflict(*name, _gravest(found), found, same_text=same_text, witness=_witness(sites, found))
+                    relation, shown = _gravest(found), _witness(sites, found)
+                    if relation == "overlap" and not shown:
+                        left.append(asked.qualified_name)  # nothing shows that both can hold
+                        continue
+                    yield Conflict(*name, relation, found, same_text=same_text, witness=shown)
             if not told and undecided(sites):
                 left.append(sites[0].qualified_name)
 

@@ -15,9 +15,8 @@ from lci_py.source.file_record import define_data
 from lci_py.source.repository.content import content_reason
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root, merge_base
 from lci_py.source.repository.workspace import is_workspace, members
-from lci_py.source.stated_values import claims_of, code_value, place_kind
+from lci_py.source.stated_values import claims_of
 from lci_py.source.syntax.languages import HEAD_BYTES, TEXT, detect
-from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -132,8 +131,7 @@ def _compare(snapshot: Snapshot, root: Path, prefix: str, revision: str, found: 
 
 def _tells(path: str) -> bool:
     """Whether a file can define something or state a value; git is not asked for the contents of others."""
-    language = detect(path)
-    return language != TEXT or bool(place_kind(path, language)) or versions.reads(path) or keys.reads(path)
+    return detect(path) != TEXT or versions.reads(path) or keys.reads(path)
 
 
 def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition], before: set[_Value]) -> None:
@@ -146,8 +144,6 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
         before.update((keys.KEY, claim.name, path) for claim in record.claims)
     for symbol in symbols:
         old[symbol.qualified_name, symbol.kind, symbol.build_tag] += 1
-        if symbol.kind in VALUED_KINDS:
-            before.add((symbol.name, code_value(language, symbol.kind, symbol.name, symbol.signature), "code"))
     if versions.reads(path):
         text = data.decode("utf-8", "replace")
         before.update((one.subject, one.value, path) for one in versions.stated(path, text))

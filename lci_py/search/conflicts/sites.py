@@ -10,7 +10,6 @@ from lci_py.search.conflicts.definitions import Site, definitions, group_key
 from lci_py.search.conflicts.rules import rules_of
 from lci_py.source.conditions.paths import inferred_condition, path_condition
 from lci_py.types.record import replace
-from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row, SymbolicIndex
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 #: More definitions of one name than this, such as `main` in a folder of scripts, are no variants of one symbol.
 MAX_SITES = 400
-#: Words of a query that may be names.
-_MAX_NAMED = 3
 
 
 def with_conflicts(snapshot: Snapshot, answer: Answer) -> Answer:
@@ -40,19 +37,12 @@ def _disagreements(snapshot: Snapshot, answer: Answer) -> tuple[dict[str, Any], 
     """Disagreements between sources on a value that the answer is about. Most answers have none, so checking that must
     not cost an import.
     """
-    words = [word for word in answer.query.split() if ":" not in word]
-    named = len(words) <= _MAX_NAMED and any(_is_specific(word) for word in words)
     stated = snapshot.symbols.files_with_stated_values()
-    if not named and not any(result.kind in VALUED_KINDS or result.file in stated for result in answer.results):
+    if not any(result.file in stated for result in answer.results):
         return ()
     from lci_py.search.conflicts.values import for_results
 
-    return for_results(snapshot, answer.query, answer.results)
-
-
-def _is_specific(word: str) -> bool:
-    """Whether a word may be the name of a setting: it has several parts, or only capitals."""
-    return not word.isalpha() or word.isupper() or not (word[1:].islower() or word[1:] == "")
+    return for_results(snapshot, answer.results)
 
 
 def _with_sites(snapshot: Snapshot, result: Result) -> Result:

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()) -> Extract:
     """Everything the index needs from one file.
 
-    Of a file with syntax errors, the parts that parse count. `text` files yield chunks and stated values only.
+    Of a file with syntax errors, the parts that parse count. `text` files yield chunks only.
 
     Args:
         path: Relative to the root; some build conditions are in file names.
@@ -151,13 +151,11 @@ def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", 
     chunks = chunk_text(source)
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
-    claims = tuple(claims_of(language, path, source, [])) if not limit else ()
     package, entries = npm_package_of(path, source)
     return Extract(
         language,
         package or package_of(path, source),
         imports=entries,
-        claims=claims,
         chunks=chunks[: limits.max_file_chunks],
         limit=limit,
     )

@@ -161,8 +161,6 @@ def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans:
     """
     table = _table(language)
     undefined = table.get("c_macros", False)
-    if undefined and b"#undef" not in captured.source.replace(b"# ", b"#"):
-        return set()
     if not undefined and "comments" not in table:
         return set()
     comment = _compile(table.get("comments", "(?!)"))
@@ -177,7 +175,8 @@ def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans:
         if before is None or len(found) > _MAX_KEPT:
             continue
         if undefined:
-            gone = rb"#[ \t]*undef[ \t]+" + re.escape(symbol.name.encode()) + rb"\b"
+            # A file that is included in between uses the first one, and may undefine it.
+            gone = rb"#[ \t]*(?:include\b|undef[ \t]+" + re.escape(symbol.name.encode()) + rb"\b)"
             if re.search(gone, captured.source[spans[before].end : spans[number].start]):
                 found.add(before)
             continue
@@ -322,6 +321,9 @@ def _signature(_kind: str, node: Node, _name_node: Node, _attributes: str) -> It
 
 def _swift(kind: str, node: Node, name_node: Node, attributes: str) -> Iterator[str]:
     yield from (word for word in _modifiers(kind, node, name_node, attributes) if word in ("static", "declaration"))
+    head = (node.text or b"")[: max(0, name_node.start_byte - node.start_byte)]
+    if kind not in TYPE_KINDS and b"class" in head.split():
+        yield "static"
 
 
 def _haskell(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:

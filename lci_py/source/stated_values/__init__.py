@@ -1,67 +1,65 @@
-"""Values of settings and constants, as stated by definitions, defaults, configuration files and prose.
+"""What code says twice of one thing: a comment that states another default than the code beside it, and keys that are
+given twice.
 
-A claim is a name, a literal value and a place. The value of a constant is part of its signature, which is in the index
-anyway, so `code_value` reads it on demand. Claims of all other places are collected when the file is indexed.
-`search.conflicts.values` decides which claims on one name, spelled alike, contradict each other.
+Both sides are in one file, so they are compared when it is indexed, and the index keeps only what differs.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.file_roles import CODE, PROSE, place_kind
-from lci_py.source.stated_values.names import is_secret, is_specific
-from lci_py.source.stated_values.values import COMPUTED, code_value
+from lci_py.source.stated_values.file_roles import is_own_code
+from lci_py.source.text.patterns import lazily
+from lci_py.source.text.words import parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lci_py.types.source import Claim, Symbol
 
-__all__ = ["COMPUTED", "HOW", "MAX_CLAIMS", "claims_of", "code_value", "is_specific", "place_kind"]
+__all__ = ["HOW", "MAX_CLAIMS", "claims_of", "is_own_code"]
 
-#: Kinds of places that state a value: a constant (read from its signature, never stored); the default of an environment
-#: variable or a flag; a field of a table of defaults; a line of a template of a configuration;
-#: one that is commented out there; a sentence or a table; a comment, and what the code beside it says otherwise; a key
-#: that is given twice (`repeated_keys`).
-HOW = ("code", "default", "option", "config", "commented", "prose", "comment", "beside", "twice")
-#: Their names are qualified by what they belong to.
-_OWNED = frozenset(("comment", "beside"))
+#: Kinds of claims: a comment; the code beside it, which says otherwise; a key that is given twice (`repeated_keys`).
+HOW = ("comment", "beside", "twice")
 MAX_CLAIMS = 2_000
 MAX_NAME = MAX_VALUE = 100
+_ALWAYS_SECRET = frozenset(
+    "pass passwd password passphrase pwd pin secret secrets credential credentials apikey passcode".split()
+)
+_MAYBE_SECRET = frozenset("key keys token tokens auth salt cert signature dsn webhook cookie private bearer".split())
+_LONG_TOKEN = lazily(r"(?=\S*\d)(?=\S*[A-Za-z])[A-Za-z0-9+/=_-]{20,}$")
 
 
 def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
-    """The values that a file states, at most `MAX_CLAIMS`, in the order of its lines.
+    """The defaults in comments that differ from the code beside them, at most `MAX_CLAIMS`, in the order of lines.
 
-    Names that mean nothing without context (`timeout`), and values that may be credentials, are left out.
+    Values that may be credentials are left out.
 
     Args:
-        language: `text` for a file without a grammar.
-        path: Relative to the root; it decides how a text file is read.
+        path: Relative to the root; tests, examples and foreign code say nothing of this project.
         symbols: Its definitions.
     """
-    kind = place_kind(path, language)
-    if not kind:
+    if not is_own_code(path, language):
         return
-    found: list[Claim] = []
-    # Imported here, because a reader of the index needs none of these patterns.
-    if kind == CODE:
-        from lci_py.source.stated_values import code_defaults, comments
+    from lci_py.source.stated_values import comments  # a reader of the index needs none of its patterns
 
-        found += code_defaults.defaults(language, source)
-        found += list(comments.contradicted(language, source, symbols, found))
-    else:
-        from lci_py.source.stated_values.documents import settings, statements
-
-        found += statements(source) if kind == PROSE else settings(path, source)
-    found.sort(key=lambda claim: claim.line)
     seen = set()
-    for claim in found:
+    for claim in sorted(comments.contradicted(language, source, symbols), key=lambda claim: claim.line):
         fits = len(claim.name) <= MAX_NAME and len(claim.value) <= MAX_VALUE
-        named = claim.how in _OWNED or is_specific(claim.name)
-        if fits and named and claim not in seen and not is_secret(claim.name, claim.value):
+        if fits and claim not in seen and not is_secret(claim.name, claim.value):
             seen.add(claim)
             yield claim
             if len(seen) == MAX_CLAIMS:
                 return
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether a value may be a credential, which must be neither stored nor shown."""
+    words = set(parts(name))
+    if words & _ALWAYS_SECRET:
+        return True
+    text = value.strip('"')
+    if words & _MAYBE_SECRET:
+        return value not in ("true", "false") and not re.fullmatch(r"\d{1,5}\w{0,3}", text)
+    return bool(_LONG_TOKEN.match(text)) or re.search(r"://[^/\s]*:[^/\s]*@", text) is not None

@@ -1,4 +1,4 @@
-"""Defaults in code: of parameters, environment variables, flags and options.
+"""Defaults in code: of parameters, of flags of a command line, and in tables.
 
 The patterns end where the value starts: one pattern for literals serves all of them, since it is slow to compile.
 """
@@ -9,10 +9,9 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.values import literal_at, word
-from lci_py.source.text.language_tables import has_rule, shared_table, table_of
+from lci_py.source.stated_values.values import literal_at
+from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.source.text.patterns import lazily
-from lci_py.types.source import Claim
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,23 +30,20 @@ def parameters_of(language: str, signature: str) -> Iterator[tuple[str, str]]:
 
 
 #: A default: place in the text, name, form of the value.
-_Given = tuple[int, str, str]
+Given = tuple[int, str, str]
 
 
-def defaults(language: str, source: bytes) -> Iterator[Claim]:
-    """The defaults of environment variables, flags and options."""
+def flags(language: str, source: bytes) -> Iterator[Given]:
+    """The defaults of flags of a command line, in the order of the text; names have their dashes."""
     text: str | None = None
-    shared = shared_table("stated_values")
-    for given in ("calls", *table_of(language).get("defaults", ())):
-        row = shared.get(given, {}) if isinstance(given, str) else given
-        signs, read = (row["signs"], partial(_matches, row["pattern"])) if row else _READERS[given]
+    found: list[Given] = []
+    for row in table_of(language).get("flag_defaults", ()):
+        signs, read = (row["signs"], partial(_matches, row["pattern"])) if isinstance(row, dict) else _READERS[row]
         # Most files have none, and searching for fixed bytes is cheap.
         if any(sign.encode() in source for sign in signs):
             text = source.decode("utf-8", "replace") if text is None else text
-            lines = Lines(text)
-            for at, name, form in read(text):
-                if form:
-                    yield Claim(-1, name, form, lines.of(at), "option" if given == "tables" else "default")
+            found += [given for given in read(text) if given[2]]
+    return iter(sorted(found))
 
 
 class Lines:
@@ -62,15 +58,14 @@ class Lines:
         return self._line
 
 
-def _matches(pattern: str, text: str) -> Iterator[_Given]:
-    """The matches of a pattern. Its groups are the `name` of a variable, of a `flag` without its dashes, or of a
-    `field` whose flag has the same name, and the value without quotes as `given`; else a literal follows the match.
+def _matches(pattern: str, text: str) -> Iterator[Given]:
+    """The matches of a pattern. Its groups are the `flag` without its dashes, or the `field` whose flag has the same
+    name; a literal follows the match.
     """
     for found in re.finditer(pattern, text):
         groups = found.groupdict()
-        flag = groups.get("flag") or (groups.get("field") or "").replace("_", "-")
-        form = word(groups["given"]) if "given" in groups else literal_at(text, found.end())[0]
-        yield found.start(), f"--{flag}" if flag else found["name"], form
+        flag = groups.get("flag") or groups["field"].replace("_", "-")
+        yield found.start(), f"--{flag}", literal_at(text, found.end())[0]
 
 
 _CLI_CALL = lazily(r"(?:add_argument|\boption|\bOption|add_option)\s*\(")
@@ -81,7 +76,7 @@ _DESCRIBED = lazily(r"\s*[\"'][^\"'\n]{0,80}[\"']\s*,\s*(?:\"[^\"\n]{0,200}\"|'[
 _MAX_CALL = 700
 
 
-def _arguments(text: str) -> Iterator[_Given]:
+def _arguments(text: str) -> Iterator[Given]:
     """Options of argparse, optparse, click, typer, commander and yargs."""
     for found in _CLI_CALL.finditer(text):
         call = _call_arguments(text, found.end())
@@ -127,7 +122,7 @@ _ENTRY = lazily(r"(?P<bracket>[{}])|(?<![\w.])[\"':]?(?P<name>[A-Za-z_]\w{2,80})
 _MAX_TABLE = 6_000
 
 
-def tables(text: str) -> Iterator[_Given]:
+def tables(text: str) -> Iterator[Given]:
     """The fields of objects named after defaults: `var DefaultConfig = Config{Size: 5}`, `fn default() -> Self {`."""
     end = 0
     for table in _TABLE.finditer(text):
@@ -147,9 +142,8 @@ def tables(text: str) -> Iterator[_Given]:
             end = found.end()
 
 
-#: By names in `defaults` of a language's table: texts of which a file with such a default has one, and the reader.
-_READERS: dict[str, tuple[tuple[str, ...], Callable[[str], Iterator[_Given]]]] = {
+#: By names in `flag_defaults` of a language's table: texts of which a file with such a default has one, and the reader.
+_READERS: dict[str, tuple[tuple[str, ...], Callable[[str], Iterator[Given]]]] = {
     "arguments": (("add_argument", "option(", "Option(", "add_option"), _arguments),
     "options": ((".option(",), _arguments),
-    "tables": (("efault", "DEFAULT"), tables),
 }

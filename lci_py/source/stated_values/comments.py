@@ -9,10 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.code_defaults import Lines, call_at, parameters_of, tables
-from lci_py.source.stated_values.documents import mentions
+from lci_py.source.stated_values.code_defaults import Given, Lines, call_at, flags, parameters_of, tables
 from lci_py.source.stated_values.values import COMPUTED, agree, code_value, literal_at, read, word
-from lci_py.source.stated_values.wording import SIGNS, form_of, holds, stated
+from lci_py.source.stated_values.wording import SIGNS, form_of, holds, mentions, stated
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined
@@ -40,6 +39,7 @@ _MARKS = lazily(r"^(\s*)(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\
 _QUOTED = lazily(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`")
 #: Of a field of a settings class.
 _DESCRIBED = lazily(r"\bField\(.*\b(?:description|help)=[\"'](.{1,200})[\"']")
+_NEGATED = lazily(r"--(?:no|not|without|disable|skip)-")
 _MAX_LINES = 400  # of one comment
 #: The subject of "defaults to": "pypinfo defaults to 10 rows" is about another program.
 _SUBJECT = lazily(r"\s*(?:The\s+|Its\s+)?(\w+)\s+defaults\b")
@@ -49,18 +49,15 @@ _ITSELF = frozenset("it this that which and value default parameter option argum
 _Numbered = list[tuple[int, str]]
 
 
-def contradicted(language: str, source: bytes, symbols: Sequence[Symbol], defaults: Sequence[Claim]) -> Iterator[Claim]:
-    """The defaults in comments that differ from the code they belong to.
-
-    Args:
-        defaults: The defaults of the file's environment variables, flags and options.
-    """
+def contradicted(language: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
+    """The defaults in comments and help texts that differ from the code they belong to."""
     telling = _telling(source)
     if not telling:
         return
+    defaults = list(flags(language, source))
     text = source.decode("utf-8", "replace")
     lines = text.split("\n")
-    yield from _of_help(text, lines, defaults)
+    yield from _of_help(text, defaults)
     members: dict[int, list[int]] = {}
     apart: dict[str, list[tuple[str, int]]] | None = None
     for number, symbol in enumerate(symbols):
@@ -166,9 +163,9 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
     subject = _SUBJECT.match(text, first)
     if subject is not None and subject[1].lower() not in _ITSELF and joined(subject[1]) != joined(about):
         return None
-    for one in mentions(text[:1000]):
-        inside = first <= one.start < said[0].end and not said[0].value.start() <= one.start < said[0].value.end()
-        if inside and one.name and joined(one.name) != joined(about):
+    for start, name in mentions(text[:1000]):
+        inside = first <= start < said[0].end and not said[0].value.start() <= start < said[0].value.end()
+        if inside and joined(name) != joined(about):
             return None
     at = said[0].value.start()
     return form, next(number for start, number in reversed(starts) if start <= at)
@@ -243,7 +240,7 @@ def _of_type(
 
 
 def _given_apart(
-    language: str, text: str, symbols: Sequence[Symbol], defaults: Sequence[Claim]
+    language: str, text: str, symbols: Sequence[Symbol], defaults: Sequence[Given]
 ) -> dict[str, list[tuple[str, int]]]:
     """The values that fields without a default get elsewhere in the file, in a table of defaults or by an attribute:
     normalised name to values and lines.
@@ -252,9 +249,9 @@ def _given_apart(
     places = Lines(text)
     for at, name, form in tables(text):
         found.setdefault(joined(name), []).append((form, places.of(at)))
-    for one in defaults:
-        if one.how == "default" and one.name.startswith("--"):
-            found.setdefault(joined(one.name.lstrip("-").replace("-", "")), []).append((one.value, one.line))
+    lines = Lines(text)
+    for at, name, form in defaults:
+        found.setdefault(joined(name.replace("-", "")), []).append((form, lines.of(at)))
     if has_rule(language, "taken_apart"):
         found = {}
         for symbol in symbols:
@@ -268,17 +265,15 @@ def _given_apart(
 # --- help texts ---------------------------------------------------------------------------------------------------
 
 
-def _of_help(text: str, lines: Sequence[str], defaults: Sequence[Claim]) -> Iterator[Claim]:
+def _of_help(text: str, defaults: Sequence[Given]) -> Iterator[Claim]:
     """Defaults in a call's help text that differ from the default in the same call."""
-    flags = [claim for claim in defaults if claim.how == "default" and claim.name.startswith("--")]
-    if not flags:
-        return
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + 1)
-    for claim in flags:
-        call, at = call_at(text, starts[claim.line - 1], claim.name)
+    lines = Lines(text)
+    for place, name, form in defaults:
+        line = lines.of(place)
+        call, at = call_at(text, text.rfind("\n", 0, place) + 1, name)
         words = [(found.start(), next(filter(None, found.groups()), "")) for found in _QUOTED.finditer(call)]
         passage = [(text.count("\n", 0, at + start) + 1, said) for start, said in words if " " in said]
-        if said := _value_in(passage, claim.name.lstrip("-").replace("-", "_")):
-            yield from _pair(-1, claim.name, said, (claim.value, claim.line))
+        said = _value_in(passage, name.lstrip("-").replace("-", "_"))
+        # `--no-cache`: what "is on by default" is the cache.
+        if said and not (_NEGATED.match(name) and said[0] in ("true", "false")):
+            yield from _pair(-1, name, said, (form, line))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.file_roles import CODE, place_kind
+from lci_py.source.stated_values.file_roles import is_own_code
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.patterns import lazily
 from lci_py.types.source import Claim
@@ -21,15 +21,20 @@ if TYPE_CHECKING:
 TWICE = "twice"
 _MAX_NAME = 100
 _CAPTURES = ("key", "key.name", "key.attribute")
+#: What has labels and members rather than keys with values.
+_LABELLED = lazily(r"switch|match|case|when|select|enum")
 #: Nodes after a label that make it hold in some cases only.
 _GUARDS = frozenset({"when_clause", "guard", "guard_clause", "where_keyword", "if_clause"})
-#: Between two keys: only one is compiled (`#if`, `#[cfg]`); a case of a shell that goes on to the next one.
-_APART = lazily(rb"#\[|\n[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|elseif|endif)\b|;;?&")
+#: Between two keys: only one is compiled (`#if`, `#[cfg]`); all of another object (`...defaults`, `**defaults`); a case
+#: of a shell that goes on to the next one.
+_APART = lazily(
+    rb"#\[|[{,\n]\s*(?:\.\.\.|\*\*)\s*[\w(]|\n[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|elseif|endif)\b|;;?&"
+)
 
 
 def repeated_keys(path: str, language: str, captured: Captured, finder: Finder) -> Iterator[Claim]:
     """A claim for each key that is there a second time: its line; as its value, how many lines up the first one is."""
-    if not captured.keys or place_kind(path, language) != CODE:
+    if not captured.keys or not is_own_code(path, language):
         return
     first: dict[tuple[int, str, str], Node] = {}
     for match in captured.keys:
@@ -62,6 +67,14 @@ def _is_twice(source: bytes, around: Node, one: Node, other: Node, capture: str)
     between = source[one.end_byte : other.start_byte]
     if around.has_error or _APART.search(between) or _kind(one) != _kind(other):
         return False
+    around_type = f"{around.type} {around.parent.type if around.parent is not None else ''}"
+    # Of two labels, one is never reached, whatever follows it.
+    if (
+        capture != "key.attribute"
+        and not _LABELLED.search(around_type)
+        and _entry(source, around, one) == _entry(source, around, other)
+    ):
+        return False  # the same is said twice: nothing is lost
     if any(node.next_named_sibling is not None and node.next_named_sibling.type in _GUARDS for node in (one, other)):
         return False
     if capture == "key.attribute":  # what is used before, or in its new value, is not lost
@@ -70,6 +83,18 @@ def _is_twice(source: bytes, around: Node, one: Node, other: Node, capture: str)
         rest = between + source[other.end_byte : end if end >= 0 else len(source)]
         return name != b"_" and re.search(rb"\b" + name + rb"\b", rest) is None
     return True
+
+
+def _entry(source: bytes, around: Node, key: Node) -> object:
+    """The words of a key with its value or its branch; the key itself where there is no more."""
+    node = key
+    while (outer := node.parent) is not None and outer != around:
+        node = outer
+        if len(words := source[node.start_byte : node.end_byte].split()) > len(
+            source[key.start_byte : key.end_byte].split()
+        ):
+            return words
+    return key.id
 
 
 def _is_assigned(owner: str, text: bytes) -> bool:

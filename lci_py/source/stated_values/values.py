@@ -102,6 +102,12 @@ def read(form: str) -> Value | None:
         return None
 
 
+def is_number(form: str) -> bool:
+    """Whether a normal form is that of a number, maybe in quotes."""
+    value = read(word(form.strip('"')))
+    return value is not None and value.kind == "number"
+
+
 def agree(one: str, other: str) -> bool | None:
     """Whether two forms mean the same value; None if they cannot be compared."""
     mine, theirs = read(one), read(other)
@@ -110,8 +116,8 @@ def agree(one: str, other: str) -> bool | None:
     if mine.kind != theirs.kind:
         mine, theirs = _unquoted(mine), _unquoted(theirs)
         if {mine.kind, theirs.kind} == {"boolean", "number"}:
-            switch = mine.number in (0.0, 1.0) and theirs.number in (0.0, 1.0) and not mine.unit + theirs.unit
-            return mine.number == theirs.number if switch else None
+            # Of a flag that is a bit, the number is no switch.
+            return True if mine.number == theirs.number and not mine.unit + theirs.unit else None
         if mine.kind != theirs.kind:
             return None
     if mine.kind == "number":

@@ -7,11 +7,13 @@ several values: nothing is guessed.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.stated_values.names import is_capital, is_flag
 from lci_py.source.stated_values.values import NUMBER, UNIT, number, string, word
 from lci_py.source.text.patterns import lazily
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Bytes of which a text that states a default has one.
 SIGNS = (b"efault", b"DEFAULT", b"unless")
@@ -44,8 +46,9 @@ _OPEN_END = lazily(
 )
 #: Before a value: it bounds something.
 _BOUND = lazily(
-    r"(?:\b(?:at least|at most|up to|less than|more than|(?:great|larg|small|few|high|low)er than|minimum|maximum|above"
-    r"|below|under|over|exceeds?|between|from|about|around|roughly|approximately|not?)(?: of| is)?|[<>≤≥~≈])\s*$",
+    r"(?:\b(?:at least|at most|up to|less than|more than|(?:great|larg|small|few|high|low)er than(?: the)?|minimum"
+    r"|maximum|above|below|under|over|exceeds?|between|from|about|around|roughly|approximately|not?)(?: of| is)?"
+    r"|[<>≤≥~≈])\s*$",
     re.IGNORECASE,
 )
 _HISTORY = lazily(
@@ -58,6 +61,17 @@ _HISTORY = lazily(
 )
 #: These belong to the phrases that state a value after all.
 _OF_UNLESS = lazily(r"unless (?:\S+ says?|you say) otherwise|unless overrid\w+|set `[^`]*` to change", re.IGNORECASE)
+_CAPITALS = lazily(r"_*[A-Z][A-Z0-9_]*$")
+_FLAG = lazily(r"--?[A-Za-z]")
+_NAME = r"[A-Za-z_$][\w$]*(?:(?:\.|::|#)[A-Za-z_$][\w$]*)*"
+#: A code span, a flag, a constant, a name in bold type.
+_SPAN = lazily(
+    r"(`{1,2})(?P<code>[^`\n]{1,120})\1|(?<![\w`$.=/-])(?P<flag>--[a-z][\w-]{2,60})|(?<![\w`$./#-])(?P<caps>[A-Z][A-Z0-9]*_[A-Z0-9_]{2,80})(?![\w`./(-])|\*\*(?P<bold>[A-Za-z_][\w.-]{2,80})\*\*"
+)
+_CONTENT = lazily(
+    rf"(?:-\w(?:[, /]|,\s))?(?P<flag>--[A-Za-z][\w.-]*|-[A-Za-z][\w.-]{{3,}})(?:[ =].{{0,40}})?$"
+    rf"|~?(?P<name>{_NAME})(?:=<[^<>]{{0,40}}>)?$"
+)
 
 
 class Stated(NamedTuple):
@@ -91,13 +105,22 @@ def stated(text: str) -> list[Stated]:
     return sorted(found)
 
 
+def mentions(line: str) -> Iterator[tuple[int, str]]:
+    """The names in code spans, flags and constants of a line, and where each span begins."""
+    for span in _SPAN.finditer(line):
+        content = span["code"] or span["flag"] or span["caps"] or span["bold"]
+        named = _CONTENT.match(content.strip())
+        if named is not None:
+            yield span.start(), named["flag"] or named["name"]
+
+
 def holds(text: str, one: Stated) -> bool:
     """Whether the sentence around a value is about the present, and not about a special case."""
     start = one.value.start()
     first = max(text.rfind(". ", 0, start), text.rfind("; ", 0, start)) + 1
     last = text.find(". ", one.end)
     sentence = _OF_UNLESS.sub("", text[first : last if last >= 0 else len(text)])
-    if _HISTORY.search(sentence) or _BOUND.search(text, max(0, start - 24), start):
+    if _HISTORY.search(sentence) or any(_BOUND.search(text, max(0, at - 24), at) for at in (start, one.start)):
         return False
     return one.end > one.value.end() or not _OPEN_END.match(text, one.end)
 
@@ -122,8 +145,8 @@ def _code_form(text: str) -> str:
     quoted = re.fullmatch(r"\"([^\"]*)\"|'([^']*)'", text)
     if quoted:
         return string(quoted[1] if quoted[1] is not None else quoted[2])
-    if is_flag(text) or re.search(r"[<>{}()\[\]$%*\s]", text):
+    if _FLAG.match(text) or re.search(r"[<>{}()\[\]$%*\s]", text):
         return "" if not re.fullmatch(rf"{NUMBER} ?(?i:{UNIT})", text) else word(text)
-    if (is_capital(text) and "_" in text) or re.fullmatch(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+", text):
+    if (_CAPITALS.match(text) and "_" in text) or re.fullmatch(r"[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*)+", text):
         return ""
     return word(text)

@@ -187,7 +187,26 @@ CONFLICTS = {
     ),
     "c, a platform and a switch": (
         {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef B\nint F(void) {}\n#endif\n"},
-        [("a.c", "defined(__linux__)", "overlap"), ("a.c", "defined(B)", "overlap")],
+        [("a.c", "defined(__linux__)", "variant"), ("a.c", "defined(B)", "variant")],
+    ),
+    "c, two platforms": (
+        {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef __unix__\nint F(void) {}\n#endif\n"},
+        [("a.c", "defined(__linux__)", "overlap"), ("a.c", "defined(__unix__)", "overlap")],
+    ),
+    "c, macros that are called like systems": (
+        {"a.c": "#if OS_MACOS\nint F(void) {}\n#endif\n#if TARGET_OS_LINUX || __wasi__\nint F(void) {}\n#endif\n"},
+        [("a.c", "OS_MACOS", "variant"), ("a.c", "TARGET_OS_LINUX || __wasi__", "variant")],
+    ),
+    "c, a file that uses a macro": (
+        {"a.c": "#define F 1\n#include \"f.inc\"\n#define F 2\n#include \"f.inc\"\n"},
+        [("a.c", None, "variant"), ("a.c", None, "variant")],
+    ),
+    "swift, of the class": ({"a.swift": "class A {\n  class var F: Int { 1 }\n  let F: Int\n}\n"}, []),
+    "javascript, of the objects": (
+        {"a.js": "Array.F = function (a) { return 1 }\nArray.prototype.F = function (a) { return 2 }\n"}, [],
+    ),
+    "scala, a parameter that is a function": (
+        {"a.scala": "class A {\n  def F(a: B): A = x\n  def F(f: B => B): A = y\n}\n"}, [],
     ),
     "c, a platform and what a script finds out": (
         {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef HAVE_B\nint F(void) {}\n#endif\n"},
@@ -660,7 +679,7 @@ def test_a_condition_in_a_file_of_another_platform_is_not_active() -> None:
 def test_what_does_not_parse_is_not_grave() -> None:
     rows = [
         site
-        for site in sites({"a.h": "#if A\ntypedef int F;\n#endif\n#if __linux__\ntypedef long F;\n#endif\n"})
+        for site in sites({"a.h": "#if __unix__\ntypedef int F;\n#endif\n#if __linux__\ntypedef long F;\n#endif\n"})
         if site.name == "F"
     ]
     assert [one.relation for one in definitions(rows, None, machine)] == ["overlap"] * 2

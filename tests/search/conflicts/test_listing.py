@@ -178,13 +178,8 @@ def test_what_cannot_be_decided_is_counted(listed) -> None:  # type: ignore[no-u
         inner = [f"#ifdef N{i}" for i in range(16)]
         return "\n".join([outermost, *inner, f"int {name}(void) {{ return 1; }}", *["#endif"] * 17, ""])
 
-    def many(letter: str) -> str:
-        return " || ".join(f"defined({letter}{i})" for i in range(21))
-
     deep = nested("#ifdef OUT", "F") + nested("#ifndef OUT", "F")  # more conditions than are kept
-    long = f"#if {many('A')}\nint G(void);\nint G(void) {{ return 1; }}\n#endif\n#if {many('B')}\nint G(void) {{ return 2; }}\n#endif\n"
-    answer = listed({"a.c": deep + long})
-    assert (answer.results, answer.undecided) == ((), 2)
+    assert listed({"a.c": deep}).undecided == 1
 
 
 @pytest.mark.parametrize(

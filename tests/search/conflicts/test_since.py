@@ -14,7 +14,8 @@ from tests.cli.fake import VALIDATOR
 FILES = {
     "a.py": "MAX_SIZE = 60\n\n\ndef old(x):\n    return 1\n\n\ndef old(x):\n    return 2\n\n\ndef fresh(x):\n    return 1\n",
     "b.py": "import sys\n\nif sys.platform == 'win32':\n    def f(): return 1\nelse:\n    def f(): return 2\n",
-    "README.md": "`MAX_SIZE` defaults to 60.\n\n`MAX_SIZE` (default: 61)\n",
+    "c.py": "# 61 by default.\nMAX_SIZE = 60\n",
+    "README.md": "Nothing.\n",
 }
 
 
@@ -46,7 +47,7 @@ def listed(lci: Callable[..., Any], root: Path, *arguments: str) -> list[str]:
 
 
 def test_what_was_there_before_is_not_listed(root: Path, lci: Callable[..., Any]) -> None:
-    assert listed(lci, root) == ["duplicate old", "variant f", "a.py:1 README.md:3"]
+    assert listed(lci, root) == ["duplicate old", "variant f", "c.py:2 c.py:1"]
     assert listed(lci, root, "--diff", "HEAD") == []
 
 
@@ -56,9 +57,9 @@ def test_what_was_there_before_is_not_listed(root: Path, lci: Callable[..., Any]
         ("a.py", lambda text: text + "\n\ndef fresh(y):\n    return 3\n", ["duplicate fresh"]),
         ("a.py", lambda text: "# moved\n\n" + text.replace("return 2", "return 7"), []),
         ("b.py", lambda text: text.replace("'win32'", "'darwin'"), ["variant f"]),
-        ("a.py", lambda text: text.replace("60", "62"), ["a.py:1 README.md:1", "a.py:1 README.md:3"]),
-        ("README.md", lambda text: text.replace("61", "63"), ["a.py:1 README.md:3"]),
-        ("README.md", lambda text: "# A title\n\n" + text, []),
+        ("c.py", lambda text: text.replace("60", "62"), ["c.py:2 c.py:1"]),
+        ("c.py", lambda text: text.replace("61", "63"), ["c.py:2 c.py:1"]),
+        ("c.py", lambda text: "import os\n\n" + text, []),
         ("new.py", lambda _: "def g(): pass\n\n\ndef g(): return 1\n", ["duplicate g"]),
     ],
 )
@@ -74,7 +75,7 @@ def test_what_a_change_adds(
 
 
 def test_a_definition_that_moves_to_another_file_is_not_new(root: Path, lci: Callable[..., Any]) -> None:
-    git(root, "mv", "a.py", "c.py")
+    git(root, "mv", "a.py", "d.py")
     assert "duplicate old" not in listed(lci, root, "--diff", "HEAD")
 
 

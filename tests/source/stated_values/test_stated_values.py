@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.source.extract.extract import extract
-from lci_py.source.stated_values import COMPUTED, MAX_CLAIMS, code_value, is_specific, place_kind
-from lci_py.source.stated_values.values import agree, word
-
-
-def claims(path: str, language: str, source: str) -> list[tuple[str, str, str]]:
-    """Name, value and kind of place of every claim of a file."""
-    found = extract(path, textwrap.dedent(source).encode(), language).claims
-    return [(claim.name, claim.value, claim.how) for claim in found]
-
+from lci_py.source.stated_values import MAX_CLAIMS, is_own_code, is_secret
+from lci_py.source.stated_values.code_defaults import flags, tables
+from lci_py.source.stated_values.values import COMPUTED, agree, code_value, word
+from lci_py.source.stated_values.wording import form_of, holds, stated
 
 # --- constants ----------------------------------------------------------------------------------------------------
 
@@ -62,59 +56,35 @@ def test_what_a_constant_is_given(language: str, kind: str, name: str, signature
 # --- defaults in code ---------------------------------------------------------------------------------------------
 
 DEFAULTS = [
-    ("python", 'x = int(os.environ.get("POOL_SIZE", "10"))', [("POOL_SIZE", "10")]),
-    ("python", 'x = os.getenv("POOL_SIZE", 60 * 5)', [("POOL_SIZE", "300")]),
-    ("python", 'x = os.getenv("POOL_SIZE") or 10', []),  # empty is not the same as not set
-    ("python", 'x = env.int("POOL_SIZE", default=10)', [("POOL_SIZE", "10")]),
-    ("python", 'x = os.getenv("POOL_SIZE", size())', []),
-    ("python", 'x = cache.get("POOL_SIZE", 10)', []),
-    ("python", 'x = getattr(settings, "POOL_SIZE", 10)', [("POOL_SIZE", "10")]),
-    ("python", 'p.add_argument("-t", "--time-out", type=int, default=60)', [("--time-out", "60")]),
-    ("python", '@click.option("--time-out/--no-time-out", default=True)\ndef f(): pass', [("--time-out", "true")]),
-    ("python", 'p.add_argument("--one")\np.add_argument("--time-out", default=2)', [("--time-out", "2")]),
-    ("javascript", "const p = Number(process.env.POOL_SIZE) || 10;", [("POOL_SIZE", "10")]),
-    ("javascript", "const p = process.env.POOL_SIZE ?? '10';", [("POOL_SIZE", '"10"')]),
-    ("javascript", "program.option('-t, --time-out <ms>', 'how long', 60);", [("--time-out", "60")]),
-    ("typescript", "const p = parseInt(process.env.POOL_SIZE || '10', 10);", [("POOL_SIZE", '"10"')]),
-    ("ruby", 'x = ENV.fetch("POOL_SIZE", 10)', [("POOL_SIZE", "10")]),
-    ("ruby", 'x = ENV.fetch("POOL_SIZE") { 10 }', [("POOL_SIZE", "10")]),
-    ("php", "<?php $x = getenv('POOL_SIZE') ?: 10;", []),
-    ("php", "<?php $x = env('POOL_SIZE', 10);", [("POOL_SIZE", "10")]),
-    ("go", 'package p\nvar x = flag.Duration("time-out", 30*time.Second, "how long")', [("--time-out", "30s")]),
-    ("go", 'package p\nfunc f() { c.Flags().IntVarP(&x, "time-out", "t", 60, "x") }', [("--time-out", "60")]),
-    ("go", 'package p\nvar x = getEnvOrDefault("POOL_SIZE", "10")', [("POOL_SIZE", '"10"')]),
-    ("rust", "struct A {\n #[arg(long, default_value_t = 60)]\n time_out: u64,\n}", [("--time-out", "60")]),
-    ("rust", "struct A {\n #[arg(default_value_t = 60)]\n time_out: u64,\n}", []),
-    ("rust", 'fn f() { env::var("POOL_SIZE").unwrap_or("10".into()); }', [("POOL_SIZE", '"10"')]),
-    ("java", 'class A { @Value("${pool.size:10}") int a; }', [("pool.size", "10")]),
-    ("bash", "x=${POOL_SIZE:-10}", [("POOL_SIZE", "10")]),
+    ("python", 'p.add_argument("-t", "--time-out", type=int, default=60)', "--time-out 60"),
+    ("python", '@click.option("--time-out/--no-time-out", default=True)\ndef f(): pass', "--time-out true"),
+    ("python", 'p.add_argument("--one")\np.add_argument("--time-out", default=2)', "--time-out 2"),
+    ("javascript", "program.option('-t, --time-out <ms>', 'how long', 60);", "--time-out 60"),
+    ("go", 'var x = flag.Duration("time-out", 30*time.Second, "how long")', "--time-out 30s"),
+    ("go", 'func f() { c.Flags().IntVarP(&x, "time-out", "t", 60, "x") }', "--time-out 60"),
+    ("rust", "struct A {\n #[arg(long, default_value_t = 60)]\n time_out: u64,\n}", "--time-out 60"),
+    ("rust", "struct A {\n #[arg(default_value_t = 60)]\n time_out: u64,\n}", ""),
 ]
 
 
 @pytest.mark.parametrize(("language", "source", "expected"), DEFAULTS, ids=range(len(DEFAULTS)))
-def test_defaults_of_variables_and_flags(language: str, source: str, expected: list[tuple[str, str]]) -> None:
-    found = [(name, value) for name, value, how in claims("src/a", language, source) if how == "default"]
-    literal = [(name, value.strip('"') if value[1:-1].isdigit() else value) for name, value in found]
-    assert literal == [(name, value.strip('"') if value[1:-1].isdigit() else value) for name, value in expected]
+def test_defaults_of_flags(language: str, source: str, expected: str) -> None:
+    assert " ".join(f"{name} {value}" for _, name, value in flags(language, source.encode())) == expected
 
 
 TABLES = [
-    (
-        "go",
-        "package p\nvar DefaultConfig = Config{\n\tMaxWait: time.Minute,\n\tIn: In{Deep_one: 5},\n}",
-        "MaxWait=1min",
-    ),
-    ("rust", "impl Default for A {\n fn default() -> Self {\n  A { max_wait: 5, b: c }\n }\n}", "max_wait=5"),
-    ("ruby", "DEFAULTS = { max_wait: 5, 'a' => 1 }", "max_wait=5"),
-    ("python", 'DEFAULTS = {"max_wait": 5, "other_one": f()}', "max_wait=5"),
-    ("python", 'OPTIONS = {"max_wait": 5}', ""),
+    ("var DefaultConfig = Config{\n\tMaxWait: time.Minute,\n\tIn: In{Deep_one: 5},\n}", "MaxWait=1min"),
+    ("impl Default for A {\n fn default() -> Self {\n  A { max_wait: 5, b: c }\n }\n}", "max_wait=5"),
+    ("DEFAULTS = { max_wait: 5, 'a' => 1 }", "max_wait=5"),
+    ('DEFAULTS = {"max_wait": 5, "other_one": f()}', "max_wait=5"),
+    ('OPTIONS = {"max_wait": 5}', ""),
 ]
 
 
-@pytest.mark.parametrize(("language", "source", "expected"), TABLES, ids=range(len(TABLES)))
-def test_tables_of_defaults(language: str, source: str, expected: str) -> None:
-    found = [f"{name}={value}" for name, value, how in claims("src/a", language, source) if how == "option"]
-    assert found == expected.split()
+@pytest.mark.parametrize(("source", "expected"), TABLES, ids=range(len(TABLES)))
+def test_tables_of_defaults(source: str, expected: str) -> None:
+    literal = [f"{name}={value}" for _, name, value in tables(source) if value != COMPUTED]
+    assert literal == expected.split()
 
 
 # --- comments -----------------------------------------------------------------------------------------------------
@@ -183,72 +153,35 @@ def test_comments_that_contradict_the_code_beside_them(language: str, source: st
     assert shown == ([expected] if expected else [])
 
 
-# --- configuration ------------------------------------------------------------------------------------------------
+# --- sentences ----------------------------------------------------------------------------------------------------
 
-CONFIGURATION = [
-    (".env.example", "export POOL_SIZE=10 # rows\n#WAIT_TIME=5\nEMPTY_ONE=\n", "POOL_SIZE=10 WAIT_TIME=5?"),
-    ("app.conf", "[pool]\nmax_size = 10\n# `POOL_SIZE` (default: 5)\n", "POOL_SIZE=5"),
-    ("app.conf.example", "max_size = 10\n; idle_time = 5\n; this is: prose\n", "max_size=10 idle_time=5?"),
-    ("defaults.yaml", "max_size: 10\n# idle_time: 5\npool:\n  depth_of: 3\n", "max_size=10 idle_time=5?"),
-    ("config.yaml", "max_size: 10\n", ""),
-    ("Dockerfile", "FROM a\nARG POOL_SIZE=10\n# WAIT_TIME is where (default: /var/lib)\n", 'WAIT_TIME="/var/lib"'),
-    ("config.production.toml", "[pool]\nmax_size = 10\n", ""),
-    ("package.json", '{\n  "a_name": 1\n}\n', ""),
-    ("tox.ini", "[a]\nb_name = 1\n", ""),
-    ("tests/config.toml", "max_size = 10\n", ""),
+SENTENCES = [
+    ("(default: 10)", "10"),
+    ("rows when a page is full. Default: `10`.", "10"),
+    ("defaults to **10** rows.", "10"),
+    ("is 5 minutes by default.", "5min"),
+    ("how long to wait [default: 60]", "60"),
+    ("(default 1,000)", "1000"),
+    ("where (default: /var/lib)", '"/var/lib"'),
+    ("at most 10 by default.", ""),
+    ("Set it to 10 unless you want more.", ""),
+    ("see it for the default one.", ""),
+    ("Since 2.1, it defaults to 10.", ""),
+    # Another time, or another case.
+    ("was 10 by default.", ""),
+    ("Before 2.0 it defaults to 10.", ""),
+    ("defaults to 10 on Linux.", ""),
+    ("defaults to 10 or 20.", ""),
+    ("defaults to `10` (fallback: `5`).", ""),
+    ("defaults to `OTHER_SIZE`.", ""),
+    ("defaults to `size()`.", ""),
 ]
 
 
-@pytest.mark.parametrize(("path", "source", "expected"), CONFIGURATION, ids=[row[0] for row in CONFIGURATION])
-def test_settings_of_configuration_files(path: str, source: str, expected: str) -> None:
-    found = [f"{name}={value}{'?' * (how == 'commented')}" for name, value, how in claims(path, "text", source)]
-    assert found == expected.split()
-
-
-# --- prose --------------------------------------------------------------------------------------------------------
-
-PROSE = [
-    ("`POOL_SIZE` (default: 10)", "POOL_SIZE=10"),
-    ("- `POOL_SIZE`: rows when a page is full. Default: `10`.", "POOL_SIZE=10"),
-    ("`POOL_SIZE` defaults to **10** rows.", "POOL_SIZE=10"),
-    ("`max_wait` is 5 minutes by default.", "max_wait=5min"),
-    ("--time-out SECONDS   how long to wait (default: 60)", "--time-out=60"),
-    ("`-t`, `--time-out <s>` waits. [default: 60]", "--time-out=60"),
-    ("- POOL_SIZE (default 1,000)", "POOL_SIZE=1000"),
-    ("| Name | Default |\n|---|---|\n| `POOL_SIZE` | `10` |\n| `WAIT_TIME` | none |", "POOL_SIZE=10"),
-    ("| Name | Value |\n|---|---|\n| `POOL_SIZE` | `10` |", ""),
-    # The line does not begin with the name.
-    ("The limit is `POOL_SIZE` (default 1,000).", ""),
-    ("The default value of `POOL_SIZE` is 10.", ""),
-    ("### `POOL_SIZE`\n\nRows.\n\n*Default: `10`*", ""),
-    ("Pages have 10 rows unless `POOL_SIZE` is set.", ""),
-    ("Without `--time-out`, two seconds pass.", ""),
-    # A bound, or a condition of its own.
-    ("`POOL_SIZE` is at most 10 by default.", ""),
-    ("Set `POOL_SIZE` to 10 unless you want more.", ""),
-    ("Pages have 10 rows unless the `POOL_SIZE` file is large.", ""),
-    ("see `POOL_SIZE` for the default one.", ""),
-    ("Since 2.1, `POOL_SIZE` defaults to 10.", ""),
-    # Another time, another case, an example, or unclear whose default.
-    ("`POOL_SIZE` was 10 by default.", ""),
-    ("Before 2.0 `POOL_SIZE` defaults to 10.", ""),
-    ("Set `POOL_SIZE` to e.g. 20 (default: 10).", ""),
-    ("`POOL_SIZE` defaults to 10 on Linux.", ""),
-    ("`POOL_SIZE` defaults to 10 or 20.", ""),
-    ("`POOL_SIZE` defaults to `10` (fallback: `5`).", ""),
-    ("`POOL_SIZE` defaults to `OTHER_SIZE`.", ""),
-    ("`POOL_SIZE` defaults to `size()`.", ""),
-    ("`POOL_SIZE` and `WAIT_TIME` default to 10.", ""),
-    ("Use `POOL_SIZE`. It is fast. The default is 10.", ""),
-    ("`timeout` (default: 10)", ""),
-    ("`API_TOKEN` (default: `abc`)", ""),
-]
-
-
-@pytest.mark.parametrize(("source", "expected"), PROSE, ids=range(len(PROSE)))
-def test_defaults_in_prose(source: str, expected: str) -> None:
-    found = [f"{name}={value}" for name, value, _ in claims("README.rst", "text", source)]
-    assert found == expected.split()
+@pytest.mark.parametrize(("text", "expected"), SENTENCES, ids=range(len(SENTENCES)))
+def test_defaults_in_sentences(text: str, expected: str) -> None:
+    forms = [form_of(one.value) for one in stated(text) if holds(text, one)]
+    assert [form for form in forms if form] == ([expected] if expected else [])
 
 
 # --- names, values, places ----------------------------------------------------------------------------------------
@@ -259,7 +192,7 @@ def test_defaults_in_prose(source: str, expected: str) -> None:
     [
         ("60", "60", True), ("60", "61", False), ("60s", "1min", True), ("60", "1min", True), ("300000", "5min", True),
         ("60", "2min", False), ("10485760", "10MB", True), ("10000000", "10MB", True), ("10", "10MB", True),
-        ("60s", "10MB", None), ("0.5", "50%", True), ("true", "false", False), ("true", "1", True), ("true", "7", None),
+        ("60s", "10MB", None), ("0.5", "50%", True), ("true", "false", False), ("true", "1", True), ("false", "1", None), ("true", "7", None),
         ('"60"', "60", True), ('"60"', "61", False), ('"true"', "true", True), ('"INFO"', '"info"', True),
         ('"logging.INFO"', '"INFO"', True), ('"a"', '"b"', False), ('"TERM"', '"SIGTERM"', None), ('"a b"', '"c d"', None), ('"a"', "60", None),
         ("?", "60", None), ("nonsense", "60", None),
@@ -277,71 +210,48 @@ def test_any_word_has_a_form_that_agrees_with_itself(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected"),
-    [("timeout", False), ("max_size", True), ("PORT", True), ("MAX", False), ("--depth", True), ("a.timeout", False),
-     ("pool.timeout", True), ("x_y", False)],
+    ("path", "language", "expected"),
+    [
+        ("notes.txt", "text", False), ("vendor/a.py", "python", False), ("examples/a.py", "python", False),
+        ("tests/a.py", "python", False), ("docs/a.py", "python", False), ("latest/inspect.py", "python", True),
+    ],
 )  # fmt: skip
-def test_which_names_say_enough_alone(name: str, expected: bool) -> None:
-    assert is_specific(name) is expected
-
-
-PLACES = [
-    ("README.md", "markdown", "prose"),
-    ("docs/a.md", "markdown", "prose"),
-    ("CHANGELOG.md", "markdown", ""),
-    ("README.zh-CN.md", "markdown", ""),
-    ("docs/v1.2/a.md", "markdown", ""),
-    ("vendor/a/README.md", "markdown", ""),
-    ("examples/a.py", "python", ""),
-    ("tests/a.py", "python", ""),
-    ("docs/a.py", "python", ""),
-    ("latest/inspect.py", "python", "code"),
-    ("notes.txt", "text", ""),
-    ("poetry.lock", "text", ""),
-    ("values.yaml", "text", "config"),
-    ("values-prod.yaml", "text", ""),
-]
-
-
-@pytest.mark.parametrize(("path", "language", "expected"), PLACES, ids=[row[0] for row in PLACES])
-def test_which_files_are_read_and_as_what(path: str, language: str, expected: str) -> None:
-    assert place_kind(path, language) == expected
+def test_which_files_are_code_of_the_program(path: str, language: str, expected: bool) -> None:
+    assert is_own_code(path, language) is expected
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["DB_PASSWORD=60", "API_KEY=abc", "SIGNING_TOKEN=1234567890", "SERVICE_URL=http://a:b@c/", f"BLOB_ID={'a1' * 12}"],
-)
-def test_credentials_are_never_kept(line: str) -> None:
-    assert claims(".env.example", "text", line) == []
-    assert claims(".env.example", "text", "TOKEN_SECONDS=60") == [("TOKEN_SECONDS", "60", "config")]
+    ("name", "value", "expected"),
+    [
+        ("DB_PASSWORD", "60", True), ("API_KEY", '"abc"', True), ("SIGNING_TOKEN", "1234567890", True),
+        ("SERVICE_URL", '"http://a:b@c/"', True), ("BLOB_ID", f'"{"a1" * 12}"', True), ("TOKEN_SECONDS", "60", False),
+    ],
+)  # fmt: skip
+def test_credentials_are_never_kept(name: str, value: str, expected: bool) -> None:
+    assert is_secret(name, value) is expected
 
 
 def test_a_file_of_claims_is_cut() -> None:
-    many = "\n".join(f"`SETTING_{i}` (default: {i})" for i in range(MAX_CLAIMS + 10))
-    assert len(extract("README.md", many.encode(), "markdown").claims) == MAX_CLAIMS
-    assert claims("README.md", "markdown", f"`{'LONG_' * 30}` (default: 3)") == []
+    many = "\n".join(f"# {i + 1} by default.\nSETTING_{i} = {i + 2}" for i in range(MAX_CLAIMS))
+    assert 0 < len(extract("a.py", many.encode(), "python").claims) <= MAX_CLAIMS
 
 
 HOSTILE: dict[str, Any] = {
     "ticks": "`" * 50_000 + " default: 1",
     "names": "DEFAULT_A " * 20_000,
     "defaults": "default: `A_B` " * 5_000,
-    "bars": "|" * 5_000 + " default |\n" + "| a " * 5_000,
-    "lines": "default\n" * 20_000,
     "brackets": "POOL_SIZE (default: " + "(" * 10_000,
     "dots": "a." * 30_000 + " default",
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_prose_is_read_without_trouble(name: str) -> None:
-    for path in ("README.md", ".env.example", "config.yaml", "config.json", "Dockerfile"):
-        extract(path, HOSTILE[name].encode(), "text")
+def test_hostile_comments_are_read_without_trouble(name: str) -> None:
+    extract("a.py", f"# {HOSTILE[name]}\nPAGE_SIZE = 5\n".encode(), "python")
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read(text: str) -> None:
-    for path, language in (("README.md", "text"), ("a.ini", "text"), ("config.yaml", "text"), ("a.py", "python")):
-        for claim in extract(path, text.encode("utf-8", "replace"), language).claims:
-            assert 1 <= claim.line <= text.count("\n") + 1
+    source = f'def f(aa=5):\n    """F.\n\n    aa: {text}\n    """\n'
+    for claim in extract("a.py", source.encode("utf-8", "replace"), "python").claims:
+        assert 1 <= claim.line <= source.count("\n") + 1

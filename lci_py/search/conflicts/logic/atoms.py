@@ -71,7 +71,7 @@ def _nothing(leaf: object) -> None:
     return None
 
 
-def _is_switch(variable: str) -> bool:
+def is_switch(variable: str) -> bool:
     return not variable.startswith((" @", "try ", "…"))
 
 
@@ -103,7 +103,7 @@ class Dialect(NamedTuple):
     here: Callable[[Machine], Mapping[str, Allowed]] = platforms.here
     named: Mapping[str, tuple[str, Mapping[str, int]]] = platforms.NAMED
     unset: bool = False
-    is_switch: Callable[[str], bool] = _is_switch
+    is_switch: Callable[[str], bool] = is_switch
     found_out: Callable[[str], object] = _nothing
 
 

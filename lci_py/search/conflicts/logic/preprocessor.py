@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.search.conflicts.logic import platforms
-from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, compare, flag, scalar
+from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, compare, flag, is_switch, scalar
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.tables import table
 from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Values, compared, numeric
@@ -25,6 +25,8 @@ MACROS = table("macros").words
 VERSIONS = frozenset(name for name, formula in MACROS.items() if formula[0] == " @compiler")
 _DEFINED = lazily(r"defined\(([\w$]+)\)|defined ([\w$]+)")
 _CALL = lazily(r"(\w+)(\(.*\))", re.DOTALL)
+#: A macro that is called like a system: `TARGET_OS_LINUX`, `OS_WINDOWS`, `PLATFORM_MACOS`.
+_SYSTEM = lazily(r"(?:\w+_)?(?:OS|PLATFORM)_([A-Z\d]+)")
 _NAME = lazily(r"[A-Za-z_$][\w$]*")
 _OPERATORS = frozenset({"==", "<", "<=", ">", ">="})  # of C; a source may have others
 _BYTE_ORDER = lazily(r"_*BYTE_ORDER_*")
@@ -43,7 +45,15 @@ def _defined_formula(name: str) -> Formula:
         return FALSE
     if name in MACROS and not name.startswith("TARGET_OS_"):  # on other systems, these are defined as 0
         return MACROS[name]
+    if not name.startswith("TARGET_OS_") and (system := _system(name)):
+        return system
     return Literal(name, Values(frozenset({UNDEFINED}), True, ALL_NUMBERS))
+
+
+def _system(name: str) -> Formula | None:
+    """The system that a macro is called like."""
+    found = _SYSTEM.fullmatch(name)
+    return platforms.system_of(found[1]) if found else None
 
 
 def _c(leaf: Leaf) -> Formula | None:
@@ -54,7 +64,7 @@ def _c(leaf: Leaf) -> Formula | None:
         return _defined_formula(match[1] or match[2])
     if text in MACROS or text in _TOOLS:
         return MACROS.get(text, FALSE)
-    return None
+    return _system(text)
 
 
 def _c_comparison(leaf: Comparison) -> Formula | None:
@@ -99,10 +109,14 @@ def _machine_values(machine: Machine) -> Mapping[str, Allowed]:
     return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
 
 
-_HAVE = re.compile(r" *(?:\w+_)?HAVE_")
+def _is_set_by_a_build(variable: str) -> bool:
+    """Whether a build, and not the compiler, decides about a macro. It may set it on some systems only."""
+    return is_switch(variable) and variable.strip() not in MACROS
+
+
 C = Dialect(
     falsy=_NEITHER, zero=UNDEFINED, special=_c, facts=platforms.FACTS, here=_machine_values,
-    found_out=_HAVE.match,
+    found_out=_is_set_by_a_build,
 )  # fmt: skip
 SWIFT = Dialect(special=_swift, facts=platforms.FACTS, here=_machine_values)
 CSHARP = Dialect()
