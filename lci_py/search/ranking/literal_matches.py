@@ -7,6 +7,7 @@ few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/ad
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,10 @@ _MOST_SMALL = 64
 #: The value of a name in another spelling (`join set`, JoinSet): if none is spelled like the query, and if one is.
 _RESPELLED, _BESIDE_EXACT = 0.8, 0.5
 
+#: A path of a file or of a module, the file names that stand for their folder, and the maximum number of files.
+_MODULE = lazily(r"[\w@-]+(?:(?:[./\\]|::)[\w@-]+)+")
+_OF_FOLDER = ("__init__", "index", "mod", "lib")
+_MOST_FILES = 3
 #: Minimum and maximum number of words in a literal text; and the minimum length of a matching run.
 _WORDS, _RUN = range(3, 61), 3
 #: Relative weight of a stop word, and of a number, which may be a value.
@@ -135,6 +140,8 @@ def literal_matches(
         more, small = unit_values(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
+    if not is_name:
+        names = files_named(snapshot, query, allowed) | names
     # A long question has many subjects: except by stack frames, it spells out none.
     texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, wait=wait, named=is_name)
     return LiteralMatches(names, texts, symbols) if names or texts else NOTHING
@@ -249,6 +256,27 @@ def unit_values(
             else:
                 symbols.pop(unit, None)
     return {unit: round(values[unit], 9) for unit in sorted(values)}, symbols
+
+
+def files_named(snapshot: Snapshot, query: TextQuery, allowed: NDArray[np.bool_] | None) -> dict[int, float]:
+    """The first unit of the file or module that the query is the path of: `src/pool.py`, `app.pool`, `crate::pool`."""
+    text = query.raw.strip().strip("`\"'")
+    if not _MODULE.fullmatch(text):
+        return {}
+    longest = max(WORD.findall(text), key=len)
+    asked = ("/" + text, "/" + re.sub(r"::|[.\\]", "/", text))
+    numbers = []
+    for number, path in enumerate(snapshot.files.living_paths()):
+        if longest not in path:  # a quick test for large repositories
+            continue
+        module = "/" + path.rpartition(".")[0]
+        folder, _, name = module.rpartition("/")
+        if f"/{path}".endswith(asked[0]) or module.endswith(asked) or (name in _OF_FOLDER and folder.endswith(asked)):
+            numbers.append(number)
+    if snapshot.whole.total(("files", text), len(numbers)) > _MOST_FILES:
+        return {}
+    firsts = [chunks[0][0] for number in numbers if (chunks := snapshot.symbols.chunks_of_file(number))]
+    return {unit: 1.0 for unit in sorted(firsts) if allowed is None or allowed[unit]}
 
 
 def _spells_name(row: Row, whole: str) -> bool:

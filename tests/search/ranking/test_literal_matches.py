@@ -59,6 +59,7 @@ def report(code, place, host):
     join_set, join, pool = JoinSet(), join, pool
     assert "there is no pool running, join must be called from inside of a pool"
 """,
+    "main.py": "import pool.builder\n\npool.builder.report(1, pool.builder, pool.builder)\n",
     "docs/join.md": "# Joining\n\nThere is no limit of the pool. A running join set must be called a set of joins.\n",
 }
 
@@ -83,6 +84,13 @@ def first(session: Engine, query: str, mode: str, filters: Filters = Filters()) 
 def test_the_definition_of_a_name_is_first(session: Engine, mode: str, query: str) -> None:
     found = first(session, query, mode)
     assert (found.qualified_name, found.file) == ("JoinSet", "pool/join_set.py")
+
+
+@pytest.mark.parametrize("mode", RANKED)
+@pytest.mark.parametrize("query", ["pool.builder", "pool/builder.py", "`pool/builder`", "pool::builder", "builder.py"])
+def test_a_module_is_before_those_that_import_it(session: Engine, mode: str, query: str) -> None:
+    found = first(session, query, mode)
+    assert (found.file, found.line) == ("pool/builder.py", 1)
 
 
 @pytest.mark.parametrize("mode", RANKED)
