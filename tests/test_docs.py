@@ -10,6 +10,7 @@ import fnmatch
 import json
 import os
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -22,6 +23,7 @@ from lci_py import app, config
 from lci_py.callgraph import edges, lookups
 from lci_py.callgraph.pointsto import constraints
 from lci_py.callgraph.resolve import callees, values
+from lci_py.cli.command_line import parse
 from lci_py.cli.main import main
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.options.flags import Command
@@ -403,3 +405,22 @@ def test_every_array_of_an_index_is_described(segmented: Path, role: str) -> Non
         assert found.keys() == described.keys()
         for name, (kind, _, _) in found.items():
             assert names[kind] in described[name] or (kind == "u2" and "uint16" in described[name]), name
+
+
+def test_every_errand_of_the_tour_is_a_command_line() -> None:
+    section = (DOCS / "tour.md").read_text("utf-8").partition("## A day's errands\n")[2].partition("\n## ")[0]
+    lines = [
+        line for line in section.partition("```sh\n")[2].partition("```")[0].splitlines() if line[:1] not in ("", "#")
+    ]
+    assert [line.rpartition("# ")[2].split()[0] for line in lines] == [str(number) for number in range(1, 41)]
+    parsed = 0
+    for line in lines:
+        words = shlex.shlex(line, posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        rest = list(words)
+        if "lci" in rest:
+            own = rest[rest.index("lci") + 1 :]
+            end = next((place for place, word in enumerate(own) if set(word) <= set("|<>()&;")), len(own))
+            assert parse(own[:end]) is not None, line
+            parsed += 1
+    assert parsed == 39

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.options.flags import Command, Flag
@@ -114,6 +114,8 @@ class _Line:
 
     def _arguments(self, given: list[str]) -> None:
         argument, name = self._command.argument, self._command.name
+        if patterns := self.values.get("regexp"):
+            given = [self._either(cast("tuple[str, ...]", patterns)), *given]
         if argument and argument.required and self.values.get("batch") is None and not given:
             raise self._wrong(f"missing argument {argument.metavar!r}")
         if argument and argument.many:
@@ -127,6 +129,14 @@ class _Line:
             raise self._wrong(f"`lci {name}` takes {takes}, and {given[most]!r} is one too many")
         if given:
             self.values[ARGUMENT] = given[0]
+
+    def _either(self, patterns: tuple[str, ...]) -> str:
+        """One expression for the patterns of -e."""
+        if len(patterns) == 1:
+            return patterns[0]
+        if self.values["fixed_strings"]:
+            self.values["fixed_strings"], patterns = False, tuple(map(re.escape, patterns))
+        return "|".join(f"(?:{pattern})" for pattern in patterns)
 
     def _option(self, token: str) -> bool:
         """Read one option, with its value from the rest if it needs one; False if help is asked for."""

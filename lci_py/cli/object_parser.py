@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _OF_THE_PROCESS = {
     "json", "jsonl", "paths", "vimgrep", "sarif", "format", "files_with_matches", "count", "batch", "refresh", "model",
-    "trust_index",
+    "trust_index", "regexp",
 }  # fmt: skip
 COMMAND = "command"
 

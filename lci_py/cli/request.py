@@ -387,6 +387,8 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
         BadPathError: A path leads out of the root, or a PATH does not exist.
     """
     globs, paths = {key: call.texts(key) for key in _PATH_KEYS}, call.texts(MORE)
+    if call.command == "grep":  # -g takes both, as in ripgrep
+        globs = _without_negations(globs["path"], globs["exclude"])
     if not (paths or any(globs.values())):
         return {}
     from lci_py import app
@@ -395,7 +397,21 @@ def path_filters(call: Invocation) -> dict[str, tuple[str, ...]]:
     folders = _Folders(root, (root, here) if call.starts_at_root else (here, root))
     found = {key: tuple(plain_text(_from_root(glob, folders)) for glob in several) for key, several in globs.items()}
     found["path"] += tuple(plain_text(_path_glob(path, folders)) for path in paths)
-    return {key: several for key, several in found.items() if several}
+    return {key: several for key, several in found.items() if several or call.values.get(key)}
+
+
+def _without_negations(given: tuple[str, ...], exclude: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """`path` and `exclude`, given globs of which !GLOB leaves out what the others take in.
+
+    Raises:
+        UsageError: A glob follows a !GLOB: for ripgrep it would take in again what that leaves out.
+    """
+    path = tuple(glob for glob in given if not glob.startswith("!"))
+    if path != given[: len(path)]:
+        raise UsageError(
+            "-g GLOB after -g !GLOB", hint="write those with ! last: they leave out what the others take in"
+        )
+    return {"path": path, "exclude": exclude + tuple(glob[1:] for glob in given[len(path) :])}
 
 
 def _path_glob(path: str, folders: _Folders) -> str:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,9 +70,9 @@ def test_lines_that_do_not_match_and_matches_alone(lci: Callable[..., Ran], tmp_
 @pytest.mark.parametrize(
     ("flag", "said"),
     [
-        ("-e", "one expression"),
+        ("-f", "with -e"),
         ("-tpy", "--lang"),
-        ("-g", "--path GLOB"),
+        ("--iglob", "-g GLOB"),
         ("-r", "searched anyway"),
         ("--files", "lists"),
     ],
@@ -79,6 +82,34 @@ def test_what_ripgrep_has_and_lci_has_not_is_refused_with_a_word(
 ) -> None:
     ran = grep(flag, "clean")
     assert (ran.code, ran.out) == (2, "") and ran.err.startswith("lci: `lci grep` has no -") and said in ran.err
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed")
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("-e", "clean", "-e", "ping|pong"),
+        ("-e", "- 1", "shop"),
+        ("-F", "-e", "clean(", "-e", ".strip()"),
+        ("-w", "-e", "clean", "-e", "pin"),
+        ("-o", "-e", "pi", "-e", "ping"),
+        ("-g", "*.py", "clean"),
+        ("-g", "*.py", "-g", "!store.py", "clean"),
+        ("-g", "shop/*.py", "-g", "!**/app*", "def"),
+        ("-g", "!shop", "clean"),
+    ],
+    ids=" ".join,
+)
+def test_patterns_and_globs_are_as_in_ripgrep(grep: Callable[..., Ran], root: Path, args: tuple[str, ...]) -> None:
+    command = ["rg", "-n", "--sort", "path", "--no-heading", "--color", "never", "--no-ignore", *args]
+    ran = subprocess.run([*command, *([] if "shop" in args[-1:] else ["."])], cwd=root, capture_output=True, text=True)
+    expected = re.sub(r"(?m)^\./", "", ran.stdout)
+    assert grep(*args, cwd=root).out == expected and expected
+
+
+def test_a_glob_after_its_opposite_is_refused(grep: Callable[..., Ran]) -> None:
+    ran = grep("-g", "!shop", "-g", "*.py", "clean")
+    assert ran.code == 2 and "write those with ! last" in ran.err
 
 
 def test_paths_start_where_one_is(grep: Callable[..., Ran], root: Path) -> None:

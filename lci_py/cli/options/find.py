@@ -254,6 +254,9 @@ GREP = Command(
     Positional("PATTERN", "A regular expression, or with -F a text; -- before one that begins with a dash.", True),
     (
         Flag(("--fixed-strings", "-F"), "flag", "The pattern is a text, not a regular expression.", MATCHING),
+        Flag(
+            ("--regexp", "-e"), "list", "A pattern; repeatable, one is enough. Arguments are PATHs then.", MATCHING, "P"
+        ),
         Flag(("--ignore-case", "-i"), "flag", "Letters match in either case.", MATCHING),
         Flag(
             ("--smart-case", "-S"), "flag", "Match in either case, unless the pattern has a capital letter.", MATCHING
@@ -279,7 +282,14 @@ GREP = Command(
             KINDS,
         ),
         Flag(("--name",), "list", "Only lines in definitions whose name matches; repeatable.", FILTERS, "GLOB"),
-        *(flag for flag in FILTER_FLAGS if flag.name in ("path", "exclude", "repo")),
+        Flag(
+            ("--path", "-p", "-g", "--glob"),
+            "list",
+            "Only paths that match, as in .gitignore; with a slash from the current folder; !GLOB: not these.",
+            FILTERS,
+            "GLOB",
+        ),
+        *(flag for flag in FILTER_FLAGS if flag.name in ("exclude", "repo")),
         NO_TESTS_FLAG,
         CHANGED_FLAG,
         Flag(("--files-with-matches", "-l"), "flag", "Only the paths of the files.", OUTPUT),
@@ -309,10 +319,10 @@ GREP = Command(
     ),
     Positional("PATH", "Only these files and folders; they start at the current folder.", many=True),
     (
-        ("-e --regexp -f --file", "give one expression, such as 'first|second'"),
+        ("-f --file", "give the expressions with -e"),
         ("-E --extended-regexp --encoding", "expressions are extended anyway, and files are UTF-8"),
         ("-P --pcre2 --perl-regexp", "expressions are RE2's, without look-around and back-references"),
-        ("-g --glob --iglob --include", "--path GLOB; for !GLOB --exclude GLOB"),
+        ("--iglob --include", "-g GLOB"),
         ("-t --type", "--lang LANGUAGE"),
         ("-T --type-not", "--exclude GLOB"),
         ("-U --multiline", "a match never goes beyond its line"),
