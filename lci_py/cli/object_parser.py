@@ -18,7 +18,8 @@ from lci_py.errors import UnknownModeError, UsageError, unknown_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-_OF_THE_PROCESS = {
+#: Flags of a command line only: what a process prints and opens, and -e, since an object has one pattern.
+_OF_COMMAND_LINES = {
     "json", "jsonl", "paths", "vimgrep", "sarif", "format", "files_with_matches", "count", "batch", "refresh", "model",
     "trust_index", "regexp",
 }  # fmt: skip
@@ -87,7 +88,7 @@ def argument_key(command: Command) -> str:
 
 def _keys(command: Command, found: Mapping[str, Any]) -> dict[str, Callable[[str, Any, dict[str, Value]], None]]:
     """The function that stores the value of each key of a command."""
-    flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_THE_PROCESS]
+    flags = [flag for flag in command.flags if flag.panel != GENERAL and flag.name not in _OF_COMMAND_LINES]
     keys: dict[str, Callable[[str, Any, dict[str, Value]], None]] = {flag.name: _flag_store(flag) for flag in flags}
     argument = command.argument
     if argument is None:
