@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,7 @@ _NEVER_WEAK = frozenset({"macro", "enum_member", "field"})
 _MODIFIERS = frozenset({"static", "partial", "expect", "get", "set"})
 _HEAD_NODES = 12  # children before the name that are read
 _C_COMMENT = lazily(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_DIRECTIVE = lazily(rb"#[ \t]*(?:include\b|undef[ \t]+(\w+))")
 _MAX_KEPT = 2_000  # definitions of a file; the text between them is read once for each
 #: Blocks that are scopes of their own.
 _BLOCKS = frozenset({"do_statement", "for_statement", "while_statement", "repeat_statement"})
@@ -167,6 +169,7 @@ def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans:
     unnamed = table.get("unnamed_uses")
     latest: dict[tuple[int, str], int] = {}
     found: set[int] = set()
+    places: defaultdict[bytes, list[int]] | None = None
     for number, symbol in enumerate(symbols):
         if symbol.kind not in _APART or (undefined and symbol.kind != "macro"):
             continue
@@ -176,8 +179,11 @@ def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans:
             continue
         if undefined:
             # A file that is included in between uses the first one, and may undefine it.
-            gone = rb"#[ \t]*(?:include\b|undef[ \t]+" + re.escape(symbol.name.encode()) + rb"\b)"
-            if re.search(gone, captured.source[spans[before].end : spans[number].start]):
+            places = _directives(captured.source) if places is None else places
+            at, end = spans[before].end, spans[number].start
+            if any(
+                bisect_left(some, at) < bisect_left(some, end) for some in (places[b""], places[symbol.name.encode()])
+            ):
                 found.add(before)
             continue
         if unnamed is not None and re.match(unnamed, symbol.name):
@@ -206,6 +212,14 @@ def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans:
         if is_another or re.search(used, text):
             found.add(before)
     return found
+
+
+def _directives(source: bytes) -> defaultdict[bytes, list[int]]:
+    """Where a file of C undefines each macro, and under "" where it includes another file, ascending."""
+    places: defaultdict[bytes, list[int]] = defaultdict(list)
+    for match in _DIRECTIVE.finditer(source):
+        places[match[1] or b""].append(match.start())
+    return places
 
 
 def _in_block(node: Node) -> bool:
