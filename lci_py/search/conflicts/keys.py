@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _MAX_FILES, _MAX_BYTES, _MAX_LINES = 5_000, 200_000, 5_000
 _LOCKED = lazily(r"(?:lock|shrinkwrap|\.min|\.map|snap)(?:\.\w+)*$|^(?:package|pnpm|composer)-lock")
 _JSON = lazily(r'"(?:[^"\\\n]|\\.)*"|[{}\[\],:]|//|/\*')
+_COMMENT = lazily(r'"(?://|[$_]?comments?)"')  # where JSON has no comments, a key of this name is one
 _YAML = lazily(r"(?P<blank> *)(?P<items>(?:- +)*)(?P<key>[\w.][\w./-]*|\"[^\"\n]+\"|'[^'\n]+') *:(?P<value> .*|)$")
 _BLOCK = lazily(r"\s(?:[|>][+-]?\d?|&\w+ *[|>][+-]?)\s*(?:#.*)?$")
 _PROPERTY = lazily(r"\s*([\w.-]+)\s*[=:]")
@@ -65,9 +66,11 @@ def twice(path: str, text: str) -> list[Twice]:
     if reader is None or "{{" in text or "{%" in text or "<%" in text:
         return []
     lines = text.split("\n")
+    # A key that is given three times is one mistake.
+    again = {(one.name, one.first): one for one in reversed(list(reader(text)))}
     return [
         one
-        for one in reader(text)
+        for one in reversed(again.values())
         if one.first == one.second
         or not _says_the_same(*(lines[at - 1].strip().lstrip("{[- ").rstrip(",") for at in one[1:]))
     ]
@@ -97,7 +100,7 @@ def _json(text: str) -> Iterator[Twice]:
         elif token[0] == '"' and after is not None and after[0] == ":" and stack and (seen := stack[-1]) is not None:
             line = text.count("\n", 0, found.start()) + 1
             names[-1] = token[1:-1]
-            if token in seen and token != '"//"':
+            if token in seen and not _COMMENT.fullmatch(token):
                 yield Twice(".".join(filter(None, names)), seen[token], line)
             seen.setdefault(token, line)
 

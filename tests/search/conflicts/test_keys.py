@@ -50,6 +50,7 @@ message A {
         ("a.json", '{"a": 1, "b": {"a": [{"a": 1}, {"a": 2}]}, "c": "a"}', []),
         ("a.json", '{"x": {\n"a": {"k": {}},\n"b": 2,\n"a": 3}}', [("x.a", 2, 4)]),
         ("a.json", "plain\n", []),
+        ("a.json", '{"a": 1,\n"$comment": 1,\n"$comment": 2,\n"a": 2,\n"a": 3}', [("a", 1, 4)]),
         ("a.json", '{"a": 1,\n"a": 1,\n"b": {\n},\n"b": {\n}}', [("b", 3, 5)]),
         ("a.json", '{"a": 1, // or\n "a": 2}', []),
         ("package-lock.json", '{"a": 1, "a": 2}', None),
