@@ -20,7 +20,7 @@ from lci_py.callgraph.file_facts import (
     macro_texts,
     runs_alone,
 )
-from lci_py.callgraph.language_rules import METHOD_SETS
+from lci_py.callgraph.language_rules import METHOD_SETS, REOPENED_TYPES
 from lci_py.callgraph.lookup_tables import (
     Definition,
     StoredTables,
@@ -89,6 +89,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
+        if language in REOPENED_TYPES:
+            yield ("deriving", family, facts.qualified(base.symbol)), (ids[base.symbol], base.name, language)
     for one in facts.stored:
         if is_of_local(one):
             continue
@@ -110,6 +112,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("takes", path, name), (ids[place], facts.arities[place])
         if outer >= 0:
             yield ("member", path, facts.name_at(outer), name), (ids[outer], *token)
+            if language in REOPENED_TYPES and facts.parents[place] >= 0:
+                yield ("reopened", family, facts.qualified(facts.parents[place]), name), token
             if language in METHOD_SETS:
                 yield ("methods", path, facts.name_at(outer)), (ids[outer], name)
         if is_top(kind, around, language):

@@ -21,6 +21,7 @@ from lci_py.types.source import LOCAL, NESTED, VARIABLE_TYPE, Extract, Import, L
 #: Kinds of declarations that are imported by their qualified names.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
 _SPACES = frozenset({"module", "namespace"})
+_REOPENED = TYPE_KINDS | {"module"}
 #: Maximum number of namespaces in a file for which the names that it offers are listed.
 _MOST_SPACES = 16
 #: Suffixes of files of C and C++ that are mostly not included by others.
@@ -85,7 +86,7 @@ class FileFacts:
         names: Per symbol; may be "" if the symbol is not `CALLABLE`.
         parents: Per symbol, the place of the enclosing symbol, which is smaller than its own; -1 at the top level.
         static: Per symbol, whether it is visible only in its own file and in files that include it (C's `static`).
-        owners: Per symbol, the type named by a method that is defined outside its type, or "".
+        owners: Per symbol, as `owner` gives it.
         arities: Per symbol, as in `source.syntax.arity`.
         types, stored, lambdas, flow: As in `Extract`.
     """
@@ -109,6 +110,13 @@ class FileFacts:
         """The kind of a symbol's parent; "" at the top level."""
         parent = self.parents[place]
         return self.kinds[parent] if parent >= 0 else ""
+
+    def qualified(self, place: int) -> str:
+        """The dotted name of a reopened type or module."""
+        if place < 0:
+            return self.head.package
+        around = self.qualified(self.parents[place]) or self.owners[place]
+        return f"{around}.{self.names[place]}" if around else self.names[place]
 
     @cached_property
     def outer(self) -> Sequence[int]:
@@ -366,13 +374,15 @@ def is_shared(around: str) -> bool:
     return around not in FUNCTION_KINDS
 
 
-def owner(kind: str, around: str, scope: str) -> str:
-    """The type of a method that is defined outside of it (Go, Swift extensions, C++); else "".
+def owner(kind: str, around: str, scope: str, language: str) -> str:
+    """The type of a method that is defined outside of it (Go, Swift extensions, C++); of Ruby's `class Shop::Cart`, the
+    `Shop`, dotted; else "".
 
-    `around` is the kind of the method's parent, or "".
+    `around` is the kind of the parent, or "".
     """
-    outside = kind in ("method", "constructor") and around in ("", "namespace", "module")
-    return scope.rpartition(".")[2] if outside else ""
+    if kind in ("method", "constructor"):
+        return scope.rpartition(".")[2] if around in ("", "namespace", "module") else ""
+    return scope if not around and kind in _REOPENED and has_rule(language, "reopened_types") else ""
 
 
 def runs_alone(facts: FileFacts) -> bool:
@@ -407,7 +417,9 @@ def facts_of(head: FileHead, first: int, extract: Extract) -> FileFacts:
         names=[s.name if s.kind in CALLABLE else "" for s in symbols],
         kinds=[s.kind for s in symbols],
         parents=[s.parent for s in symbols],
-        owners=[owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope) for s in symbols],
+        owners=[
+            owner(s.kind, symbols[s.parent].kind if s.parent >= 0 else "", s.scope, head.language) for s in symbols
+        ],
         static=[is_static(head, s.kind, s.exported) for s in symbols],
         arities=[s.arity for s in symbols],
         imports=extract.imports,

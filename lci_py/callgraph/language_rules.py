@@ -45,6 +45,8 @@ IMPLICIT_SELF = _languages("implicit_self")
 SEPARATE_NAMES = _languages("separate_names")
 #: Methods of a type may stand anywhere in the program: extensions, or `void A::f() {}` in another file.
 ADOPTING = _languages("adopting")
+#: A type or module may be opened again in any file, and has what all of them say.
+REOPENED_TYPES = _languages("reopened_types")
 #: `this(...)` and `super(...)` call constructors.
 DELEGATING = _languages("delegating")
 #: Types are capitalised: a capitalised receiver that nothing defines is a type from outside the repository.

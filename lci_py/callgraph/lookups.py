@@ -42,6 +42,8 @@ MOST_STORED, MOST_STORED_ANYWHERE = 32, 8
 BY_NAME = frozenset({FIELD, FIELD_TYPE})
 #: Families in which `LookUps.offering` answers what a star import finds.
 STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
+#: Maximum number of definitions of a name that are compared with a type that may be opened again.
+_MOST_REOPENED = 200
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
 #: Files whose macros are kept with the calls in them.
 _MACRO_FILES = 64
@@ -104,6 +106,8 @@ class LookUps:
             "top": self._top,
             "member": self._members,
             "bases": self._bases,
+            "reopened": self._reopened,
+            "deriving": self._deriving,
             "typed": self._declared_types,
             "said": lambda path, scope, kind: self._declared_types(path, scope, int(kind)),
             "methods": self._methods,
@@ -328,12 +332,26 @@ class LookUps:
             found: list[Definition] = self._ask(("orphan", *place, name))
             if found:
                 return found
+        if head.language in language_rules.REOPENED_TYPES:
+            of_parts: list[Definition] = self._ask(("reopened", place[0], facts.qualified(self._place(owner)), name))
+            return of_parts
         if head.language in language_rules.ADOPTING and self.only_type(place[0], place[2]) == owner:
             return [item for item in self.all_named(place[0], name) if item.owner == place[2]]
         return []
 
+    def parts(self, owner: Definition) -> list[Definition]:
+        """The declarations of a type that may name bases: itself, or all of a type that is opened again."""
+        facts = self.tables.facts(owner.file)
+        if facts.head.language not in language_rules.REOPENED_TYPES:
+            return [owner]
+        found: list[Definition] = self._ask(("deriving", facts.head.family, facts.qualified(self._place(owner))))
+        return found
+
+    def _place(self, definition: Definition) -> int:
+        return definition.symbol - self.tables.facts(definition.file).first
+
     def bases(self, owner: Definition) -> list[str]:
-        """Names of a type's bases."""
+        """Names of the bases that a declaration of a type names."""
         facts = self.tables.facts(owner.file)
         place = owner.symbol - facts.first
         if owner.file == self.own:
@@ -508,6 +526,25 @@ class LookUps:
     def _bases(self, path: str, owner: str) -> list[tuple[int, str]]:
         facts = self._facts(path)
         return [(base.symbol, base.name) for base in facts.bases if facts.names[base.symbol] == owner]
+
+    def _reopened(self, family: str, qualified: str, name: str) -> list[Definition]:
+        """The definitions of a name directly inside the types and modules of a qualified name."""
+        found = []
+        for item in self._definitions_named(family, name)[:_MOST_REOPENED]:
+            facts = self.tables.facts(item.file)
+            around = facts.parents[self._place(item)]
+            if around >= 0 and facts.qualified(around) == qualified:
+                found.append(item)
+        return found
+
+    def _deriving(self, family: str, qualified: str) -> list[Definition]:
+        """The types and modules of a qualified name that name bases."""
+        found = []
+        for item in self._definitions_named(family, qualified.rpartition(".")[2])[:_MOST_REOPENED]:
+            facts, place = self.tables.facts(item.file), self._place(item)
+            if place in facts.base_names and facts.qualified(place) == qualified:
+                found.append(item)
+        return found
 
     def _definitions_named(self, family: str, name: str) -> list[Definition]:
         known = self._by_name.get((family, name))

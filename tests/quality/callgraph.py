@@ -49,6 +49,11 @@ SETS = {
     "scip": TruthSet("callgraph_scip", "aiohttp", "aiohttp.scip", ("scip-python",)),
     "go": TruthSet("callgraph_go", "", "callgraph-net.txt", ("go", "callgraph")),
     "go_module": TruthSet("callgraph_gomod", "tools", "callgraph-tools.txt", ("go", "callgraph"), pooled=1),
+    "runtime_jinja": TruthSet("callgraph_runtime", "jinja/src", "jinja.tsv", ("no tool",), pooled=None),
+    "runtime_marshmallow": TruthSet(
+        "callgraph_runtime", "marshmallow/src", "marshmallow.tsv", ("no tool",), pooled=None
+    ),
+    "runtime_rake": TruthSet("callgraph_runtime", "rake/lib", "rake.tsv", ("no tool",), pooled=None),
     "clang": TruthSet("callgraph_clang", "libuv", "libuv/build/compile_commands.json"),
 }
 

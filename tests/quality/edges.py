@@ -143,18 +143,23 @@ def read_graph(root: Path) -> Graph:
         lci_py.errors.LciError: It cannot be indexed.
     """
     with indexed(root) as session:
-        functions = {function.node: function for function in _functions(session)}
-        graph = session.snapshot.graph
-        bases: dict[int, list[int]] = defaultdict(list)
-        for i in (graph.kind == INHERITS).nonzero()[0].tolist():
-            bases[int(graph.source[i])].append(int(graph.target[i]))
-        edges = []
-        for i in (graph.kind == CALLS).nonzero()[0].tolist():
-            step = int(graph.step[i])
-            caller, callee = functions[int(graph.source[i])], functions[int(graph.target[i])]
-            name, ambiguous = STEPS[step & ~AMBIGUOUS], bool(step & AMBIGUOUS)
-            edges.append(CallEdge(caller, callee, int(graph.line[i]), name, ambiguous))
-        return Graph(functions, edges, list(_externals(session, functions, edges)), bases)
+        return graph_of(session)
+
+
+def graph_of(session: Engine) -> Graph:
+    """The call graph of an open index."""
+    functions = {function.node: function for function in _functions(session)}
+    graph = session.snapshot.graph
+    bases: dict[int, list[int]] = defaultdict(list)
+    for i in (graph.kind == INHERITS).nonzero()[0].tolist():
+        bases[int(graph.source[i])].append(int(graph.target[i]))
+    edges = []
+    for i in (graph.kind == CALLS).nonzero()[0].tolist():
+        step = int(graph.step[i])
+        caller, callee = functions[int(graph.source[i])], functions[int(graph.target[i])]
+        name, ambiguous = STEPS[step & ~AMBIGUOUS], bool(step & AMBIGUOUS)
+        edges.append(CallEdge(caller, callee, int(graph.line[i]), name, ambiguous))
+    return Graph(functions, edges, list(_externals(session, functions, edges)), bases)
 
 
 @contextmanager

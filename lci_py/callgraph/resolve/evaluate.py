@@ -578,13 +578,14 @@ class Members:
             if self._nested == _NESTED_BASES:
                 return ()
             self._nested += 1
-            facts = self._look.tables.facts(owner.file)
-            around = facts.outer[owner.symbol - facts.first]
             found: dict[Definition, None] = {}
-            for text in self._look.bases(owner):
-                for value in self._all.types.named(owner.file, around, text, _BASE_DEPTH):
-                    if value.at is not None and value.at != owner:
-                        found[value.at] = None
+            for part in self._look.parts(owner):
+                facts = self._look.tables.facts(part.file)
+                around = facts.outer[part.symbol - facts.first]
+                for text in self._look.bases(part):
+                    for value in self._all.types.named(part.file, around, text, _BASE_DEPTH):
+                        if value.at is not None and value.at != owner:
+                            found[value.at] = None
             self._nested -= 1
             known = self._bases[owner.symbol] = tuple(found)
         return known

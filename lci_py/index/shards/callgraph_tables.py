@@ -139,7 +139,7 @@ class SqlTables:
             _check(type(arity) is int and -1 <= arity <= LARGEST)
             kinds.append(_KIND[kind])
             parents.append(above)
-            owners.append(owner(_KIND[kind], kinds[above] if above >= 0 else "", scope))
+            owners.append(owner(_KIND[kind], kinds[above] if above >= 0 else "", scope, self.files.heads[file].language))
             lines.append(line)
             arities.append(arity)
             static.append(is_static(self.files.heads[file], kind, bool(exported)))
@@ -266,7 +266,8 @@ class SqlTables:
                 if public < 0:
                     continue
                 _check(type(scope) is str and (around is None or around in _KIND))
-                outside = owner(_KIND[kind], _KIND[around] if around is not None else "", scope)
+                language = self.files.heads[public].language
+                outside = owner(_KIND[kind], _KIND[around] if around is not None else "", scope, language)
                 number = self._public(numbers, symbol, self.n_symbols)
                 _check(number >= 0)
                 static = is_static(self.files.heads[public], kind, bool(exported))
