@@ -25,7 +25,7 @@ KIND = (1 << _BITS) - 1
 #: Maximum number of values of a variable: only the first ones are kept.
 MOST_VALUES = 8
 #: Maximum for a container's elements, if the further ones are functions: a table of commands.
-MOST_STORED_VALUES = 32
+MOST_STORED_VALUES = 64
 #: Maximum number of propagation steps: a program of a million lines must not take minutes.
 MOST_STEPS = 20_000_000
 #: A use of a node's values: its kind, and three operands.

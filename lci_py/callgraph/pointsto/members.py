@@ -8,7 +8,9 @@ Source:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import chain, islice
 
 from lci_py.callgraph.linearize import merged
@@ -72,6 +74,32 @@ class PointsTo(Constraints):
             self.lineage(number)
         self.start_calling()
 
+    @cached_property
+    def patterns(self) -> dict[int, re.Pattern[str]]:
+        """The names that the text gives in part, as in `getattr(x, "visit_" + kind)`, with what they match."""
+        return {
+            number: re.compile(r"\w+".join(map(re.escape, text.split("*"))))
+            for text, number in self.names.items()
+            if "*" in text and text.replace("*", "").isidentifier()
+        }
+
+    def matching(self, value: int, key: int) -> list[int]:
+        """The names of the members of a class, its instances or a module that a pattern matches, ascending."""
+        pattern = self.patterns[key]
+        if value & KIND == MODULE:
+            known = set(self.exports.get(number_of(value), ()))
+        else:
+            known = {name for owner in self.lineage(number_of(value)) for name in self._names_of.get(owner, ())}
+        return sorted(name for name in known if pattern.fullmatch(self.text(name)))
+
+    @cached_property
+    def _names_of(self) -> dict[int, list[int]]:
+        """Class to the names of its own members."""
+        found: dict[int, list[int]] = {}
+        for owner, name in self.members:
+            found.setdefault(owner, []).append(name)
+        return found
+
     def keys(self, obj: int) -> list[tuple[int, int]]:
         """The members of an object: key and node of each."""
         return list(self._keys.get(obj, ()))
@@ -116,7 +144,9 @@ class PointsTo(Constraints):
 
     def _load(self, value: int, target: int, key: int, on: int) -> None:
         kind = value & KIND
-        if kind == INSTANCE:
+        if key in self.patterns and kind in (INSTANCE, CLASS, MODULE):
+            self.give(target, self.pair(METHOD, value, key))
+        elif kind == INSTANCE:
             if self.calling:
                 found = self._resolved.get((value, key))
                 self.copy(self._of_instance(value, key) if found is None else found, target)

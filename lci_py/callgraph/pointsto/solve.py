@@ -28,6 +28,10 @@ from lci_py.callgraph.program import Program, Solution, solution_of
 from lci_py.source.dataflow import constraints as ir
 
 
+#: Maximum number of members that a computed name may mean.
+_MOST_MATCHING = 200
+
+
 class Solver:
     """Solves one program, once."""
 
@@ -50,7 +54,7 @@ class Solver:
         points = self.points
         gather(self._program, points)
         init, constructor = points.name("__init__"), points.name("constructor")
-        self._constructors = (init, constructor)
+        self._constructors, self._allocators = (init, constructor), (points.name("__new__"),)
         for node, name, file in points.free:
             text = points.text(name)
             if text in BUILTINS:
@@ -72,7 +76,14 @@ class Solver:
         return solution_of(self._targets)
 
     def _is_known(self, node: int) -> bool:
-        return any(v & KIND not in (METHOD, BUILTIN, OBJECT, MODULE) for v in self.points.values(node))
+        points = self.points
+        return any(
+            v & KIND not in (METHOD, BUILTIN, OBJECT, MODULE) or self._is_by_pattern(v) for v in points.values(node)
+        )
+
+    def _is_by_pattern(self, value: int) -> bool:
+        """Whether a value is the members of an object whose names match a pattern."""
+        return value & KIND == METHOD and self.points.parts(value)[1] in self.points.patterns
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
@@ -104,9 +115,22 @@ class Solver:
             owner, obj = points.parts(value)
             self._constructor(site, points.lineage_of(obj, owner), obj)
         elif kind == METHOD:
-            self._library.method(site, *points.parts(value))
+            owner, key = points.parts(value)
+            if key in points.patterns:
+                self._called_by_pattern(site, owner, key)
+            else:
+                self._library.method(site, owner, key)
         elif kind == BUILTIN:
             self._library.function(site, points.text(number_of(value)))
+
+    def _called_by_pattern(self, site: int, owner: int, key: int) -> None:
+        """A call of any member whose name a pattern matches."""
+        points = self.points
+        holder = points.made("matching", owner)
+        for name in points.matching(owner, key)[:_MOST_MATCHING]:
+            target = points.field(holder, name)
+            points.load(self._holding(owner), target, name)
+            points.call(target, site)
 
     def _holding(self, value: int) -> int:
         """A node that holds this one value."""
@@ -178,13 +202,16 @@ class Solver:
         number = number_of(value)
         made = value_of(INSTANCE, number)
         points.give(points.sites[site][0], made)
-        if not self._constructor(site, points.lineage(number), made) and points.class_named[number]:
+        lineage = points.lineage(number)
+        allocates = self._constructor(site, lineage, value, self._allocators)
+        if not self._constructor(site, lineage, made) and not allocates and points.class_named[number]:
             self._edge(site, ~number)
 
-    def _constructor(self, site: int, lineage: Iterable[int], obj: int) -> bool:
+    def _constructor(self, site: int, lineage: Iterable[int], obj: int, names: tuple[int, ...] = ()) -> bool:
+        """Add a call of the first constructor of a lineage, on `obj`; False if there is none."""
         points = self.points
         for owner in lineage:
-            for name in self._constructors:
+            for name in names or self._constructors:
                 node = points.members.get((owner, name))
                 for value in tuple(points.values(node)) if node is not None else ():
                     if kind_of(value) == FUNC:

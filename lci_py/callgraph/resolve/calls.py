@@ -33,7 +33,7 @@ from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import Expansions
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
-from lci_py.callgraph.resolve.values import BASES, CLASS, FUNCTION, INSTANCE, MODULE, Value, Values
+from lci_py.callgraph.resolve.values import BASES, CLASS, DEPTH, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
@@ -249,7 +249,7 @@ class _CallResolver:
         return overloads.fitting(targets, arguments, self.known, self._by_types.arity)
 
     def _targets_by_name(self, name: str, receiver: str, caller: int) -> Targets:
-        if name.endswith(ELEMENT):  # a table of this name, and never a function
+        if name.endswith(ELEMENT) and name != ELEMENT:  # a table of this name, and never a function
             return self._through_pointer(name.removesuffix(ELEMENT), receiver, caller)
         if receiver in language_rules.CONSTRUCTED:
             made = self._evaluate.types.named(self.file, caller, name)
@@ -283,7 +283,7 @@ class _CallResolver:
         found: list[Value] = []
         for value in self._evaluate.holders(values):
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute
-                for result in self._evaluate.result(value, 4):
+                for result in self._evaluate.result(value, DEPTH):
                     found.extend(self._evaluate.members.attribute(result, name, 8))
             else:
                 found.extend(self._evaluate.members.attribute(value, name, 8))

@@ -581,11 +581,15 @@ class Members:
             found: dict[Definition, None] = {}
             for part in self._look.parts(owner):
                 facts = self._look.tables.facts(part.file)
-                around = facts.outer[part.symbol - facts.first]
+                own = part.symbol - facts.first
+                mixes = facts.head.language in language_rules.REOPENED_TYPES  # `include` stands inside the type
                 for text in self._look.bases(part):
-                    for value in self._all.types.named(part.file, around, text, _BASE_DEPTH):
-                        if value.at is not None and value.at != owner:
-                            found[value.at] = None
+                    for place in (facts.outer[own], own) if mixes else (facts.outer[own],):
+                        values = self._all.types.named(part.file, place, text, _BASE_DEPTH)
+                        bases = [value.at for value in values if value.at is not None and value.at != owner]
+                        found.update(dict.fromkeys(bases))
+                        if bases:
+                            break
             self._nested -= 1
             known = self._bases[owner.symbol] = tuple(found)
         return known

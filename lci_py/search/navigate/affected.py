@@ -144,7 +144,7 @@ class _Reach:
         self._snapshot = snapshot
         self._request = request
         self._nodes = Nodes(snapshot)
-        self._dispatch = Dispatch(self._nodes)
+        self._dispatch = Dispatch(self._nodes, most_callers=0)
         self._used: set[int] = set()  # types whose users are reached
         self._by_id: dict[str, int] = {}  # the nodes of changed definitions
         self._ids: dict[int, str] = {}  # the nodes found, and the ids of their places

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lci_py.search.navigate.nodes import Call, Edge, Nodes
     from lci_py.types.graph import Direction
 
-#: Maximum number of implementations that are listed; more are only counted.
+#: Maximum number of implementations, or of callers of the declared method, that are listed; more are only counted.
 MOST_LISTED = 12
 #: Maximum number of supertypes or subtypes that are examined.
 _MOST_TYPES = 2_000
@@ -61,8 +61,12 @@ class Through(NamedTuple):
 class Dispatch:
     """Dynamic dispatch in one snapshot: which methods implement or override which."""
 
-    def __init__(self, nodes: Nodes) -> None:
+    def __init__(self, nodes: Nodes, *, most_callers: int = MOST_LISTED) -> None:
+        """Args:
+        most_callers: So many callers of a method are listed also if it has more than `MOST_LISTED` implementations.
+        """
         self._nodes = nodes
+        self._most_callers = most_callers
         self._graph = nodes.graph
         self._symbols = nodes.snapshot.symbols
         self._named: dict[str, dict[int, list[Member]]] = {}
@@ -114,11 +118,13 @@ class Dispatch:
                         edges.append(edge)
                     if declared.number not in types:
                         types[declared.number] = len(self._further_targets(declared))
-        return [
-            Through(number, types[number], tuple(sorted(sites)), tuple(joined(edges)) * (types[number] <= MOST_LISTED))
-            for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0]))
-            if sites
-        ]
+        through = []
+        for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0])):
+            calls = tuple(joined(edges))
+            listed = types[number] <= MOST_LISTED or len(calls) <= self._most_callers
+            if sites:
+                through.append(Through(number, types[number], tuple(sorted(sites)), calls if listed else ()))
+        return through
 
     def _sites(self, methods: Sequence[int]) -> set[tuple[int, int]]:
         edges = self._graph.edges(methods, CALLS, incoming=True)

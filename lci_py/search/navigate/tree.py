@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lci_py.errors import UsageError
 from lci_py.search.answer import results
 from lci_py.search.navigate.calls import definitions, nothing, place_filter, unresolved
-from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch, Through
+from lci_py.search.navigate.dispatch import Dispatch, Through
 from lci_py.search.navigate.names import groups
 from lci_py.search.navigate.nodes import Nodes, merged, place_of
 from lci_py.types import graph as through_types
@@ -146,7 +146,7 @@ class _Grower:
             calls, through = self._dispatch.calls([rows[one] for one in some if one in rows], some, self._direction)
             found.append(calls)
             for one in through:
-                if one.types > MOST_LISTED:
+                if not one.calls:
                     known = self._folded.get(one.declared)
                     sites = {*one.sites, *(known.sites if known else ())}
                     self._folded[one.declared] = one._replace(sites=tuple(sorted(sites)))

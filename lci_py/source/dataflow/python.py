@@ -41,7 +41,16 @@ from lci_py.source.dataflow.constraints import (
     Implicit,
     Scope,
 )
-from lci_py.source.dataflow.python_implicit import ASKED, CALLING, asynchronous, compared, given, of_operator
+from lci_py.source.dataflow.python_implicit import (
+    ASKED,
+    CALLING,
+    METACLASS,
+    asynchronous,
+    attribute_name,
+    compared,
+    given,
+    of_operator,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -246,15 +255,16 @@ class PythonFlow:
         flow.classes.append(symbol)
         before = self._scope, self._symbol, self._class, self._around
         self._around = symbol if symbol >= 0 else self._around
-        bases = node.child_by_field_name("superclasses")
-        for base in _children(bases) if bases is not None else ():
-            if base.type != "keyword_argument":
-                flow.row(BASE, place, self._value(base))
+        listed = node.child_by_field_name("superclasses")
+        bases = [self._value(base) for base in _children(listed) if base.type != "keyword_argument"] if listed else []
+        for base in bases:
+            flow.row(BASE, place, base)
         # At the top level, the class is the caller of what its body calls.
         caller = flow.function(symbol) if self._function < 0 and symbol >= 0 else self._function
         self._scope = flow.scope(self._scope, caller, owner=place, hidden=True)
         self._symbol = symbol if symbol >= 0 else self._symbol
         self._class = place
+        self._make_class(node, listed, bases)
         body = node.child_by_field_name("body")
         if node.has_error:
             self._errors(node)
@@ -262,6 +272,18 @@ class PythonFlow:
             self._block(body)
         self._scope, self._symbol, self._class, self._around = before
         return flow.value(CLASS, place)
+
+    def _make_class(self, node: Node, listed: Node | None, bases: list[int]) -> None:
+        """What a class statement calls: its metaclass, or that of its bases, and their `__init_subclass__`."""
+        flow, line = self.flow, node.start_point[0] + 1
+        called = [flow.load(base, name) for base in bases if base for name in (METACLASS, "__init_subclass__")]
+        for child in _children(listed) if listed is not None else ():
+            name = child.child_by_field_name("name") if child.type == "keyword_argument" else None
+            if name is not None and self._text(name) == "metaclass":
+                called.append(self._value(child.child_by_field_name("value")))
+                flow.row(MEMBER, self._class, flow.string(METACLASS), called[-1])
+        for value in called:
+            flow.call(self._scope, value, line, [])
 
     def _function_body(self, node: Node, symbol: int, flags: int) -> int:
         flow = self.flow
@@ -576,8 +598,12 @@ class PythonFlow:
             callee = self._value(callee_node)
         listed = node.child_by_field_name("arguments")
         arguments = self._arguments(listed) if listed is not None else []
-        if callee_node.type == "identifier" and listed is not None and (name := self._text(callee_node)) in CALLING:
-            self._calls_on(_first_child(listed), f"__{name}__")
+        if callee_node.type == "identifier" and listed is not None:
+            name = self._text(callee_node)
+            if name in CALLING:
+                self._calls_on(_first_child(listed), f"__{name}__")
+            elif name == "getattr" and len(arguments) > 1 and (wanted := attribute_name(listed)):
+                return self._either_of([self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:])])
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
@@ -673,7 +699,10 @@ class PythonFlow:
         found = [self._value(child) for child in _children(node)]
         if node.type == "conditional_expression" and len(found) == 3:
             found.pop(1)
-        found = [value for value in found if value]
+        return self._either_of(found)
+
+    def _either_of(self, values: list[int]) -> int:
+        found = [value for value in values if value]
         if len(found) < 2:
             return found[0] if found else 0
         target = self.flow.node()

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 ASKED = frozenset({"identifier", "attribute", "call", "subscript"})
 #: Functions that call a method of their first argument: `len(x)` calls `x.__len__()`.
 CALLING = frozenset("len iter next reversed str repr abs hash bool int float bytes".split())
+#: Where the metaclass of a class is stored among its members.
+METACLASS = "<metaclass>"
+#: Minimum number of letters in the written part of a computed name.
+_LEAST = 3
 #: What `x or []` falls back to: it has no type of its own.
 _EMPTY = frozenset({"list", "dictionary", "set", "tuple", "none"})
 _OPERATORS = {
@@ -47,6 +51,27 @@ def compared(node: Node) -> Iterator[tuple[str, Node]]:
         if name and operand is not None:
             yield name, operand
         before, name = child, ""
+
+
+def attribute_name(listed: Node) -> str:
+    """The second argument of `getattr`, if its text says a name or a part of one: `visit_*` for `f"visit_{kind}"`."""
+    arguments = [child for child in listed.named_children if child.type != "comment"]
+    name = _pattern(arguments[1]) if len(arguments) > 1 else ""
+    return name if name.replace("*", "").isidentifier() and ("*" not in name or len(name) > _LEAST) else ""
+
+
+def _pattern(node: Node) -> str:
+    """A text with `*` for each part that is computed; "" if nothing of it is written."""
+    if node.type == "string":
+        parts = [child for child in node.named_children if child.type not in ("string_start", "string_end")]
+        return "".join((child.text or b"").decode() if child.type == "string_content" else "*" for child in parts)
+    operator = node.child_by_field_name("operator")
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if node.type != "binary_operator" or operator is None or left is None or right is None:
+        return "*"
+    if operator.type == "%":
+        return _pattern(left).replace("%s", "*")
+    return f"{_pattern(left)}{_pattern(right)}".replace("**", "*") if operator.type == "+" else "*"
 
 
 def asynchronous(node: Node | None) -> str:

@@ -205,6 +205,8 @@ def _calls(
         # one with a receiver counts.
         if (not receiver and (at in defined or at in calls)) or (captured.uncalled and captured.is_uncalled(at)):
             continue
+        if at in calls and calls[at].name.endswith("=") and "setter" not in captures:
+            continue
         owner = (receiver_of(receiver[0]) or outline(captured, receiver[0])) if receiver else ""
         if receiver and has_rule(language, "crates"):
             owner = path_before(captured.source, receiver[0].start_byte) + owner

@@ -180,12 +180,16 @@ class Captured:
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def called(self, captures: dict[str, list[Node]]) -> str:
-        """The name of the called function, or the selector of a message; `name[]` of an element of a table."""
+        """The name of the called function, or the selector of a message; `name[]` of an element of a table, `name=` of
+        an assignment that calls a method.
+        """
         if "selector" in captures:
             return selector(captures["selector"][0])
         if "element" in captures:
             return f"{self.text(captures['callee'][0])}{ELEMENT}"
-        return without_colon(self.text(captures["callee"][0]))
+        name = without_colon(self.text(captures["callee"][0]))
+        name = ELEMENT if name == "[" else name
+        return f"{name}=" if "setter" in captures else name
 
     def _entity(
         self, pattern: int, role: str, capture: str, kind: str, captures: dict[str, list[Node]],

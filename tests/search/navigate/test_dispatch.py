@@ -93,7 +93,10 @@ def test_a_change_of_an_override_affects_the_callers_of_the_declared_method(
 SHAPES = "".join(f"type T{n} struct{{}}\n\nfunc (t T{n}) serve(a, b int) {{}}\n\n" for n in range(13))
 MORE = {
     "go/a.go": "package a\n\ntype H interface {\n\tserve(a int, b int)\n}\n\ntype Other struct{}\n\n"
-    "func (o Other) serve(a int) {}\n\n" + SHAPES + "func run(h H) { h.serve(1, 2) }\n",
+    "func (o Other) serve(a int) {}\n\n" + SHAPES + "func run(h H) { h.serve(1, 2) }\n"
+    + "".join(f"func run{n}(h H) {{ h.serve(1, 2) }}\n" for n in range(12)),
+    "py/few.py": "class Field:\n    def load(self): pass\n\ndef use(field: Field):\n    field.load()\n"
+    + "".join(f"class F{n}(Field):\n    def load(self): pass\n" for n in range(13)),
     "py/family.py": "class Base:\n    def step(self): pass\n\nclass Side(Base):\n    def go(self):\n        self.step()\n\n"
     "class Leaf(Base):\n    def step(self):\n        super().step()\n    def __init__(self): pass\n\n"
     "class Under(Leaf):\n    def again(self):\n        super().step()\n\n"
@@ -116,18 +119,20 @@ def test_more_than_a_dozen_are_counted(lci: Lci, more: Path) -> None:
     found = answer(lci, more, "callers", "T3.serve")
     assert (found["results"], [item["types"] for item in found["dispatch"]]) == ([], [13])
     said = lci("callers", "T3.serve", cwd=more).out
-    assert "1 call through a.H.serve, with 13 implementations: `lci callers a.H.serve` lists them" in said
+    assert "13 calls through a.H.serve, with 13 implementations: `lci callers a.H.serve` lists them" in said
     assert "1 call of a.H.serve, with 13 implementations" in lci("callees", "go/a.go::run", cwd=more).out
     for argv, said in (
-        (("tree", "T3.serve", "--direction", "callers"), "1 call through a.H.serve, with 13 implementations"),
+        (("tree", "T3.serve", "--direction", "callers"), "13 calls through a.H.serve, with 13 implementations"),
         (("tree", "go/a.go::run"), "1 call of a.H.serve, with 13 implementations"),
-        (("show", "T3.serve", "--callers"), "1 call through a.H.serve, with 13 implementations"),
+        (("show", "T3.serve", "--callers"), "13 calls through a.H.serve, with 13 implementations"),
         (("show", "go/a.go::run", "--callees"), "1 call of a.H.serve, with 13 implementations"),
-        (("affected", "--files", "go/a.go"), "not followed: 1 call through a.H.serve, with 13 implementations"),
+        (("affected", "--files", "go/a.go"), "not followed: 13 calls through a.H.serve, with 13 implementations"),
     ):
         assert said in lci(*argv, cwd=more).out
         assert answer(lci, more, *argv)
     assert "dispatch" not in answer(lci, more, "callers", "Other.serve")  # other parameters
+    found = answer(lci, more, "callers", "F3.load")  # few callers are listed
+    assert (steps(found), [item["types"] for item in found["dispatch"]]) == ({"use": "dispatch"}, [13])
 
 
 def test_calls_that_cannot_reach_an_override_are_left_out(lci: Lci, more: Path) -> None:
@@ -156,5 +161,5 @@ def test_a_name_that_is_put_together(lci: Lci, more: Path, name: str, caller: di
 
 def test_what_is_folded_is_wrapped_to_the_terminal(more: Path) -> None:
     shown = on_a_terminal(more, "show", "T3.serve", "--callers", "--signature", "--color", "never").replace("\r", "")
-    assert "⚠ 1 call through a.H.serve" in shown and "\n      lists them\n" in shown
+    assert "⚠ 13 calls through a.H.serve" in shown and "\n      `lci callers a.H.serve` lists them\n" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
