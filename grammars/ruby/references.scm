@@ -1,15 +1,15 @@
 ((call receiver: (_)? @receiver method: [(identifier) (constant)] @callee) @call
   (#not-match? @callee "^(?:require(?:_relative)?|load|autoload|include|extend|prepend|private|protected|public|module_function|attr(?:_reader|_writer|_accessor)?|alias_method|define_method|private_constant|raise|lambda|proc|loop)$"))
 (super) @callee @call
-; `x.name = y` calls `name=`.
-(assignment left: (element_reference object: [(self) (constant) (scope_resolution)] @receiver . "[" @callee) @call) @setter
-(assignment left: (call receiver: (_) @receiver method: (identifier) @callee) @call) @setter
-((call !receiver method: (identifier) @_raise
-    arguments: (_ . [(constant) @callee (scope_resolution scope: (_) @receiver name: (constant) @callee)])) @call
+; `x.name = y` calls `name=`. Wildcards here and below: concrete node types take a dozen times as long to compile.
+((assignment left: (_ object: (_) @receiver "[" @callee) @call) @setter (#match? @receiver "^(?:self|[A-Z])"))
+(assignment left: (_ receiver: (_) @receiver method: (_) @callee) @call) @setter
+((_ method: (_) @_raise arguments: (_ . (_ scope: (_) @receiver name: (_) @callee))) @call
   (#any-of? @_raise "raise" "fail"))
+((_ method: (_) @_raise arguments: (_ . (constant) @callee)) @call (#any-of? @_raise "raise" "fail"))
 ; Operators of the object around, and of constants: `Task[name]`, `self << x`.
-(element_reference object: [(self) (constant) (scope_resolution)] @receiver . "[" @callee) @call
-(binary left: (self) @receiver operator: _ @callee) @call
+((element_reference object: (_) @receiver "[" @callee) @call (#match? @receiver "^(?:self|[A-Z])"))
+(_ left: (self) @receiver operator: _ @callee) @call
 
 ; A name that no local has is a call.
 ((identifier) @callee @bare

@@ -27,7 +27,9 @@ from tests.quality.edges import ANONYMOUS, FILE, Function, Graph, graph_of, inde
 
 #: Special methods that a written call runs.
 _WRITTEN = frozenset({"__init__", "__call__"})
-_HIDDEN = frozenset({"method_missing", "respond_to_missing?", "respond_to?", "to_s", "inspect", "inherited", "included"})
+_HIDDEN = frozenset(
+    {"method_missing", "respond_to_missing?", "respond_to?", "to_s", "inspect", "inherited", "included"}
+)
 
 
 class Pair(NamedTuple):
@@ -100,9 +102,9 @@ class _Match:
         """The innermost definition with code around a line, or the file."""
         best = self._graph.files[path]
         for function in self._in_file[path]:
-            if function.kind not in (FILE, ANONYMOUS) and function.line <= line <= function.end_line:
-                if self._graph.running(function).node == function.node and function.line >= best.line:
-                    best = function
+            holds = function.kind not in (FILE, ANONYMOUS) and best.line <= function.line <= line <= function.end_line
+            if holds and self._graph.running(function).node == function.node:
+                best = function
         return best
 
     def callee(self, pair: Pair) -> Function | None:
@@ -121,7 +123,9 @@ class _Match:
 
     def owner(self, function: Function) -> Function:
         """The definition with code that an anonymous function or a variable is in, or the file."""
-        return self._graph.running(self._around(function)) if function.kind == ANONYMOUS else self._graph.running(function)
+        return (
+            self._graph.running(self._around(function)) if function.kind == ANONYMOUS else self._graph.running(function)
+        )
 
     def _around(self, function: Function) -> Function:
         return self._graph.functions.get(function.around, self._graph.files[function.path])

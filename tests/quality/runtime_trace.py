@@ -49,9 +49,7 @@ def _trace(frame: FrameType, event: str, _: Any) -> None:
         known = _callees[code] = _is_callee(code)
     caller = frame.f_back
     if known and caller is not None and _inside(caller.f_code):
-        _pairs.add(
-            (_inside(caller.f_code), caller.f_lineno, _inside(code), code.co_firstlineno, code.co_name)
-        )
+        _pairs.add((_inside(caller.f_code), caller.f_lineno, _inside(code), code.co_firstlineno, code.co_name))
 
 
 def _write() -> None:

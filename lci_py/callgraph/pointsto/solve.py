@@ -27,7 +27,6 @@ from lci_py.callgraph.pointsto.program_constraints import gather
 from lci_py.callgraph.program import Program, Solution, solution_of
 from lci_py.source.dataflow import constraints as ir
 
-
 #: Maximum number of members that a computed name may mean.
 _MOST_MATCHING = 200
 

@@ -139,7 +139,9 @@ class SqlTables:
             _check(type(arity) is int and -1 <= arity <= LARGEST)
             kinds.append(_KIND[kind])
             parents.append(above)
-            owners.append(owner(_KIND[kind], kinds[above] if above >= 0 else "", scope, self.files.heads[file].language))
+            owners.append(
+                owner(_KIND[kind], kinds[above] if above >= 0 else "", scope, self.files.heads[file].language)
+            )
             lines.append(line)
             arities.append(arity)
             static.append(is_static(self.files.heads[file], kind, bool(exported)))

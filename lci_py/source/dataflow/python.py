@@ -47,13 +47,17 @@ from lci_py.source.dataflow.python_implicit import (
     METACLASS,
     asynchronous,
     attribute_name,
+    cast_type,
+    children,
     compared,
+    first_child,
     given,
+    leaves,
     of_operator,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from tree_sitter import Node
 
@@ -73,26 +77,9 @@ _HINTS = frozenset({"call", "identifier", "attribute", "await"})
 _ITERATED = _HINTS | {"subscript"}
 #: Functions that pass on the elements of their first argument.
 _PASSING = frozenset({"reversed", "sorted", "list", "tuple", "set", "frozenset", "iter"})
-#: Statements that leave a block.
-_LEAVING = frozenset({"return_statement", "raise_statement", "continue_statement", "break_statement"})
 #: Modules of the library that hold functions as values, or pass them on: `callgraph.pointsto.library_models` knows how.
 _MODELLED = frozenset({"argparse", "collections", "copy", "functools", "types"})
-_FEW = 4
 _QUOTES = b"\"'"
-
-
-def _children(node: Node) -> Iterable[Node]:
-    """The named children of a node, in order.
-
-    Most nodes have few: then this takes a third of the time of `named_children`, which also creates the other children.
-    """
-    count = node.named_child_count
-    return map(node.named_child, range(count)) if count < _FEW else node.named_children  # type: ignore[arg-type]
-
-
-def _first_child(node: Node) -> Node | None:
-    """The first named child of a node."""
-    return node.named_child(0) if node.named_child_count else None
 
 
 def _no_value(_node: Node) -> None:
@@ -182,7 +169,7 @@ class PythonFlow:
 
     def _block(self, node: Node) -> None:
         visits = self._visits
-        for child in _children(node):
+        for child in children(node):
             visit = visits.get(child.type)
             if visit is not None:
                 visit(child)
@@ -191,7 +178,7 @@ class PythonFlow:
 
     def _errors(self, node: Node) -> None:
         """Walk syntax errors directly inside a definition: they may contain a part of its body."""
-        for child in _children(node):
+        for child in children(node):
             if child.type == "ERROR":
                 self._block(child)
 
@@ -217,7 +204,7 @@ class PythonFlow:
     # --- definitions --------------------------------------------------------------------------------------------------
 
     def _decorated(self, node: Node) -> None:
-        decorators = [child for child in _children(node) if child.type == "decorator"]
+        decorators = [child for child in children(node) if child.type == "decorator"]
         definition = node.child_by_field_name("definition")
         if definition is not None:
             self._define(definition, decorators)
@@ -231,7 +218,7 @@ class PythonFlow:
         flags = 0
         wraps = []
         for decorator in decorators:
-            inner = _first_child(decorator)
+            inner = first_child(decorator)
             known = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
             flags |= known
             accessor = "property" if known == PROPERTY else "setter"
@@ -256,7 +243,7 @@ class PythonFlow:
         before = self._scope, self._symbol, self._class, self._around
         self._around = symbol if symbol >= 0 else self._around
         listed = node.child_by_field_name("superclasses")
-        bases = [self._value(base) for base in _children(listed) if base.type != "keyword_argument"] if listed else []
+        bases = [self._value(base) for base in children(listed) if base.type != "keyword_argument"] if listed else []
         for base in bases:
             flow.row(BASE, place, base)
         # At the top level, the class is the caller of what its body calls.
@@ -277,7 +264,7 @@ class PythonFlow:
         """What a class statement calls: its metaclass, or that of its bases, and their `__init_subclass__`."""
         flow, line = self.flow, node.start_point[0] + 1
         called = [flow.load(base, name) for base in bases if base for name in (METACLASS, "__init_subclass__")]
-        for child in _children(listed) if listed is not None else ():
+        for child in children(listed) if listed is not None else ():
             name = child.child_by_field_name("name") if child.type == "keyword_argument" else None
             if name is not None and self._text(name) == "metaclass":
                 called.append(self._value(child.child_by_field_name("value")))
@@ -311,7 +298,7 @@ class PythonFlow:
         before = self._scope, self._function, self._symbol, self._class, self._self
         inner = flow.scope(self._scope, function)
         parameters = node.child_by_field_name("parameters")
-        for number, parameter in enumerate(_children(parameters) if parameters is not None else ()):
+        for number, parameter in enumerate(children(parameters) if parameters is not None else ()):
             target = self._parameter(inner, function, parameter)
             if number == 0 and target and method >= 0 and not flags & STATIC:
                 kind = CLASS if flags & CLASSMETHOD or self._text_of_name(node) == "__new__" else SELF
@@ -333,8 +320,8 @@ class PythonFlow:
             self._know(RESULT, "", TYPE_OF, declared)
             self._block(body)
             return
-        for child in _children(body):
-            given = _first_child(child) if child.type == "return_statement" else None
+        for child in children(body):
+            given = first_child(child) if child.type == "return_statement" else None
             if given is not None and given.type in _HINTS:
                 self._know(RESULT, "", VALUE_OF, given)
             self._visit(child)
@@ -356,7 +343,7 @@ class PythonFlow:
                 declared = node.child_by_field_name("type")
             while name is not None and name.type != "identifier":
                 kind = {"list_splat_pattern": REST, "dictionary_splat_pattern": NAMED_REST}.get(name.type, kind)
-                name = _first_child(name)
+                name = first_child(name)
         if name is None:
             return 0
         text = self._text(name)
@@ -370,7 +357,7 @@ class PythonFlow:
     # --- statements ---------------------------------------------------------------------------------------------------
 
     def _return(self, node: Node) -> None:
-        value = self._value(_first_child(node))
+        value = self._value(first_child(node))
         if self._function >= 0:
             self.flow.copy(self.flow.functions[self._function].result, value)
 
@@ -378,7 +365,7 @@ class PythonFlow:
         line = node.start_point[0] + 1
         module_node = node.child_by_field_name("module_name")
         module = self._text(module_node) if module_node is not None else ""
-        for child in _children(node):
+        for child in children(node):
             if module_node is not None and child.start_byte == module_node.start_byte:
                 continue
             if child.type == "wildcard_import":
@@ -419,7 +406,7 @@ class PythonFlow:
         line, named = node.start_point[0] + 1, value.type == "as_pattern"
         if named:
             self._know_alias(value, ENTERED)
-        entered = _first_child(value) if named else value
+        entered = first_child(value) if named else value
         later = asynchronous(node.parent.parent) if node.parent is not None else ""
         self._calls_on(entered, f"__{later}enter__", f"__{later}exit__")
         source = self._value(entered)
@@ -428,7 +415,7 @@ class PythonFlow:
             self.flow.call(self._scope, self.flow.load(source, "__exit__"), line, [])
         alias = value.child_by_field_name("alias") if named else None
         if alias is not None and alias.named_child_count:
-            self._assign(_first_child(alias), found)
+            self._assign(first_child(alias), found)
 
     def _alias(self, node: Node) -> int:
         """`x as y` outside `with` and `except`, as in `except*`."""
@@ -438,24 +425,24 @@ class PythonFlow:
 
     def _know_alias(self, node: Node, what: str = VALUE_OF) -> None:
         alias = node.child_by_field_name("alias")
-        name = _first_child(alias) if alias is not None else None
+        name = first_child(alias) if alias is not None else None
         if name is not None and name.type == "identifier":
-            self._know(LOCAL, self._text(name), what, _first_child(node))
+            self._know(LOCAL, self._text(name), what, first_child(node))
 
     def _except(self, node: Node) -> None:
-        for child in _children(node):
+        for child in children(node):
             if child.type == "as_pattern":
                 self._know_alias(child)
-                source = self._value(_first_child(child))
+                source = self._value(first_child(child))
                 alias = child.child_by_field_name("alias")
                 made = self.flow.call(self._scope, 0, node.start_point[0] + 1, [])
                 if alias is not None and alias.named_child_count and source:
-                    self._assign(_first_child(alias), made)
+                    self._assign(first_child(alias), made)
             else:
                 self._visit(child)
 
     def _global(self, node: Node) -> None:
-        for child in _children(node):
+        for child in children(node):
             name = self._text(child)
             if node.type == "global_statement":
                 self._scope.outer[name] = self.flow.module
@@ -467,7 +454,7 @@ class PythonFlow:
                 self._scope.outer[name] = around
 
     def _raise(self, node: Node) -> None:
-        for number, child in enumerate(_children(node)):
+        for number, child in enumerate(children(node)):
             value = self._value(child)
             if not number and child.type != "call":
                 self.flow.call(self._scope, value, child.start_point[0] + 1, [], CONSTRUCT)
@@ -496,8 +483,8 @@ class PythonFlow:
         return value
 
     def _pairwise(self, left: Node, right: Node) -> None:
-        targets = [child for child in _children(left) if child.type != "comment"]
-        sources = [child for child in _children(right) if child.type != "comment"]
+        targets = [child for child in children(left) if child.type != "comment"]
+        sources = [child for child in children(right) if child.type != "comment"]
         values = [self._value(child) for child in sources]
         stars = [at for at, child in enumerate(targets) if child.type == "list_splat_pattern"]
         if any(child.type == "list_splat" for child in sources) or (not stars and len(targets) != len(sources)):
@@ -519,7 +506,7 @@ class PythonFlow:
         for number, value in enumerate(values[star : len(values) - after]):
             self._put(rest, str(number), value)
         if targets[star].named_child_count:
-            self._assign(_first_child(targets[star]), rest)
+            self._assign(first_child(targets[star]), rest)
 
     def _assign(self, left: Node | None, value: int) -> None:
         flow = self.flow
@@ -544,11 +531,11 @@ class PythonFlow:
             self._value(key)
             self._put(obj, self._key(key), value)
         elif left.type in _PATTERNS:
-            for number, child in enumerate(_children(left)):
+            for number, child in enumerate(children(left)):
                 part = flow.value(ITEM, value, flow.string(str(number))) if value else 0
                 self._assign(child, part)
         elif left.type == "list_splat_pattern" and left.named_child_count:
-            self._assign(_first_child(left), value)
+            self._assign(first_child(left), value)
 
     def _augmented(self, node: Node) -> int:
         for name in of_operator(node, "__i"):
@@ -601,9 +588,11 @@ class PythonFlow:
         if callee_node.type == "identifier" and listed is not None:
             name = self._text(callee_node)
             if name in CALLING:
-                self._calls_on(_first_child(listed), f"__{name}__")
+                self._calls_on(first_child(listed), f"__{name}__")
             elif name == "getattr" and len(arguments) > 1 and (wanted := attribute_name(listed)):
-                return self._either_of([self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:])])
+                return self._either_of(
+                    [self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:])]
+                )
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
@@ -613,7 +602,7 @@ class PythonFlow:
             return [(0, self._value(listed))]
         arguments: list[tuple[int, int]] = []
         position = 0
-        for child in _children(listed):
+        for child in children(listed):
             kind = child.type
             if kind == "keyword_argument":
                 name = child.child_by_field_name("name")
@@ -621,9 +610,9 @@ class PythonFlow:
                 if name is not None:
                     arguments.append((~self.flow.string(self._text(name)), value))
             elif kind == "list_splat":
-                arguments.append((SPREAD, self._value(_first_child(child))))
+                arguments.append((SPREAD, self._value(first_child(child))))
             elif kind == "dictionary_splat":
-                arguments.append((SPREAD_NAMED, self._value(_first_child(child))))
+                arguments.append((SPREAD_NAMED, self._value(first_child(child))))
             elif kind != "comment":
                 arguments.append((position, self._value(child)))
                 position += 1
@@ -642,7 +631,7 @@ class PythonFlow:
 
     def _dictionary(self, node: Node) -> int:
         made = 0
-        for child in _children(node):
+        for child in children(node):
             if child.type == "pair":
                 key = child.child_by_field_name("key")
                 self._value(key)
@@ -650,16 +639,16 @@ class PythonFlow:
                 made = made or self.flow.value(NEW)
                 self._put(made, self._key(key), value)
             elif child.type == "dictionary_splat" and child.named_child_count:
-                value = self._value(_first_child(child))
+                value = self._value(first_child(child))
                 made = made or self.flow.value(NEW)
                 self.flow.copy(made, value)
         return made or self.flow.value(NEW)
 
     def _list(self, node: Node) -> int:
         made = self.flow.value(NEW)
-        for number, child in enumerate(_children(node)):
+        for number, child in enumerate(children(node)):
             if child.type == "list_splat" and child.named_child_count:
-                source = self._value(_first_child(child))
+                source = self._value(first_child(child))
                 self._put(made, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
             else:
                 self._put(made, str(number), self._value(child))
@@ -676,7 +665,7 @@ class PythonFlow:
     def _comprehension(self, node: Node) -> int:
         before = self._scope
         self._scope = self.flow.scope(before, self._function)
-        for child in _children(node):
+        for child in children(node):
             if child.type == "for_in_clause":
                 left, right = child.child_by_field_name("left"), child.child_by_field_name("right")
                 self._each_of(left, right)
@@ -696,7 +685,7 @@ class PythonFlow:
         return made
 
     def _either(self, node: Node) -> int:
-        found = [self._value(child) for child in _children(node)]
+        found = [self._value(child) for child in children(node)]
         if node.type == "conditional_expression" and len(found) == 3:
             found.pop(1)
         return self._either_of(found)
@@ -736,12 +725,12 @@ class PythonFlow:
 
     def _inner(self, node: Node) -> int:
         found = 0
-        for child in _children(node):
+        for child in children(node):
             found = self._value(child)
         return found
 
     def _yield(self, node: Node) -> int:
-        value = self._value(_first_child(node))
+        value = self._value(first_child(node))
         if self._function >= 0:
             self.flow.flag(self._function, GENERATOR)
             target = self.flow.functions[self._function].item
@@ -773,7 +762,7 @@ class PythonFlow:
             return
         declared = node.child_by_field_name("type")
         if declared is None and right is not None and right.type == "call":
-            declared = self._cast(right)
+            declared = cast_type(right)
         if declared is not None:
             self._know(role, name, TYPE_OF, declared)
         elif right is not None and (one := given(right)).type in (_ITERATED if role == LOCAL else _HINTS):
@@ -781,8 +770,8 @@ class PythonFlow:
 
     def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
         """Record the hints of `a, b = …`: from the value beside each name, or from the elements of one value."""
-        targets = list(_children(left))
-        sources = list(_children(right)) if right is not None and right.type in _TUPLES else []
+        targets = list(children(left))
+        sources = list(children(right)) if right is not None and right.type in _TUPLES else []
         starred = any(child.type in ("list_splat_pattern", "list_splat") for child in (*targets, *sources))
         if sources and len(sources) == len(targets) and not starred:
             for target, source in zip(targets, sources, strict=True):
@@ -794,13 +783,6 @@ class PythonFlow:
         for number, target in enumerate(targets):
             if target.type == "identifier":
                 self._know(LOCAL, self._text(target), f".{number}" if known else "", right if known else None)
-
-    def _cast(self, call: Node) -> Node | None:
-        """The type of `cast(T, x)`."""
-        function, listed = call.child_by_field_name("function"), call.child_by_field_name("arguments")
-        if function is None or listed is None or listed.named_child_count != 2:
-            return None
-        return _first_child(listed) if self._text(function) in ("cast", "typing.cast", "t.cast") else None
 
     def _each_of(self, left: Node | None, right: Node | None) -> None:
         """Record that a name, or several, are elements of the value on the right."""
@@ -815,7 +797,7 @@ class PythonFlow:
             return
         if left.type not in _PATTERNS:
             return
-        for number, target in enumerate(_children(left)):
+        for number, target in enumerate(children(left)):
             if function == "enumerate" and number == 1 and arguments:
                 self._each_of(target, arguments[0])
             elif function == "zip" and number < len(arguments):
@@ -838,7 +820,7 @@ class PythonFlow:
             return ("items", [obj]) if items and obj is not None else ("", [])
         if function.type != "identifier" or listed.type != "argument_list":
             return "", []
-        return self._text(function), [child for child in _children(listed) if child.type in _ITERATED]
+        return self._text(function), [child for child in children(listed) if child.type in _ITERATED]
 
     # --- narrowing ----------------------------------------------------------------------------------------------------
 
@@ -862,14 +844,14 @@ class PythonFlow:
                     self._narrow_all(node, part, body)
         elif condition.type == "call":
             self._narrow(condition, body.start_byte, body.end_byte)
-        elif condition.type == "not_operator" and node.next_named_sibling is not None and _leaves(body):
+        elif condition.type == "not_operator" and node.next_named_sibling is not None and leaves(body):
             inner = condition.child_by_field_name("argument")
             around = node.parent
             if inner is not None and inner.type == "call" and around is not None and node.type == "if_statement":
                 self._narrow(inner, node.end_byte, around.end_byte)
 
     def _assert(self, node: Node) -> None:
-        condition, around = _first_child(node), node.parent
+        condition, around = first_child(node), node.parent
         if condition is not None and condition.type == "call" and around is not None:
             self._narrow(condition, node.end_byte, around.end_byte)
         self._block(node)
@@ -882,7 +864,7 @@ class PythonFlow:
         name, kind = listed.named_child(0), listed.named_child(1)
         if name is None or kind is None or name.type not in ("identifier", "attribute"):
             return
-        kinds = list(_children(kind)) if kind.type == "tuple" else [kind]
+        kinds = list(children(kind)) if kind.type == "tuple" else [kind]
         if kinds and all(one.type in ("identifier", "attribute") for one in kinds):
             self._narrow_to(name, kinds, start, end)
 
@@ -893,16 +875,16 @@ class PythonFlow:
     def _case(self, node: Node) -> None:
         """`case T(…):` for a name, and `case T(…) as x:`."""
         body = node.child_by_field_name("consequence")
-        pattern = _first_child(node)
-        inner = _first_child(pattern) if pattern is not None and pattern.type == "case_pattern" else None
+        pattern = first_child(node)
+        inner = first_child(pattern) if pattern is not None and pattern.type == "case_pattern" else None
         if inner is not None and inner.type == "as_pattern":
             alias = inner.named_child(inner.named_child_count - 1)
-            held = _first_child(inner)
-            inner = _first_child(held) if held is not None and held.type == "case_pattern" else held
-            kind = _first_child(inner) if inner is not None and inner.type == "class_pattern" else None
+            held = first_child(inner)
+            inner = first_child(held) if held is not None and held.type == "case_pattern" else held
+            kind = first_child(inner) if inner is not None and inner.type == "class_pattern" else None
             if alias is not None and alias.type == "identifier" and kind is not None:
                 self._know(LOCAL, self._text(alias), TYPE_OF, kind)
-        kind = _first_child(inner) if inner is not None and inner.type == "class_pattern" else None
+        kind = first_child(inner) if inner is not None and inner.type == "class_pattern" else None
         around = node.parent.parent if node.parent is not None else None
         subject = around.child_by_field_name("subject") if around is not None else None
         if (
@@ -913,9 +895,3 @@ class PythonFlow:
         ):
             self._narrow_to(subject, [kind], body.start_byte, body.end_byte)
         self._block(node)
-
-
-def _leaves(body: Node) -> bool:
-    """Whether a block ends with a jump out of the enclosing block."""
-    last = body.named_child(body.named_child_count - 1) if body.named_child_count else None
-    return last is not None and last.type in _LEAVING

@@ -17,6 +17,8 @@ _SELECTOR = re.compile(r"(?!.*::)\w+(?::\w*)*:")
 _MAX_NODES = 200
 _MAX_CHAIN = 20
 #: Messages that give an object of the same type.
+#: The functions that say which type a value has.
+CASTS = (b"cast", b"typing.cast", b"t.cast")
 _SAME = frozenset({"alloc", "self", "copy", "mutableCopy", "retain", "autorelease"})
 
 
@@ -45,9 +47,15 @@ def selector(node: Node) -> str:
 
 
 def receiver_of(node: Node) -> str:
-    """The receiver of a message as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`; "" for other nodes.
-    Messages that return an object of the same type, such as `alloc`, are left out.
+    """The receiver of a message as a chain of calls: `[[Shelf alloc] init]` is `Shelf.init()`; of Python `(x as T)` for
+    `cast(T, x)`; "" for other nodes. Messages that return an object of the same type, such as `alloc`, are left out.
     """
+    if node.type == "call":
+        function, listed = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if function is None or listed is None or function.text not in CASTS or listed.named_child_count != 2:
+            return ""
+        type_ = listed.named_child(0)
+        return f"(x as {(type_.text or b'').decode('utf-8', 'replace')})" if type_ is not None else ""
     parts: list[str] = []
     while node.type == "message_expression" and len(parts) < _MAX_CHAIN:
         name = selector(node)
