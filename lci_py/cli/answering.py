@@ -104,6 +104,7 @@ ROWS = {
     "outline": ("rows.outline", "ROW"),
     "path": ("rows.path", "ROW"),
     "affected": ("rows.affected", "ROW"),
+    "unused": ("rows.unused", "ROW"),
     "conflicts": ("rows.conflicts", "ROW"),
 }
 #: The module of each other command, where that is not called like it; its function is `run_COMMAND`.

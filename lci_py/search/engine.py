@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lci_py.types.search import Answer, Filters
     from lci_py.types.show import ShowAnswer, ShowRequest
     from lci_py.types.similar import SimilarAnswer, SimilarRequest
+    from lci_py.types.unused import UnusedAnswer, UnusedRequest
 
 #: Kinds of what is in the call graph.
 _GRAPH_KINDS = (*KINDS, FILE_KIND, LAMBDA_KIND)
@@ -363,6 +364,12 @@ class Engine:
         from lci_py.search.navigate.affected import affected
 
         return affected(self._prepared_snapshot(request.filters, _GRAPH_KINDS), request)
+
+    def unused(self, request: UnusedRequest) -> UnusedAnswer:
+        """The definitions that nothing reaches, or only tests, or only by name."""
+        from lci_py.search.navigate.unused import unused
+
+        return unused(self._prepared_snapshot(request.filters), request)
 
     def files(self, request: FilesRequest) -> FilesAnswer:
         """The indexed files whose paths fit a pattern.

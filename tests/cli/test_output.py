@@ -30,6 +30,7 @@ COMMANDS = {
     "files": (["store"], "indexedFile"),
     "path": (["main", "clean", "shop"], "chain"),
     "affected": (["--files", "shop/store.py"], "affectedPlace"),
+    "unused": (["--all"], "unusedDefinition"),
     "conflicts": (["--all"], "symbolConflict"),
 }
 COMMANDS["path"] = (["main", "shop/store.py::clean"], "chain")

@@ -32,6 +32,7 @@ _MODULES = {
     "tree": "graph",
     "path": "graph",
     "affected": "graph",
+    "unused": "graph",
     "history": "files",
     "conflicts": "find",
     "status": "manage",
@@ -46,7 +47,7 @@ _MODULES = {
 #: The commands that answer questions about an index: each can be a line of a batch.
 ANSWERING = (
     "explore", "search", "show", "outline", "grep", "files", "similar", "def", "refs", "callers", "callees", "tree",
-    "path", "affected", "history", "conflicts", "status",
+    "path", "affected", "unused", "history", "conflicts", "status",
 )  # fmt: skip
 
 

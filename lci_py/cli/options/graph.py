@@ -10,6 +10,7 @@ from lci_py.cli.options.flags import (
     FILTERS,
     GENERAL_FLAGS,
     JSON_FLAG,
+    LIST_FLAGS,
     MAX_TOKENS_FLAG,
     OFFSET_FLAG,
     OUTPUT,
@@ -132,6 +133,29 @@ AFFECTED = Command(
         ("git diff main | lci affected - --paths", "the same from a diff, which may not be applied yet"),
         ("lci affected Pool.close", "before an edit: who calls it, and what tests it; src/pool.py:41 is its line"),
         ("lci affected --files src/pool.py -d 2", "what depends on a file, two calls away"),
+    ),
+)
+UNUSED = Command(
+    "unused",
+    "Show the definitions that the program does not reach.",
+    Positional("PATH", "Files or folders; all if left out. What is elsewhere still counts as a use.", many=True),
+    (
+        Flag(("--all", "-a"), "flag", "List also what is exported or only named, and what only tests use.", RETRIEVAL),
+        _ALL_SHOWN,
+        Flag(
+            ("--fail-on",),
+            "list",
+            "Exit 1 if there are any, else 0: certain, by_name, tests or any.",
+            OUTPUT,
+            "WHAT",
+            ("certain", "by_name", "tests", "any"),
+        ),
+        *LIST_FLAGS,
+    ),
+    (
+        ("lci unused", "definitions that nothing calls, imports or names"),
+        ("lci unused src --all", "also what other programs, a text or a framework may reach, and what only tests use"),
+        ("lci unused --fail-on certain -q", "in a script: exit 1 if there is one"),
     ),
 )
 REFS = Command(

@@ -366,6 +366,47 @@ def map_rows(index: SymbolicIndex) -> list[MapRow]:
     return rows
 
 
+class DefinitionRow(NamedTuple):
+    """What `lci unused` reads of every definition; numbers are public."""
+
+    file: int
+    parent: int  # -1 at the top level
+    name: str
+    kind: str
+    exported: bool
+    test: bool
+    traits: str
+    conditional: bool  # whether only some builds have it
+    first_line: int
+    line: int
+    end_line: int
+
+
+def definition_rows(index: SymbolicIndex) -> list[DefinitionRow]:
+    """Every definition, by number."""
+    columns = f"s.id, s.file, s.parent, s.name, s.kind, s.exported, {IS_TEST}, s.traits, s.build_tag IS NOT NULL, "
+    columns += "s.first_line, s.line, s.end_line"
+    found: list[DefinitionRow | None] = [None] * index.numbering.total("symbols")
+    for segment in index.segments:
+        sql = f"SELECT {columns} FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live}"
+        for number, file, parent, *rest in segment.execute(sql):
+            above = -1 if parent is None else segment.public("symbols", parent)
+            found[segment.public("symbols", number)] = DefinitionRow(segment.public("files", file), above, *rest)
+    rows = [row for row in found if row is not None]
+    _check(len(rows) == len(found) and all(-1 <= row.parent < len(rows) and type(row.name) is str for row in rows))
+    return rows
+
+
+def base_names(index: SymbolicIndex) -> dict[int, list[str]]:
+    """Type to the last parts of the names of its bases."""
+    found: dict[int, list[str]] = {}
+    for segment in index.segments:
+        sql = "SELECT b.symbol, b.last FROM bases b JOIN symbols s ON s.id = b.symbol JOIN files f ON f.id = s.file "
+        for number, name in segment.execute(f"{sql} WHERE {segment.live}"):
+            found.setdefault(segment.public("symbols", number), []).append(str(name))
+    return found
+
+
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
     """Those of the names that a callable definition has."""
     found: set[str] = set()

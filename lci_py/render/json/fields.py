@@ -33,6 +33,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "callees": _CALLED,
     "path": ("calls", "places", "ambiguous"),
     "affected": (*_PLACE, "distance", "reason"),
+    "unused": (*_PLACE, "signature", "certainty", "reason", "mention"),
     "conflicts": (
         *_NAMES, "language", "relation", "conflict", "definitions", "missing_on", "same_text", "witness",
     ),

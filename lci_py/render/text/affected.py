@@ -40,7 +40,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
     more = f", the nearest {len(nearest)}{layout.words(': -v lists all', '')}" if rest and not callers else ""
     table = Table(layout, 0)
     of_tests = (
-        table.lines([_row(one.place, _reason_words(one)) for one in answer.tests], "dim") if each else iter(files)
+        table.lines([place_row(one.place, _reason_words(one)) for one in answer.tests], "dim") if each else iter(files)
     )
     parts = [
         (
@@ -53,7 +53,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
         ),
         (
             f"callers: {len(answer.callers) + callers:,}{more}",
-            table.lines(_group_by_file([_row(one.place, _reason_words(one)) for one in nearest], layout), "dim"),
+            table.lines(_group_by_file([place_row(one.place, _reason_words(one)) for one in nearest], layout), "dim"),
         ),
     ]
     for label, lines in parts:
@@ -127,7 +127,7 @@ def _group_by_file(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRo
 
 
 def _change_row(one: ChangedPlace) -> TableRow:
-    return _row(one.place, one.change if one.change != "modified" else "")
+    return place_row(one.place, one.change if one.change != "modified" else "")
 
 
 def render_paths(answer: AffectedAnswer, *, file: IO[str]) -> None:
@@ -135,7 +135,8 @@ def render_paths(answer: AffectedAnswer, *, file: IO[str]) -> None:
     file.writelines(f"{visible_path(path)}\n" for path in sorted({one.place.file for one in answer.tests}))
 
 
-def _row(place: Place, how: str) -> TableRow:
+def place_row(place: Place, how: str) -> TableRow:
+    """The row of a definition, and what is said of it."""
     name = visible_line(place.qualified_name or "")
     return visible_line(place.file), str(place.line), f"{place.kind} {name}".rstrip(), how, ""
 

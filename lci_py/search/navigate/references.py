@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lci_py.source.extract.occurrences import Occurrence
 
 #: Languages with a grammar but without identifiers.
-_PROSE = frozenset({"text", "markdown"})
+PROSE = frozenset({"text", "markdown"})
 _LAST = re.compile(r"::|\.|(?<=\w)#")
 #: What joins the parts of a name, in whichever language.
 _BETWEEN = r"\s*(?:\?\.|\.|::|->|\\|:)\s*"
@@ -123,7 +123,7 @@ class _Search:
             data = self._snapshot.reader.read(file.path)
             if data is None or next(spots(data, self._pattern, self._name), None) is None:
                 continue
-            if file.language in _PROSE:
+            if file.language in PROSE:
                 self.unsupported += 1
             elif file.limited in UNPARSED:
                 self.unsearched.append(file.path)

@@ -11,6 +11,7 @@ import re
 import sys
 import zlib
 from array import array
+from functools import lru_cache
 from itertools import chain
 from operator import sub
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -166,6 +167,7 @@ def are_enough(name: str, language: Language) -> bool:
     return _PLAIN.fullmatch(name) is not None and name not in _keywords(language)
 
 
+@lru_cache(maxsize=64)
 def _keywords(language: Language) -> set[str]:
     kinds = range(language.node_kind_count)
     texts = (language.node_kind_for_id(kind) or "" for kind in kinds if not language.node_kind_is_named(kind))

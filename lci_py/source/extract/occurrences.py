@@ -102,7 +102,7 @@ def marked_occurrences(
         ValueError: The marks are damaged.
     """
     spec = load_languages()[language]
-    if not _told_by_marks(name, language):
+    if not told_by_marks(name, language):
         return None
     hits = list(spots(source, pattern, name))
     roles = read_marks(marks).roles(source, name.encode(), hits)
@@ -128,7 +128,7 @@ def marked_occurrences(
 
 
 @lru_cache(maxsize=64)
-def _told_by_marks(name: str, language: str) -> bool:
+def told_by_marks(name: str, language: str) -> bool:
     spec = load_languages()[language]
     return spec.marks_text and are_enough(name, spec.language)
 

@@ -1,0 +1,46 @@
+"""`lci unused`: paths and flags to a request. It exits with 0 if there are results and with 1 if not, as a search does;
+with --fail-on it is a check, and exits with 1 if there is a definition of a class that the flag names, else with 0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lci_py.cli.answering import Row
+from lci_py.cli.output import Writer, cut_results
+from lci_py.cli.request import flag_filters, number, path_from_root
+from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, BadPathError
+from lci_py.types.record import replace
+from lci_py.types.unused import CERTAINTIES, UnusedAnswer, UnusedRequest
+
+if TYPE_CHECKING:
+    from lci_py.cli.answering import CommandRun
+    from lci_py.cli.command_line import Invocation
+
+
+def _request(call: Invocation, _shape: str) -> UnusedRequest:
+    filters, paths = flag_filters(call), []
+    for text in call.texts("argument"):
+        path = path_from_root(text, call)
+        if path is None:
+            raise BadPathError(f"there is no file or folder {text}", hint="a glob needs --path")
+        paths += [path, f"{path}/**"] if path else ["**"]
+    filters = replace(filters, path=(*filters.path, *paths))
+    return UnusedRequest(filters, call.flag("all"), number(call.values, "limit"), number(call.values, "offset") or 0)
+
+
+def _finish(asked: CommandRun, answer: UnusedAnswer, code: int) -> int:
+    given = asked.call.texts("fail_on")
+    if not given:
+        return code
+    failing = CERTAINTIES if "any" in given else given
+    return EXIT_NO_RESULTS if any(answer.counts[one] for one in CERTAINTIES if one in failing) else EXIT_OK
+
+
+ROW = Row(
+    _request,
+    ask=lambda asked: asked.engine.unused(asked.request),
+    writer=lambda _: Writer("unused", "unused", cut_results),
+    results=lambda answer: answer.results,
+    finish=_finish,
+)

@@ -1,0 +1,47 @@
+"""Unused definitions as text, by certainty."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import IO, TYPE_CHECKING
+
+from lci_py.render.text.affected import place_row
+from lci_py.render.text.graph import Table
+from lci_py.render.text.style import goes_on, plural, visible_line, visible_path
+from lci_py.types.unused import CERTAINTIES
+
+if TYPE_CHECKING:
+    from lci_py.render.text.graph import TableRow
+    from lci_py.render.text.style import Page
+    from lci_py.types.unused import Unused, UnusedAnswer
+
+_LABELS = {"certain": "unused", "by_name": "exported, or named only", "tests": "used by tests only"}
+
+
+def render(answer: UnusedAnswer, page: Page, *, footer: bool = True) -> None:
+    """Write an answer as text; `footer` adds the number of results, and of what is not listed."""
+    layout, shown = page.layout, len(answer.results)
+    for certainty, group in groupby(answer.results, key=lambda one: one.certainty):
+        label = f"{_LABELS[certainty]}: {answer.counts[certainty]:,}"
+        page.lines([layout.style(label, "bold"), *Table(layout, 0).lines([_row(one) for one in group], "dim")])
+    if not footer:
+        return
+    count = plural(answer.total, "definition")
+    said = [f"the first {shown:,} of {count}" if shown < answer.total else count]
+    said += goes_on(layout, shown, answer.total, answer.request.offset)
+    left = [f"{answer.counts[one]:,} {_LABELS[one]}" for one in CERTAINTIES[1:] if answer.counts[one]]
+    if left and not answer.request.all:
+        said.append(", ".join(left) + layout.words(": --all lists them", ": `all` lists them"))
+    page.end(said, answer.info)
+
+
+def render_paths(answer: UnusedAnswer, *, file: IO[str]) -> None:
+    """`--paths`: file:line per line."""
+    file.writelines(f"{visible_path(one.place.file)}:{one.place.line}\n" for one in answer.results)
+
+
+def _row(one: Unused) -> TableRow:
+    reason = "" if one.reason in ("unreferenced", "tests") else one.reason
+    if one.mention is not None:
+        reason = f"{reason} {visible_line(one.mention.file)}:{one.mention.line}".strip()
+    return place_row(one.place, reason)
