@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 _VENDORED = lazily(
     r"(?:^|/)(?:vendor\w*|_vendor|third[-_]?party|3rd[-_]?party|node_modules|bower_components|external|externals|extern"
-    r"|deps|site-packages|contrib/[^/]+/src|pods|carthage|[^/]+\.(?:xc)?framework|zlib|bzip2|libpng|googletest|jemalloc)/",
+    r"|deps|site-packages|contrib/[^/]+/src|pods|carthage|[^/]+\.(?:xc)?framework|zlib|bzip2|libpng|googletest|jemalloc)/"
+    r"|(?:^|/)(?:ltmain\.sh|config\.(?:guess|sub)|configure|libtool|depcomp|install-sh|missing)$",
     re.IGNORECASE,
 )
 _HEAD_LINES = 20

@@ -103,6 +103,7 @@ def own_digests(
             inside = 0 <= anonymous.at(start)[1] < start
         inside = inside or (has_local and _in_local(captured.entities, spans[number]))
         inside = inside or (around < 0 and spans[number].node.type in _UNOWNED)
+        inside = inside or (symbol.kind in TYPE_KINDS and _in_qualified(spans[number].node))
         if around >= 0 and symbol.kind == "field" and symbols[around].kind not in _APART:
             # In a struct without a name, of which one variable may have several.
             inside = inside or (around, symbol.name) in unnamed
@@ -231,6 +232,14 @@ def _in_block(node: Node) -> bool:
             break
         node = node.parent
     return False
+
+
+def _in_qualified(node: Node) -> bool:
+    """Whether a type is a member of a class with a qualified name, as in `struct A::B { struct C; };`."""
+    members = node.parent.parent if node.parent is not None else None
+    owner = members.parent if members is not None and members.type == "field_declaration_list" else None
+    name = owner.child_by_field_name("name") if owner is not None else None
+    return name is not None and name.type == "qualified_identifier"
 
 
 def _in_local(entities: list[Entity], entity: Entity) -> bool:

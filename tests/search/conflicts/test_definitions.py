@@ -189,6 +189,9 @@ CONFLICTS = {
         {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef B\nint F(void) {}\n#endif\n"},
         [("a.c", "defined(__linux__)", "variant"), ("a.c", "defined(B)", "variant")],
     ),
+    "cpp, in two classes with qualified names": (
+        {"a.cpp": "struct A::B::I {\n  struct F { int a; };\n};\nstruct A::C::I {\n  struct F { int a; };\n};\n"}, [],
+    ),
     "c, two platforms": (
         {"a.c": "#ifdef __linux__\nint F(void) {}\n#endif\n#ifdef __unix__\nint F(void) {}\n#endif\n"},
         [("a.c", "defined(__linux__)", "overlap"), ("a.c", "defined(__unix__)", "overlap")],
