@@ -38,7 +38,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         "main", "mcp_server", "batch", "object_parser",
         "cluster", "search rows index agent help completion pick", "answering", "output",
         "request",
-        "streams", "terminal", "command_line", "options kept_engine",
+        "streams", "terminal", "command_line", "options kept_engine lean_numpy",
     ),
     "render": ("markdown vimgrep diagrams", "json picture", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
     "search": (

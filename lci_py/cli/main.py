@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from lci_py import interrupts
-from lci_py.cli import streams
+from lci_py.cli import lean_numpy, streams
 from lci_py.errors import EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE, InterruptedRun, LciError, UsageError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def run() -> NoReturn:
     interrupts.install()
     # Starting numpy's threads takes longer than the little that one query multiplies (docs/adr/0004).
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    lean_numpy.install()
     gc.disable()  # a query ends before its garbage matters; `lci index` and --batch turn it on again
     with interrupts.at_interrupt(_say_interrupted):
         code = main()

@@ -226,3 +226,21 @@ def test_nothing_but_the_key_is_left_in_the_home_folder(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     left = sorted(path.relative_to(home).as_posix() for path in home.rglob("*"))
     assert left == [".config", ".config/lci", ".config/lci/index.key"]
+
+
+def test_numpy_comes_without_what_serves_its_documentation() -> None:
+    code = """if True:
+        import sys
+        from lci_py.cli import lean_numpy
+        lean_numpy.install()
+        import numpy
+        assert not {"inspect", "dis", "numpy._typing"} & sys.modules.keys()
+        assert float(numpy.linalg.norm(numpy.ones(4))) == 2.0
+        # What is imported later is whole, and what a stand-in has not is in the module.
+        import inspect
+        import numpy.typing
+        assert str(inspect.signature(lambda a: a)) == "(a)"
+        assert numpy.typing.NDArray[numpy.int8] is not numpy.typing.NDArray
+        assert numpy._core.overrides.inspect.getdoc is inspect.getdoc
+        """
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)

@@ -1,0 +1,71 @@
+"""Imports numpy without the modules that serve only its documentation and types: a twelfth of a warm search.
+
+numpy writes a signature on each of its functions, for which it imports `inspect` with `dis` and more. Its
+linear algebra imports `numpy._typing` for one annotation. Both get a stand-in while numpy is imported, and not longer.
+Whoever asks a stand-in for more than that gets the module.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from importlib.machinery import ModuleSpec
+
+
+class _Annotation:
+    def __class_getitem__(cls, _item: object) -> type[_Annotation]:
+        return cls
+
+
+#: What numpy asks of each module while it is imported.
+_ASKED: dict[str, dict[str, Any]] = {
+    "inspect": {"signature": lambda _function: None, "cleandoc": lambda text: text},
+    "numpy._typing": {"NDArray": _Annotation},
+}
+
+
+class _StandIn(ModuleType):
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if sys.modules.get(self.__name__) is self:
+            del sys.modules[self.__name__]
+        return getattr(import_module(self.__name__), name)
+
+
+class _Finder:
+    """Finds numpy, once."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
+        if name != "numpy":
+            return None
+        sys.meta_path.remove(self)
+        specs = (finder.find_spec(name, path, target) for finder in sys.meta_path)
+        spec = next((found for found in specs if found is not None), None)
+        if spec is not None and spec.loader is not None:
+            run = spec.loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                names = [name for name in _ASKED if name not in sys.modules]
+                for name in names:
+                    sys.modules[name] = stand_in = _StandIn(name)
+                    vars(stand_in).update(_ASKED[name])
+                try:
+                    run(module)
+                finally:
+                    for name in names:
+                        if isinstance(sys.modules.get(name), _StandIn):
+                            del sys.modules[name]
+
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec
+
+
+def install() -> None:
+    """From now on, the first import of numpy is a lean one."""
+    sys.meta_path.insert(0, _Finder())
