@@ -340,12 +340,14 @@ def _filters(values: Mapping[str, object]) -> Filters:
 
 
 def name_from_root(name: str, call: Invocation) -> str:
-    """The name; a FILE:: before it, relative to the current folder as in the output, becomes relative to the root."""
-    file, colons, rest = name.partition("::")
-    if not colons or call.starts_at_root or not os.path.isfile(file):
+    """The name; a FILE:: before it, or the file of FILE:LINE, relative to the current folder as in the output, becomes
+    relative to the root.
+    """
+    place = re.fullmatch(r"(.+?)(::.*|:[0-9]{1,9})", name, re.ASCII | re.DOTALL)
+    if place is None or call.starts_at_root or not os.path.isfile(place[1]):
         return name
-    path = path_from_root(file, call)
-    return f"{path}::{rest}" if path else name
+    path = path_from_root(place[1], call)
+    return f"{path}{place[2]}" if path else name
 
 
 def path_from_root(path: str, call: Invocation) -> str | None:

@@ -62,6 +62,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "3 references · function ping shop/app.py:14\n",
         ),
         (("callers", "Store.check", "--paths"), "shop/store.py:16\nshop/store.py:17\n"),
+        (("callers", "shop/store.py:20", "--paths"), "shop/store.py:16\nshop/store.py:17\n"),
         (("callees", "Store.save", "--paths"), "shop/store.py:19\n"),
         (("refs", "Store", "--paths", "--role", "call", "--role", "import"), "shop/app.py:1\nshop/app.py:11\n"),
         (
@@ -253,6 +254,15 @@ def test_calls_without_a_known_target_pass_the_filters(lci: Lci, unknown: Path) 
     for flag, value, uses in (("--path", "more/**", 1), ("--exclude", "more/**", 3), ("--lang", "go", 0)):
         ran = lci("callers", "Page.turn_over", flag, value, "--json", "--root", str(unknown))
         assert ran.json()["unresolved_uses"] == uses
+
+
+def test_a_call_on_another_type_is_none_of_a_method_of_that_name(lci: Lci, tmp_path: Path) -> None:
+    source = (
+        "struct Pool;\n\nimpl Pool {\n    pub fn fresh() -> Pool { Pool }\n}\n\n"
+        "pub fn run(make: impl Maker) {\n    Vec::<u8>::fresh();\n    make.fresh();\n}\n"
+    )
+    root = build(tmp_path / "repo", {"src/lib.rs": source})
+    assert json.loads(lci("callers", "Pool.fresh", "--json", cwd=root).out)["unresolved_uses"] == 1
 
 
 def test_what_is_called_and_not_defined_is_counted_as_well(lci: Lci, unknown: Path) -> None:

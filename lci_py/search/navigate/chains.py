@@ -20,6 +20,7 @@ from lci_py.search.navigate.nodes import Call, Nodes, joined, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.navigate.tree import MAX_DEPTH
 from lci_py.search.suggest import near_misses
+from lci_py.source.text.words import parts
 from lci_py.types.chains import Frontier, Hop, Lost, PathAnswer, PathRequest
 
 if TYPE_CHECKING:
@@ -392,7 +393,7 @@ class _Walk:
             for node, line in unexplained_uses(nodes, name):
                 if node in reached:
                     found.setdefault((node, line), name)
-        lost = sorted(found)[:_PLACES]
+        lost = sorted(found, key=lambda site: (_is_one_word(found[site]), site))[:_PLACES]
         places = nodes.places(node for node, _ in lost)
         named = [Lost(places[node], line, found[node, line]) for node, line in lost if node in places]
         in_order = dict.fromkeys([*starts, *(node for level in levels for node in np.unique(level.target).tolist())])
@@ -412,6 +413,7 @@ class _Walk:
                 for item in outside
                 if item.name.rpartition(".")[2] in known
             ]
+        found.sort(key=lambda lost: _is_one_word(lost.name))
         return found[:_PLACES]
 
     def _leading_to(self, ends: set[int]) -> list[str]:
@@ -431,6 +433,11 @@ class _Walk:
 
 def _name(qualified: str | None, file: str) -> str:
     return qualified or file
+
+
+def _is_one_word(name: str) -> bool:
+    """Whether a name is one word, as many methods of libraries are (`get`, `append`)."""
+    return len(parts(name.rpartition(".")[2])) < 2
 
 
 def _sureness(calls: Sequence[Call]) -> float:

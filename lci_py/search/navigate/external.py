@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.file_facts import bound_name
-from lci_py.index.shards.graph import CALLS
-from lci_py.index.shards.symbol_queries import calls_in, calls_named, imports_in, names
+from lci_py.index.shards.graph import CALLS, INHERITS
+from lci_py.index.shards.symbol_queries import calls_in, calls_named, imports_in, names, types_named
 from lci_py.types.graph import External
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lci_py.types.source import Import
 
 _DOTS = re.compile(r"::|\\")
+#: A receiver that is a type.
+_TYPE = re.compile(r"(?:\w+(?:::|\.))*([A-Z]\w*[a-z]\w*)(?:::)?(?:<.*>)?", re.DOTALL)
 _FIRST = re.compile(r"[\w$]+")
 #: Steps of edges whose target may have another name than the call: functions as values, renaming imports.
 _RENAMED = frozenset({"flow", "value", "import"})
@@ -109,7 +111,11 @@ def _qualified_call(call: CallText, bound: dict[str, Import]) -> tuple[str, bool
 
 
 def unresolved_uses(
-    nodes: Nodes, name: str, passes: Callable[[Place], bool] | None = None, known: Container[tuple[int, int]] = ()
+    nodes: Nodes,
+    name: str,
+    passes: Callable[[Place], bool] | None = None,
+    known: Container[tuple[int, int]] = (),
+    owners: frozenset[str] = frozenset(),
 ) -> int:
     """The number of calls of a name without a known target. Calls of another definition of that name have one.
 
@@ -117,13 +123,34 @@ def unresolved_uses(
         name: The unqualified name.
         passes: Selects callers; None for all.
         known: (caller's node, line) of calls that are known to mean the name.
+        owners: The names of the types that have it: a call on another type, `Vec::new()`, does not mean it.
     """
     unexplained = unexplained_uses(nodes, name, known)
+    if owners:
+        unexplained = {
+            place: count for place, count in unexplained.items() if not _is_of_others(nodes, place, name, owners)
+        }
     if passes is not None:
         places = nodes.places(node for node, _ in unexplained)
         callers = {node for node, around in places.items() if passes(around)}
         unexplained = {place: count for place, count in unexplained.items() if place[0] in callers}
     return sum(unexplained.values())
+
+
+def _is_of_others(nodes: Nodes, place: tuple[int, int], name: str, owners: frozenset[str]) -> bool:
+    """Whether the calls of a name on a line are all on types that neither have it nor inherit it."""
+    node, line = place
+    calls = [
+        call for call in calls_in(nodes.snapshot.symbols, nodes.file_of(node)) if (call.line, call.name) == (line, name)
+    ]
+    for call in calls:
+        written = _TYPE.fullmatch(call.receiver)
+        if written is None or written[1] in owners or written[1] == "Self":
+            return False
+        types = [one.number for one in types_named(nodes.snapshot.symbols, [written[1]]).get(written[1], ())]
+        if len(nodes.graph.edges(types, INHERITS).node):
+            return False
+    return bool(calls)
 
 
 def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] = ()) -> dict[tuple[int, int], int]:

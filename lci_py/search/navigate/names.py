@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from lci_py.index.shards.symbol_queries import definitions_around, parents
 from lci_py.index.shards.symbols import dotted_name
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule
@@ -25,6 +26,8 @@ _DECLARING_SCRIPTS, _SCRIPTS = (
     (".d.ts", ".d.mts", ".d.cts"),
     (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts"),
 )
+#: More digits than a number of a line has.
+_DIGITS = 10
 #: Kinds of types that no call makes an object of.
 _UNCALLED = frozenset({"interface", "trait"})
 #: A macro without parameters whose text is no name: no call.
@@ -65,13 +68,27 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
 
 
 def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meant]:
-    """Everything that a name can mean; of a path of HTTP, such as `GET /checks/12`, the functions that answer it."""
-    found = meanings(nodes.snapshot.symbols, name)
+    """Everything that a name can mean; of FILE:LINE the function or type around the line, of a path of HTTP, such as
+    `GET /checks/12`, the functions that answer it.
+    """
+    found = meanings(nodes.snapshot.symbols, name) or _around(nodes.snapshot.symbols, name)
     if found or not ROUTE.match(name):
         return found
     from lci_py.search.routes import handlers
 
     return groups(handlers(nodes.snapshot, name))
+
+
+def _around(symbols: SymbolicIndex, name: str) -> list[Meant]:
+    """What FILE:LINE means; nothing if there is no such file, or no definition around the line."""
+    file, _, line = name.rpartition(":")
+    paths = symbols.paths() if file and line.isdecimal() and len(line) < _DIGITS else []
+    if file not in paths:
+        return []
+    span = definitions_around(symbols, paths.index(file), [int(line)]).get(int(line))
+    above = [number for _, number, _ in parents(symbols, span.number)] if span is not None else []
+    rows = symbols.symbol_rows(above)
+    return next((groups([rows[one]]) for one in above if rows[one]["kind"] in FUNCTION_KINDS | TYPE_KINDS), [])
 
 
 def likeliest(nodes: Nodes, found: Sequence[Meant], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
