@@ -347,6 +347,8 @@ class Names:
                 kind = facts.scope_kinds[scope]
                 if kind in _LOCALS and not hidden:
                     rows = self._look.typed(file, scope, bare)
+                    if rows and all(row.expr and row.expr[0] == (NAME, bare) for row in rows):  # `let f = f(x)`
+                        rows = () if callee else [row._replace(within=facts.outer[scope]) for row in rows]
                     if rows:
                         found = self._all.types.rows(file, rows, depth)
                         inner = self._look.inside(file, scope, bare) if all(v.kind == EXTERNAL for v in found) else None

@@ -39,6 +39,8 @@ _FILLED = lazily(r"\([^()]+\)")
 _PARTS = lazily(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 _CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
+#: An annotation in a type: `Connection.@Nullable Response`.
+_ANNOTATION = lazily(r"@[\w.]+\s+")
 #: What may stand between the type of a function's result and its name; bytes before a name that may belong to it.
 _POINTED_TO = lazily(rb"(?:\s|const\b|[*&])*")
 _NEAR = 80
@@ -515,6 +517,7 @@ def _value_node(node: Node) -> Node:
 def _type(text: str) -> str | Expr:
     """A type as written, without most blanks; or the expression whose type it is."""
     if _SPACE.search(text):
+        text = _ANNOTATION.sub("", text) if "@" in text else text
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     text = text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
     return parse(text[7:]) if text.startswith("typeof ") else text
