@@ -15,14 +15,14 @@ from tests.support.graph_repo import build
 SOURCES = {
     "app.py": (
         "import threading\n\nfrom store import kept\nimport store\n\n\n"
-        "def main():\n    kept()\n    store.Worker().start()\n    getattr(store, 'on_' + 'open')()\n\n\nmain()\n"
+        "def main():\n    kept()\n    store.Worker().start()\n    perform('open_' + threading.current_thread().name)\n\n\nmain()\n"
     ),
     "store.py": (
         "import threading\n\n\ndef kept():\n    return helper()\n\n\ndef helper():\n    return 1\n\n\n"
         "def gone():\n    return also_gone()\n\n\ndef also_gone():\n    return gone()\n\n\n"
         "class Worker(threading.Thread):\n    def run(self):\n        kept()\n\n    def __repr__(self):\n        return ''\n\n\n"
         "class Unknown:\n    def inside(self):\n        pass\n\n\n"
-        "def on_open():\n    pass\n\n\ndef tried():\n    pass\n\n\ndef told_of():\n    pass\n\n\n"
+        "def open_door():\n    pass\n\n\ndef tried():\n    pass\n\n\ndef told_of():\n    pass\n\n\n"
         "@register\ndef decorated():\n    pass\n"
     ),
     "tests/test_store.py": "from store import tried\n\n\ndef test_tried():\n    tried()\n",
@@ -63,7 +63,7 @@ def test_what_nothing_reaches_is_listed_and_what_is_inside_of_it_is_not(unused: 
 def test_the_other_classes_say_why_they_may_be_used(unused: Callable[..., Ran]) -> None:
     found = {name: one["reason"] for name, one in results(unused("--all", "--json")).items() if name not in CERTAIN}
     assert found == {
-        "run": "outside", "told_of": "mentioned", "on_open": "mentioned", "offered": "exported", "tried": "tests",
+        "run": "outside", "told_of": "mentioned", "open_door": "mentioned", "offered": "exported", "tried": "tests",
     }  # fmt: skip
     mention = results(unused("--all", "--json"))["told_of"]["mention"]
     assert mention == {"file": "README.md", "line": 1}
