@@ -31,7 +31,7 @@ from lci_py.callgraph.lookup_tables import (
     module_names,
     uses_qualified,
 )
-from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered
+from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered_names
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.search import IMPLICIT
 from lci_py.types.source import TAKES
@@ -69,7 +69,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         for name in names | ({head.package} if head.package else set()):
             yield ("declaring", family, name), (path,)
             if family in STAR_FAMILIES:
-                offers = offered(facts, name)
+                offers = offered_names(facts, name)
                 if offers is None:
                     yield ("open", family, name), (path,)
                 for inner in offers or ():

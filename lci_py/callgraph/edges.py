@@ -197,7 +197,7 @@ class Lambdas(NamedTuple):
     end_line: NDArray[Any]
 
 
-class Linked:
+class EdgeBuffer:
     """Collects edges and look-up keys, one file after another."""
 
     def __init__(self) -> None:
@@ -241,7 +241,7 @@ class Linked:
         return rows
 
 
-class Followed(NamedTuple):
+class PointsToResult(NamedTuple):
     """The constraints of the points-to analysis, and its solution."""
 
     program: Program
@@ -250,7 +250,7 @@ class Followed(NamedTuple):
 
 def assemble(
     rows: NDArray[Any], first_symbol: NDArray[Any], keys: FileKeys, sites: Sites, relinked: Iterable[int],
-    lambdas: Lambdas, followed: Followed,
+    lambdas: Lambdas, followed: PointsToResult,
 ) -> Links:  # fmt: skip
     """Sort edges, drop duplicates and build the graph.
 

@@ -2,7 +2,7 @@
 to.
 
 A symbol's place is its index among the symbols of its file. The places of anonymous functions follow, as in
-`Typed.scope`.
+`TypeHint.scope`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types.expressions import Expr
 from lci_py.types.record import NamedTuple, dataclass
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import LOCAL, NESTED, VARIABLE_TYPE, Extract, Import, Lambda, Stored, Typed
+from lci_py.types.source import LOCAL, NESTED, VARIABLE_TYPE, Extract, Import, Lambda, StoredFunction, TypeHint
 
 #: Kinds of declarations that are imported by their qualified names.
 DECLARED = TYPE_KINDS | {"module", "namespace", "function"}
@@ -101,8 +101,8 @@ class FileFacts:
     arities: Sequence[int]
     imports: Sequence[Import]
     bases: Sequence[BaseName]
-    types: Sequence[Typed]
-    stored: Sequence[Stored]
+    types: Sequence[TypeHint]
+    stored: Sequence[StoredFunction]
     lambdas: Sequence[Lambda]
     flow: bytes
 
@@ -217,9 +217,9 @@ class FileFacts:
         return found
 
     @cached_property
-    def typed(self) -> dict[tuple[int, str | int], list[Typed]]:
-        """(Scope, `Typed.subject`) to its type hints, in text order; those of a function's result have no name."""
-        found: dict[tuple[int, str | int], list[Typed]] = {}
+    def typed(self) -> dict[tuple[int, str | int], list[TypeHint]]:
+        """(Scope, `TypeHint.subject`) to its type hints, in text order; those of a function's result have no name."""
+        found: dict[tuple[int, str | int], list[TypeHint]] = {}
         for item in self.types:
             found.setdefault((item.scope, item.subject), []).append(item)
         return found
@@ -231,7 +231,7 @@ class FileFacts:
 
     @cached_property
     def of_locals(self) -> dict[tuple[int, int, str], list[Expr]]:
-        """(Function, `Stored.kind`, name of a local) to the expressions stored there."""
+        """(Function, `StoredFunction.kind`, name of a local) to the expressions stored there."""
         found: dict[tuple[int, int, str], list[Expr]] = {}
         for item in self.stored:
             if is_of_local(item):
@@ -239,9 +239,9 @@ class FileFacts:
         return found
 
     @cached_property
-    def by_subject(self) -> dict[str | int, list[Typed]]:
-        """`Typed.subject` to its type hints in any scope, in text order."""
-        found: dict[str | int, list[Typed]] = {}
+    def by_subject(self) -> dict[str | int, list[TypeHint]]:
+        """`TypeHint.subject` to its type hints in any scope, in text order."""
+        found: dict[str | int, list[TypeHint]] = {}
         for item in self.types:
             found.setdefault(item.subject, []).append(item)
         return found
@@ -344,7 +344,7 @@ def macro_texts(facts: FileFacts, calls: Iterable[CallSite]) -> dict[str, list[M
     return texts
 
 
-def is_of_local(item: Stored) -> bool:
+def is_of_local(item: StoredFunction) -> bool:
     """Whether only the enclosing function can mean the slot."""
     return item.within >= 0 and item.kind in (LOCAL, VARIABLE_TYPE)
 

@@ -16,7 +16,7 @@ from lci_py.processes import end_with_parent, fork
 _END = b"end."
 
 
-class Forked:
+class ForkedComputation:
     """Computes arrays in a forked process; if that cannot be started or fails, `result` computes them."""
 
     def __init__(self, compute: Callable[[], Sequence[NDArray[Any]]], *, fork: bool) -> None:

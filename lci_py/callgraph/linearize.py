@@ -8,7 +8,7 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def merged(lists: list[list[T]]) -> Iterator[T]:
+def merge_orders(lists: list[list[T]]) -> Iterator[T]:
     """Merge orders of bases: repeatedly take the first head that is in no tail; if there is none, the first head.
 
     Source:

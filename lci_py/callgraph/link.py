@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.callgraph.edges import Followed, Lambdas, Linked, Links, Sites, assemble
+from lci_py.callgraph.edges import EdgeBuffer, Lambdas, Links, PointsToResult, Sites, assemble
 from lci_py.callgraph.file_facts import DECLARED, FileFacts
-from lci_py.callgraph.forked import Forked
+from lci_py.callgraph.forked import ForkedComputation
 from lci_py.callgraph.gc_paused import gc_paused
 from lci_py.callgraph.lookup_tables import MemoryTables, uses_qualified
 from lci_py.callgraph.lookups import LookUps
@@ -18,8 +18,8 @@ from lci_py.callgraph.pointsto.propagate import (
     any_followed,
     followed_edges,
     program_of,
-    reconciled,
-    solved,
+    reconcile,
+    solve_program,
 )
 from lci_py.callgraph.program import STORED_PROGRAM, Program, Solution, check_constraints
 from lci_py.callgraph.resolve.calls import FileLinker
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 #: `Linker.finish` reports each time that it has linked so many files.
 _REPORTED = 64
 #: The arguments of `assemble`.
-Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]", Lambdas, Followed]
+Parts = tuple["NDArray[Any]", "NDArray[Any]", "FileKeys", Sites, "Iterable[int]", Lambdas, PointsToResult]
 
 
 class Linker:
@@ -84,10 +84,10 @@ class Linker:
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
         follow = any_followed(tables, range(n_files))
-        propagation = Forked(lambda: _pointsto_arrays(tables, sites), fork=fork and follow)
+        propagation = ForkedComputation(lambda: _pointsto_arrays(tables, sites), fork=fork and follow)
 
-        def linked_of(files: range) -> Linked:
-            found = Linked()
+        def linked_of(files: range) -> EdgeBuffer:
+            found = EdgeBuffer()
             for file in files:
                 if not files.start and not file % _REPORTED:  # not in the forked process
                     report(file * n_files // len(files), n_files)
@@ -95,16 +95,16 @@ class Linker:
             return found
 
         middle = tables.half_of_calls() if fork and not follow else n_files
-        others = Forked(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files)
+        others = ForkedComputation(lambda: linked_of(range(middle, n_files)).arrays(), fork=middle < n_files)
         with gc_paused():
             linked = linked_of(range(middle))
             linked.extend(others.result())
         first_symbol = np.array(tables.first_symbol, np.int32)
         first_lambda = np.array(tables.first_lambda, np.int32)
         arrays = propagation.result()
-        followed = Followed(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
+        followed = PointsToResult(Program(*arrays[: len(STORED_PROGRAM)]), Solution(*arrays[len(STORED_PROGRAM) :]))
         named, nodes = linked.edges(n_symbols, n_files), Nodes(first_symbol, first_lambda)
-        more = reconciled(tables, named, followed_edges(*followed, nodes), nodes)
+        more = reconcile(tables, named, followed_edges(*followed, nodes), nodes)
         rows = np.concatenate([named, more], axis=1) if more.shape[1] else named
         lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
         return rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed
@@ -114,4 +114,4 @@ def _pointsto_arrays(tables: MemoryTables, sites: Sites) -> list[NDArray[Any]]:
     """The arrays of the program and of its solution."""
     program = program_of(tables, sites, range(len(tables.files.heads)))
     check_constraints(program)
-    return [*(getattr(program, name) for name in STORED_PROGRAM), *solved(program, tables)]
+    return [*(getattr(program, name) for name in STORED_PROGRAM), *solve_program(program, tables)]

@@ -17,7 +17,7 @@ from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts,
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import pack
 from lci_py.types.search import CALLABLE, IMPLICIT, KINDS
-from lci_py.types.source import Import, Lambda, Stored, stored_of, typed_of
+from lci_py.types.source import Import, Lambda, StoredFunction, stored_of, typed_of
 
 if TYPE_CHECKING:
     from lci_py.types.source import Extract
@@ -179,8 +179,8 @@ class Tables(Protocol):
     def heirs(self, name: str) -> Sequence[Definition]:
         """Types that name a base whose last segment is `name`; each once, ascending."""
 
-    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
-        """Files and what they store in a slot, by file, in text order. Arguments as in `Stored`; any owner if None."""
+    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
+        """Files and what they store in a slot, by file, in text order; of any owner if None (`StoredFunction`)."""
 
     def declaring(self, qualified_name: str) -> Sequence[int]:
         """Files that declare a type, module or namespace of that qualified name; ascending."""
@@ -408,7 +408,7 @@ class MemoryTables:
     def heirs(self, name: str) -> Sequence[Definition]:
         return [self._definition(symbol) for symbol in sorted(set(self._heirs.get(self._texts.get(name, -1), ())))]
 
-    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
+    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
         of, at = 0 if owner is None else self._texts.get(owner, -1), self._texts.get(name, -1)
         if of < 0 or at < 0:
             return ()
@@ -419,7 +419,7 @@ class MemoryTables:
         rows = sorted(self._by_slot[start:stop])
         return [(bisect_right(starts, row) - 1, self._stored_row(row)) for row in rows]
 
-    def _stored_row(self, row: int) -> Stored:
+    def _stored_row(self, row: int) -> StoredFunction:
         text = self._text
         kind, owner, name, value, within, place, holder = self._stored[7 * row : 7 * row + 7]
         return stored_of(kind, text[owner], text[name], text[value], within, place, text[holder])

@@ -27,7 +27,7 @@ from lci_py.callgraph.file_facts import (
 )
 from lci_py.callgraph.lookup_tables import Definition, Tables
 from lci_py.types.expressions import PARAMETERS
-from lci_py.types.source import FIELD, FIELD_TYPE, Import, Stored, Typed
+from lci_py.types.source import FIELD, FIELD_TYPE, Import, StoredFunction, TypeHint
 
 LookUp = tuple[str, ...]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
@@ -49,7 +49,7 @@ _MEMO = 50_000  # answers that are kept: memory must not grow with the repositor
 _MACRO_FILES = 64
 
 
-def offered(facts: FileFacts, package: str) -> frozenset[str] | None:
+def offered_names(facts: FileFacts, package: str) -> frozenset[str] | None:
     """The names that a file offers to a star import of its package or namespace; None if it may offer any name."""
     if facts.head.language not in language_rules.STAR_PACKAGES:
         return None
@@ -258,7 +258,7 @@ class LookUps:
             places = [inner for outer, inner in asked if outer == place]
         return [self._definition(file, inner) for inner in places]
 
-    def typed(self, file: int, place: int, name: str) -> Sequence[Typed]:
+    def typed(self, file: int, place: int, name: str) -> Sequence[TypeHint]:
         """Type hints of a name that a symbol binds (-1: the top level), in text order; without a name, those of a
         function's result.
         """
@@ -269,7 +269,7 @@ class LookUps:
         return [item for item in asked if item.scope == place] if asked else ()
 
     def said(self, file: int, place: int, kind: int) -> list[str]:
-        """The declarations about a symbol: the texts of a kind of `Typed` from `TAKES` on."""
+        """The declarations about a symbol: the texts of a kind of `TypeHint` from `TAKES` on."""
         facts = self.tables.facts(file)
         if file == self.own:
             return [item.text for item in facts.typed.get((place, kind), ())]
@@ -398,20 +398,26 @@ class LookUps:
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
         return found
 
-    def stored(self, family: str, kind: int, owner: str, name: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
+    def stored(
+        self, family: str, kind: int, owner: str, name: str, *, tests: bool
+    ) -> Sequence[tuple[int, StoredFunction]]:
         """Files and what they store in a slot; nothing if that is more than `MOST_STORED`.
 
         Args:
-            kind, owner, name: As in `Stored`.
+            kind, owner, name: As in `StoredFunction`.
             tests: Whether tests count as well.
         """
         asked = ("stored", family, str(kind), owner, name, "tests" if tests else "")
-        found: Sequence[tuple[int, Stored]] = self._ask(asked)
+        found: Sequence[tuple[int, StoredFunction]] = self._ask(asked)
         return found
 
-    def stored_anywhere(self, family: str, kind: int, name: str, *, tests: bool) -> Sequence[tuple[int, Stored]]:
+    def stored_anywhere(
+        self, family: str, kind: int, name: str, *, tests: bool
+    ) -> Sequence[tuple[int, StoredFunction]]:
         """As `stored`, for slots of this name with any owner; nothing if that is more than `MOST_STORED_ANYWHERE`."""
-        found: Sequence[tuple[int, Stored]] = self._ask(("anywhere", family, str(kind), name, "tests" if tests else ""))
+        found: Sequence[tuple[int, StoredFunction]] = self._ask(
+            ("anywhere", family, str(kind), name, "tests" if tests else "")
+        )
         return found
 
     def is_common(self, family: str, name: str) -> bool:
@@ -449,16 +455,16 @@ class LookUps:
 
     def _open(self, family: str, package: str) -> list[int]:
         facts = self.tables.facts
-        return [file for file in self._package_files(family, package)[0] if offered(facts(file), package) is None]
+        return [file for file in self._package_files(family, package)[0] if offered_names(facts(file), package) is None]
 
     def _offering(self, family: str, package: str, name: str) -> list[int]:
         facts = self.tables.facts
         first, others = self._package_files(family, package)
-        files = [file for file in first if name in (offered(facts(file), package) or ())]
+        files = [file for file in first if name in (offered_names(facts(file), package) or ())]
         for item in self._definitions_named(family, name) if others else ():
             place = bisect_left(others, item.file)
             among = place < len(others) and others[place] == item.file and item.file not in files
-            if among and name in (offered(facts(item.file), package) or ()):
+            if among and name in (offered_names(facts(item.file), package) or ()):
                 files.append(item.file)
         return files
 
@@ -490,7 +496,7 @@ class LookUps:
             for place in inner.get(name, ())
         ]
 
-    def _declared_types(self, path: str, scope: str, subject: str | int) -> list[Typed]:
+    def _declared_types(self, path: str, scope: str, subject: str | int) -> list[TypeHint]:
         facts = self._facts(path)
         return [
             item
@@ -576,8 +582,8 @@ class LookUps:
 
     def _stored_rows(
         self, most: int, family: str, kind: str, owner: str | None, name: str, tests: str
-    ) -> list[tuple[int, Stored]]:
-        found: list[tuple[int, Stored]] = []
+    ) -> list[tuple[int, StoredFunction]]:
+        found: list[tuple[int, StoredFunction]] = []
         values: set[object] = set()
         for file, item in self.tables.stored(int(kind), owner, name):
             if (

@@ -171,7 +171,7 @@ def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
     return Solution(found[:, 0].copy(), callee.astype(np.int32), found[:, 2].copy())
 
 
-def joined(programs: Sequence[Program]) -> Program:
+def join_programs(programs: Sequence[Program]) -> Program:
     """The union of several programs, sorted by file number."""
     sizes = [program.n_files for program in programs]
     files = np.concatenate([np.zeros(0, np.int32), *(program.files for program in programs)])
@@ -206,7 +206,7 @@ def _take_files(programs: Sequence[Program], sources: NDArray[Any], places: NDAr
 
 def nothing() -> Program:
     """A program without files."""
-    return joined(())
+    return join_programs(())
 
 
 def of_file(item: FlowFile) -> Program:

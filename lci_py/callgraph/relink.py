@@ -20,11 +20,11 @@ from lci_py.callgraph.edges import (
     AMBIGUOUS,
     CALLS,
     SOLVED,
+    EdgeBuffer,
     FileKeys,
-    Followed,
     Lambdas,
-    Linked,
     Links,
+    PointsToResult,
     Sites,
     assemble,
 )
@@ -37,10 +37,10 @@ from lci_py.callgraph.pointsto.propagate import (
     any_followed,
     followed_edges,
     program_of,
-    reconciled,
-    solved,
+    reconcile,
+    solve_program,
 )
-from lci_py.callgraph.program import check_constraints, is_same_but_for_lines, joined
+from lci_py.callgraph.program import check_constraints, is_same_but_for_lines, join_programs
 from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.errors import DamagedIndexError
 from lci_py.source.extract.manifests import NPM
@@ -95,13 +95,13 @@ def relink(
     if len(again) > bulk_share * n_files:
         return link_all(new)
     linker = FileLinker(LookUps(new, sites))
-    linked = Linked()
+    linked = EdgeBuffer()
     for file in again:
         linked.add(*linker.link(file))
     n_symbols = int(numbers.first_symbol[-1])
     stay = ~concerned[owners]
     outcome = _follow_again(
-        Followed(graph.program, graph.solution), numbers, _Versions(old, new), sites, fresh,
+        PointsToResult(graph.program, graph.solution), numbers, _Versions(old, new), sites, fresh,
         paths_differ=any(_is_of_paths(look_up) for found in look_ups.values() for look_up in found),
     )  # fmt: skip
     anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
@@ -116,7 +116,7 @@ def relink(
     rows[:, n_kept:] = again_linked
     if anew:
         starts = Nodes(numbers.first_symbol, np.array(new.first_lambda))
-        rows = np.concatenate([rows, reconciled(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
+        rows = np.concatenate([rows, reconcile(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
     keys = _merged_keys(graph, numbers.places, concerned, linked, again)
     return assemble(rows, numbers.first_symbol, keys, sites, again, numbers.lambdas(), outcome)
 
@@ -134,9 +134,9 @@ class _Versions(NamedTuple):
 
 
 def _follow_again(
-    before: Followed, numbers: _Renumbering, tables: _Versions, sites: Sites, fresh: Sequence[int], *,
+    before: PointsToResult, numbers: _Renumbering, tables: _Versions, sites: Sites, fresh: Sequence[int], *,
     paths_differ: bool,
-) -> Followed:  # fmt: skip
+) -> PointsToResult:  # fmt: skip
     """The constraints of all files now, and the possible targets of their calls.
 
     Nothing is solved if the constraints are the same apart from lines.
@@ -150,11 +150,11 @@ def _follow_again(
     kept = was.only(numbers.stays[before.program.files])
     if paths_differ:
         kept = Meanings(tables.new, sites).again(kept)
-    program = joined([kept, program_of(tables.new, sites, fresh)])
+    program = join_programs([kept, program_of(tables.new, sites, fresh)])
     if is_same_but_for_lines(was, program):
-        return Followed(program, before.solution)
+        return PointsToResult(program, before.solution)
     check_constraints(program)
-    return Followed(program, solved(program, tables.new))
+    return PointsToResult(program, solve_program(program, tables.new))
 
 
 def _unfit() -> DamagedIndexError:
@@ -298,7 +298,7 @@ def _owners(graph: Links) -> NDArray[Any]:
 
 
 def _merged_keys(
-    graph: Links, places: NDArray[Any], concerned: NDArray[Any], linked: Linked, again: list[int]
+    graph: Links, places: NDArray[Any], concerned: NDArray[Any], linked: EdgeBuffer, again: list[int]
 ) -> FileKeys:
     """The keys of all files now."""
     sizes_before = np.diff(graph.key_start)

@@ -16,7 +16,7 @@ import numpy as np
 
 from lci_py.embed.encoder import Encoder, Question
 from lci_py.errors import BudgetExceededError
-from lci_py.source.text.words import joined
+from lci_py.source.text.words import joined_spelling
 from lci_py.types.record import dataclass
 from lci_py.types.search import Hit
 
@@ -369,10 +369,10 @@ class SymbolicRetriever:
         """Spellings to look up, each with its match quality: 1 for a single word, less for joined words."""
         words = [word for word in query.words if len(word) > 1]
         identifiers = set(query.identifiers)
-        found = {joined(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}
+        found = {joined_spelling(word): 1.0 if word in identifiers or len(words) == 1 else 0.6 for word in words}
         for size in (2, 3):
             for start in range(len(words) - size + 1):
-                found.setdefault(joined("".join(words[start : start + size])), 0.9)
+                found.setdefault(joined_spelling("".join(words[start : start + size])), 0.9)
         return found
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:

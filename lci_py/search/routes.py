@@ -18,7 +18,7 @@ from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import definitions_in, imports_in, names, registered_in
 from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import table_of
-from lci_py.source.frameworks.texts import UNKNOWN, joined, titled
+from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name
 from lci_py.types.record import NamedTuple, replace
 from lci_py.types.source import Import, Registration
 
@@ -136,7 +136,7 @@ class Routes:
             return [row.name or row.kind]
         method, _, path = row.name.rpartition(" ")
         before = self._prefixes(_Router(item.file, row.router, self._scope(item), row.symbol))
-        return [titled(method, joined(one, path)) for one in sorted(before)[:_MOST]]
+        return [route_name(method, join_paths(one, path)) for one in sorted(before)[:_MOST]]
 
     # --- prefixes
 
@@ -169,8 +169,8 @@ class Routes:
             parent = _Router(item.file, item.row.router, self._scope(item))
             if parent != router._replace(handler=-1) and self._tests[item.file] <= self._tests[file]:
                 own_part = "" if item.row.kind == "override" else base
-                found |= {joined(joined(one, item.row.name), own_part) for one in self._prefixes(parent)}
-        return found or {joined(self._unmounted(file, name), base)}
+                found |= {join_paths(join_paths(one, item.row.name), own_part) for one in self._prefixes(parent)}
+        return found or {join_paths(self._unmounted(file, name), base)}
 
     def _around_mounts(self, router: _Router) -> list[Item]:
         """What mounts the function around a router, or else its file."""

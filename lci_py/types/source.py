@@ -8,7 +8,7 @@ from __future__ import annotations
 from lci_py.types.expressions import Expr, pack, unpack
 from lci_py.types.record import NamedTuple, dataclass
 
-#: What a `Typed` says. Of a name: its type, a value that it is given, the type for which it is another name, or only
+#: What a `TypeHint` says. Of a name: its type, a value that it is given, the type for which it is another name, or only
 #: that it is bound. Of a function: the type of its result, or a value that it returns. Of a symbol: the parameters that
 #: a function takes (`source.extract.arguments`), the names of the parameters of a type, a base with type arguments,
 #: that a method is a `property` or its `setter`, and which anonymous function, `within`, is around.
@@ -93,7 +93,7 @@ class Lambda(NamedTuple):
     end_line: int
 
 
-class Typed(NamedTuple):
+class TypeHint(NamedTuple):
     """A hint at the type of a name, or another declaration about a symbol.
 
     Attributes:
@@ -140,15 +140,15 @@ class Typed(NamedTuple):
         return row if self.within == self.scope else (*row, self.within)
 
 
-def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None = None) -> Typed:
-    """The inverse of `Typed.row`."""
+def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None = None) -> TypeHint:
+    """The inverse of `TypeHint.row`."""
     within = scope if within is None else within
     if kind in (ASSIGNED, RETURNED):
-        return Typed(kind, scope, name, "", unpack(packed), within)
-    return Typed(kind, scope, name, packed, (), within)
+        return TypeHint(kind, scope, name, "", unpack(packed), within)
+    return TypeHint(kind, scope, name, packed, (), within)
 
 
-#: What a `Stored` says. Where a function is stored: in a field, in an element of an initialiser without names, in a
+#: What a `StoredFunction` says. Where it is stored: in a field, in an element of an initialiser without names, in a
 #: variable, in a local, in a parameter by a call. That a macro calls a parameter, or passes it on to another macro. In
 #: C also: of which type a field or a variable is, another name of a type, and the defaults of a method.
 (FIELD, ELEMENT, VARIABLE, LOCAL, ARGUMENT, APPLIED, FIELD_TYPE, VARIABLE_TYPE, SAME_TYPE, DEFAULTS) = range(10)
@@ -156,7 +156,7 @@ def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None =
 LAST_ARGUMENT = "last"
 
 
-class Stored(NamedTuple):
+class StoredFunction(NamedTuple):
     """A function that a file stores where a call may find it, or a fact about such a slot.
 
     Attributes:
@@ -187,9 +187,9 @@ class Stored(NamedTuple):
 
 def stored_of(
     kind: int, owner: str, name: str, value: str, within: int = -1, place: int = -1, holder: str = ""
-) -> Stored:
-    """The inverse of `Stored.row`."""
-    return Stored(kind, owner, name, unpack(value), within, place, unpack(holder))
+) -> StoredFunction:
+    """The inverse of `StoredFunction.row`."""
+    return StoredFunction(kind, owner, name, unpack(value), within, place, unpack(holder))
 
 
 class Claim(NamedTuple):
@@ -257,8 +257,8 @@ class Extract:
     calls: tuple[Call, ...] = ()
     imports: tuple[Import, ...] = ()
     bases: tuple[Base, ...] = ()
-    types: tuple[Typed, ...] = ()
-    stored: tuple[Stored, ...] = ()  # only in languages of `source.extract.stored_functions`
+    types: tuple[TypeHint, ...] = ()
+    stored: tuple[StoredFunction, ...] = ()  # only in languages of `source.extract.stored_functions`
     lambdas: tuple[Lambda, ...] = ()  # only in languages whose functions are followed as values
     claims: tuple[Claim, ...] = ()
     registered: tuple[Registration, ...] = ()

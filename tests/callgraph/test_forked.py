@@ -13,7 +13,7 @@ import pytest
 
 from lci_py import app
 from lci_py.callgraph import forked
-from lci_py.callgraph.forked import Forked
+from lci_py.callgraph.forked import ForkedComputation
 from lci_py.callgraph.link import Linker
 from lci_py.source.syntax.languages import is_test
 from tests.conftest import PROJECT
@@ -24,7 +24,7 @@ from tests.support.waiting import PATIENCE, until
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 def test_what_the_other_process_computes_is_the_result() -> None:
     values = (np.arange(100_000, dtype=np.int32), np.zeros(0, np.uint8))
-    process, *found = Forked(lambda: [np.array([os.getpid()]), *values], fork=True).result()
+    process, *found = ForkedComputation(lambda: [np.array([os.getpid()]), *values], fork=True).result()
     assert process.tolist() != [os.getpid()]
     assert all(np.array_equal(*pair) and pair[0].dtype == pair[1].dtype for pair in zip(found, values, strict=True))
 
@@ -37,7 +37,7 @@ def test_what_no_other_process_can_compute_is_computed_here() -> None:
             raise OSError
         return [np.array([1])]
 
-    assert Forked(compute, fork=sys.platform == "linux").result() == [np.array([1])]
+    assert ForkedComputation(compute, fork=sys.platform == "linux").result() == [np.array([1])]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
@@ -104,7 +104,7 @@ def test_what_a_forked_process_fails_to_do_is_done_all_the_same(
     alone = _shards(root, 1)
     assert {name.partition("-")[0] for name in alone} >= {"graph", "symbols", "related"}
 
-    def broken(self: forked.Forked) -> None:
+    def broken(self: forked.ForkedComputation) -> None:
         if data is None:
             raise OSError
         reader, writer = os.pipe()
@@ -114,7 +114,7 @@ def test_what_a_forked_process_fails_to_do_is_done_all_the_same(
             os._exit(0 if data == b"" else 1)
         os.close(writer)
 
-    monkeypatch.setattr(forked.Forked, "_start", broken)
+    monkeypatch.setattr(forked.ForkedComputation, "_start", broken)
     found = _shards(root, 2)
     assert set(found) == set(alone)
     assert found == alone
@@ -131,6 +131,6 @@ def test_bases_that_lead_through_each_other_come_to_an_end(tmp_path: Path) -> No
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 def test_the_other_process_ends_before_anybody_reads_what_it_found() -> None:
     """Until then it holds the memory that it shares with its caller, which the caller changes."""
-    found = Forked(lambda: [np.zeros(1 << 20)], fork=True)
+    found = ForkedComputation(lambda: [np.zeros(1 << 20)], fork=True)
     until(lambda: os.waitid(os.P_PID, found._process, os.WEXITED | os.WNOWAIT | os.WNOHANG))
     assert len(found.result()[0]) == 1 << 20

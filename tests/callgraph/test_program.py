@@ -17,7 +17,7 @@ from lci_py.callgraph.program import (
     check_constraints,
     check_sizes,
     is_same_but_for_lines,
-    joined,
+    join_programs,
     nothing,
 )
 from lci_py.errors import DamagedIndexError
@@ -45,7 +45,7 @@ def test_the_files_of_a_program_can_be_taken_apart_and_put_together(chosen: list
     mask = np.array(chosen)
     parts = [program.only(mask), program.only(~mask)]
     assert [part.n_files for part in parts] == [sum(chosen), 5 - sum(chosen)]
-    for whole in (joined(parts), joined(parts[::-1])):
+    for whole in (join_programs(parts), join_programs(parts[::-1])):
         assert all(np.array_equal(getattr(whole, name), getattr(program, name)) for name in STORED_PROGRAM)
     for part in parts:
         check_sizes(part, len(FILES))
@@ -56,7 +56,7 @@ def test_the_files_of_a_program_can_be_taken_apart_and_put_together(chosen: list
 def test_no_files_are_a_program_too() -> None:
     check_sizes(nothing(), 0)
     check_constraints(nothing())
-    assert joined([nothing(), nothing()]).strings() == []
+    assert join_programs([nothing(), nothing()]).strings() == []
 
 
 #: Arrays that say where things stand, which may differ: not in their number.

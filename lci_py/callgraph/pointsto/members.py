@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain, islice
 
-from lci_py.callgraph.linearize import merged
+from lci_py.callgraph.linearize import merge_orders
 from lci_py.callgraph.pointsto.constraints import (
     BOUND,
     BUILTIN,
@@ -334,7 +334,7 @@ class PointsTo(Constraints):
                 pending.append((base, of_base := self._bases(base), iter(of_base)))
                 continue
             lists = [list(lineages[base]) for base in bases]
-            order = merged([*lists, bases]) if len(bases) > 1 else chain(*lists)
+            order = merge_orders([*lists, bases]) if len(bases) > 1 else chain(*lists)
             lineages[current] = (current, *islice((item for item in order if item != current), _LINEAGE - 1))
             pending.pop()
         return lineages[number]

@@ -18,7 +18,7 @@ from lci_py.callgraph.program import (
     FlowFile,
     check_places,
     check_solution,
-    joined,
+    join_programs,
     of_file,
 )
 from lci_py.callgraph.resolve.imports import ImportResolver, submodule_paths
@@ -61,7 +61,7 @@ def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Progr
         except ValueError as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
         found.append(of_file(FlowFile(file, flow, imports.of(file), has_rule(head.language, "python_modules"))))
-    return joined(found)
+    return join_programs(found)
 
 
 class Meanings:
@@ -97,7 +97,7 @@ class Meanings:
         return program.with_targets(np.array(counts, np.int32).reshape(-1, 2), np.array(targets, np.int32))
 
 
-def solved(program: Program, tables: Tables) -> Solution:
+def solve_program(program: Program, tables: Tables) -> Solution:
     """The possible targets of the calls of a program, which has been checked."""
     heads = tables.files.heads
     with gc_paused():
@@ -172,7 +172,7 @@ def _group_sizes(rows: NDArray[Any]) -> NDArray[Any]:
     return np.repeat(sizes, sizes)
 
 
-def reconciled(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
+def reconcile(tables: Tables, named: NDArray[Any], followed: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
     """The edges of the analysis that do not contradict names and types: int32 [5, k].
 
     If a declared type determines the callee, an object that gets there must be of that type or a derived one, and its

@@ -241,7 +241,7 @@ class _CallResolver:
 
     def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
         if arguments == NAMED:
-            return overloads.named(targets, self.known, of_macro=of_macro)
+            return overloads.targets_without_call(targets, self.known, of_macro=of_macro)
         if self._language in language_rules.INHERITED_OVERLOADS:
             targets = self._by_types.inherited(targets, arguments)
         elif self._language in language_rules.TEMPLATES:

@@ -225,7 +225,7 @@ def _is_of_platform(given: StaticType, wanted: StaticType) -> bool:
     return given.name in _LARGE and wanted.name in _LARGE and not _OF_PLATFORM.isdisjoint((given.name, wanted.name))
 
 
-def parsed(text: str) -> tuple[str, str, int] | None:
+def parse_type(text: str) -> tuple[str, str, int] | None:
     """The name of a type, its name as written with dots, and its pointers; None if the text is no type."""
     name = text.rstrip("*&")
     pointers = len(text) - len(text.rstrip("*&")) - text[len(name) :].count("&")

@@ -13,7 +13,7 @@ from functools import cached_property
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE, SELF, TYPE, VALUE
 from lci_py.callgraph.language_rules import name_rules
-from lci_py.callgraph.linearize import merged
+from lci_py.callgraph.linearize import merge_orders
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.go_packages import in_package, named_type
@@ -42,7 +42,7 @@ from lci_py.callgraph.resolve.values import (
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
 from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import ALIAS, Typed
+from lci_py.types.source import ALIAS, TypeHint
 
 _ENTER, _ITEM = "__enter__", (Step(ITEM, ""),)
 #: Kinds of what has local names.
@@ -567,7 +567,7 @@ class Members:
             bases = self.bases(owner) if depth > 0 else ()
             if bases:
                 lists = [list(self.lineage(base, depth - 1)) for base in bases] + [list(bases)]
-                known = (owner, *(found for found in merged(lists) if found != owner))
+                known = (owner, *(found for found in merge_orders(lists) if found != owner))
             self._lineages[key] = known
         return known
 
@@ -608,7 +608,7 @@ class Types:
     def arguments(self) -> TypeArguments:
         return TypeArguments(self._look, self.declared, self._all.members.lineage)
 
-    def rows(self, file: int, rows: Iterable[Typed], depth: int) -> Values:
+    def rows(self, file: int, rows: Iterable[TypeHint], depth: int) -> Values:
         """The values of a name, given its type hints. Declared types count more than assigned values."""
         if depth <= 0:
             return ()
@@ -626,7 +626,7 @@ class Types:
             found = list(self._assigned_values(file, rows, tuple(found), depth)) or found
         return distinct(found)
 
-    def _assigned_values(self, file: int, rows: list[Typed], declared: Values, depth: int) -> Values:
+    def _assigned_values(self, file: int, rows: list[TypeHint], declared: Values, depth: int) -> Values:
         """The values assigned to a local with a declared type, if each is one object that a call creates."""
         given = [row for row in rows if row.is_value]
         scope = rows[0].scope

@@ -29,7 +29,7 @@ from lci_py.callgraph.resolve.values import (
     with_step,
 )
 from lci_py.types.search import TYPE_KINDS
-from lci_py.types.source import Import, Typed
+from lci_py.types.source import Import, TypeHint
 
 #: Names of modules in Rust.
 RUST_MODULES = frozenset({"crate", "super"})
@@ -53,7 +53,7 @@ class ModuleNames:
     """Evaluates top-level names. The cache of names is cleared for each linked file (`start`)."""
 
     def __init__(
-        self, look_ups: LookUps, imports: ImportResolver, rows: Callable[[int, Iterable[Typed], int], Values],
+        self, look_ups: LookUps, imports: ImportResolver, rows: Callable[[int, Iterable[TypeHint], int], Values],
         attribute: Callable[[Value, str, int], Values],
     ) -> None:  # fmt: skip
         """Args:

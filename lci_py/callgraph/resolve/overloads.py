@@ -78,7 +78,7 @@ def _fitting(
     return group
 
 
-def named(targets: Targets, known: dict[int, Definition], *, of_macro: bool) -> Targets:
+def targets_without_call(targets: Targets, known: dict[int, Definition], *, of_macro: bool) -> Targets:
     """The targets of a name that is used without a call (`source.syntax.arity.NAMED`).
 
     Args:

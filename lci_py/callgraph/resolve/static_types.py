@@ -22,7 +22,7 @@ from lci_py.callgraph.resolve.argument_types import (
     NO,
     StaticType,
 )
-from lci_py.callgraph.resolve.cpp_types import CppTypes, parsed
+from lci_py.callgraph.resolve.cpp_types import CppTypes, parse_type
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.library_types import (
     BOXES,
@@ -49,7 +49,7 @@ from lci_py.source.extract.cpp_arguments import TEMPLATE
 from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.types.expressions import ADDRESS, ATTR, CALL, CAST, ITEM, NAME, POINTERS, Expr
 from lci_py.types.search import FUNCTION_KINDS
-from lci_py.types.source import TAKES, Typed
+from lci_py.types.source import TAKES, TypeHint
 
 #: How many names an argument is followed through.
 _DEPTH = 8
@@ -125,7 +125,7 @@ class TypesOfArguments:
     def named(self, file: int, place: int, text: str) -> StaticType | None:
         """The type that a declaration names at a place of a file."""
         if self._is_cpp(file):
-            cpp = parsed(text)
+            cpp = parse_type(text)
             return StaticType(cpp[0], cpp[2], None, file, place, cpp[1]) if cpp is not None else None
         if text == "String" or text in NUMBERS:
             return StaticType(text)
@@ -221,7 +221,7 @@ class TypesOfArguments:
             scope = facts.parents[scope]
         return ()
 
-    def _of_rows(self, file: int, rows: Sequence[Typed], depth: int) -> StaticTypes:
+    def _of_rows(self, file: int, rows: Sequence[TypeHint], depth: int) -> StaticTypes:
         found: dict[StaticType, None] = {}
         for row in [row for row in rows if row.is_type] or rows:
             if row.is_value:

@@ -32,7 +32,7 @@ from lci_py.types.source import (
     SAME_TYPE,
     VARIABLE,
     VARIABLE_TYPE,
-    Stored,
+    StoredFunction,
 )
 
 #: Maximum length of a chain of slots, and number of names of a type.
@@ -43,17 +43,17 @@ _DEPTH = 8
 _MOST_BY_NAME, _MOST = 4, 32
 
 
-class Held(NamedTuple):
+class SlotFunctions(NamedTuple):
     """The functions that a slot may hold. `certain`: the slot itself is known, not only its name."""
 
     functions: tuple[Definition, ...]
     certain: bool
 
 
-_NOTHING = Held((), False)
+_NOTHING = SlotFunctions((), False)
 
 
-def _targets(look: LookUps, known: dict[int, Definition], held: Held, *, tests: bool) -> Targets:
+def _targets(look: LookUps, known: dict[int, Definition], held: SlotFunctions, *, tests: bool) -> Targets:
     """The targets of a call through a slot, which are added to `known`; none if it may hold too many functions."""
     found = [item for item in held.functions if tests or not look.files.heads[item.file].test]
     if len(found) > (_MOST if held.certain else _MOST_BY_NAME):
@@ -261,7 +261,7 @@ class StoredValues:
         return around in self._evaluate.members.lineage(owner)
 
     def _targets(self, found: dict[int, Definition]) -> Targets:
-        held = Held(tuple(found[symbol] for symbol in sorted(found)), True)
+        held = SlotFunctions(tuple(found[symbol] for symbol in sorted(found)), True)
         return _targets(self._look, self._known, held, tests=self._look.files.heads[self._file].test)
 
 
@@ -275,7 +275,7 @@ class StoredFunctions:
     def __init__(self, look_ups: LookUps, known: dict[int, Definition]) -> None:
         self._look = look_ups
         self.known = known
-        self._fields: dict[tuple[tuple[str, ...], str, int], Held] = {}
+        self._fields: dict[tuple[tuple[str, ...], str, int], SlotFunctions] = {}
         self._macros: dict[tuple[str, int], list[str]] = {}
         self._names: dict[str, tuple[str, ...]] = {}
         self._file = -1
@@ -311,7 +311,7 @@ class StoredFunctions:
             rows = self._stored_rows(VARIABLE, name)
             for file, item in [row for row in rows if row[0] == self._file] or rows:
                 found.update(self._functions(file, item.within, item.value, _HOPS))
-        return self._targets(Held(tuple(found.values()), True))
+        return self._targets(SlotFunctions(tuple(found.values()), True))
 
     def of_macro(self, caller: int, name: str) -> Targets:
         """The functions that a function of the file passes to a macro, which calls them."""
@@ -320,7 +320,7 @@ class StoredFunctions:
             for file, item in self._stored_rows(ARGUMENT, name, place):
                 if (file, item.within) == (self._file, caller):
                     found.update(self._functions(file, caller, item.value, _HOPS))
-        return self._targets(Held(tuple(found.values()), True))
+        return self._targets(SlotFunctions(tuple(found.values()), True))
 
     def _called_positions(self, macro: str, hops: int) -> list[str]:
         """The positions of the parameters that a macro calls, or passes to a macro that calls them."""
@@ -339,7 +339,7 @@ class StoredFunctions:
                 found.update((step.name, None) for step in item.value)
         return list(found)
 
-    def _targets(self, held: Held) -> Targets:
+    def _targets(self, held: SlotFunctions) -> Targets:
         return _targets(self._look, self.known, held, tests=self._tests)
 
     # --- types ----------------------------------------------------------------------------------------------------
@@ -354,7 +354,7 @@ class StoredFunctions:
             caller = facts.parents[caller]
         return []
 
-    def _stored_rows(self, kind: int, owner: str, name: str = "") -> Sequence[tuple[int, Stored]]:
+    def _stored_rows(self, kind: int, owner: str, name: str = "") -> Sequence[tuple[int, StoredFunction]]:
         return self._look.stored(self._family, kind, owner, name, tests=self._tests)
 
     def _aliases(self, type_: str) -> tuple[str, ...]:
@@ -415,7 +415,7 @@ class StoredFunctions:
 
     # --- slots ----------------------------------------------------------------------------------------------------
 
-    def _of_field(self, types: tuple[str, ...], field: str, hops: int) -> Held:
+    def _of_field(self, types: tuple[str, ...], field: str, hops: int) -> SlotFunctions:
         known = self._fields.get((types, field, hops))
         if known is None:
             # If nothing is stored in a field of this type, it may be stored through another type, after a cast.
@@ -423,9 +423,9 @@ class StoredFunctions:
             self._fields[types, field, hops] = known
         return known
 
-    def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> Held | None:
+    def _of_type(self, types: tuple[str, ...], field: str, hops: int) -> SlotFunctions | None:
         """The functions stored in a field of a type; None if there are none."""
-        rows: list[tuple[int, Stored]] = []
+        rows: list[tuple[int, StoredFunction]] = []
         for name in types:
             rows += self._stored_rows(STORED_FIELD, name, field)
         wanted = set(types)
@@ -441,26 +441,26 @@ class StoredFunctions:
                 rows += [row for other in types for row in self._stored_rows(ELEMENT, other, str(place))]
         found = self._functions_of_rows(rows, hops)
         # Stores in macros count only if the macros are used.
-        return Held(found, True) if found or not all(self._is_in_macro(*row) for row in rows) else None
+        return SlotFunctions(found, True) if found or not all(self._is_in_macro(*row) for row in rows) else None
 
-    def _is_in_macro(self, file: int, item: Stored) -> bool:
+    def _is_in_macro(self, file: int, item: StoredFunction) -> bool:
         return item.within >= 0 and self._look.tables.facts(file).kinds[item.within] == "macro"
 
-    def _by_name(self, field: str, hops: int) -> Held:
+    def _by_name(self, field: str, hops: int) -> SlotFunctions:
         """The functions stored in fields of this name, whatever their type."""
         rows = list(self._look.stored_anywhere(self._family, STORED_FIELD, field, tests=self._tests))
         for _, item in self._look.stored_anywhere(self._family, FIELD_TYPE, field, tests=self._tests):
             for name in self._aliases(item.owner):
                 rows += self._stored_rows(ELEMENT, name, str(item.place))
         found = self._functions_of_rows(rows, hops)
-        return Held(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
+        return SlotFunctions(found, False) if len(found) <= _MOST_BY_NAME else _NOTHING
 
-    def _functions_of_rows(self, rows: list[tuple[int, Stored]], hops: int) -> tuple[Definition, ...]:
+    def _functions_of_rows(self, rows: list[tuple[int, StoredFunction]], hops: int) -> tuple[Definition, ...]:
         """The functions that rows mean. Once there are more than a slot may have, the rest is skipped: static functions
         of one name may be stored in each file of a program.
         """
         found: dict[int, Definition] = {}
-        seen: set[tuple[int, Stored]] = set()
+        seen: set[tuple[int, StoredFunction]] = set()
         kept = 0
         for row in rows:
             if row in seen:
@@ -493,7 +493,7 @@ class StoredFunctions:
             for found in self._functions_named(file, name):
                 yield found.symbol, found
 
-    def _passed(self, file: int, name: str, place: str) -> list[tuple[int, Stored]]:
+    def _passed(self, file: int, name: str, place: str) -> list[tuple[int, StoredFunction]]:
         """What is passed to a function of a file: there, and in files that have no function of this name."""
         own = self._look.top(file, name)
         static = own is not None and own.static

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lci_py.callgraph.lookup_tables import Definition
     from lci_py.callgraph.lookups import LookUps
-    from lci_py.types.source import Typed
+    from lci_py.types.source import TypeHint
 
 
 def with_arguments(value: Value, file: int, place: int, arguments: tuple[str, ...]) -> Value:
@@ -110,7 +110,7 @@ class TypeArguments:
         given = places_in(value.text[1:-1])
         return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
 
-    def _substitute(self, value: Value, row: Typed, depth: int) -> Values:
+    def _substitute(self, value: Value, row: TypeHint, depth: int) -> Values:
         """The value of a declaration that names a type parameter of the object's type; nothing if it names none."""
         types = types_in(row.text) if row.is_type else ()
         if len(types) != 1 or depth <= 0:

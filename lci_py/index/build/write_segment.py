@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.callgraph.forked import Forked
+from lci_py.callgraph.forked import ForkedComputation
 from lci_py.embed.encoder import Encoder
 from lci_py.index.build import embedding
 from lci_py.index.shards import text_fields
@@ -82,7 +82,7 @@ def write_segment(
         write_abbreviations(shards["related"], gathered.abbreviations)
         return []
 
-    meanwhile = Forked(symbols_and_words, fork=fork)
+    meanwhile = ForkedComputation(symbols_and_words, fork=fork)
     if not fork:
         meanwhile.result()
     write_unit_columns(shards["facts"], rows)

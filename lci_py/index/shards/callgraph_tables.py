@@ -17,7 +17,7 @@ from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import SYMBOLS_OF, kinds_in, qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, KINDS, REGISTERED
-from lci_py.types.source import NESTED, REGISTRATIONS, Import, Lambda, Stored, Typed, stored_of, typed_of
+from lci_py.types.source import NESTED, REGISTRATIONS, Import, Lambda, StoredFunction, TypeHint, stored_of, typed_of
 
 if TYPE_CHECKING:
     from lci_py.index.shards.numbering import Numbering
@@ -169,7 +169,7 @@ class SqlTables:
             flow=flow,
         )
 
-    def _read_types(self, segment: int, number: int, n_symbols: int) -> tuple[list[Typed], list[Lambda], bytes]:
+    def _read_types(self, segment: int, number: int, n_symbols: int) -> tuple[list[TypeHint], list[Lambda], bytes]:
         rows = self._select(segment, "SELECT types, flow, lambdas, n_lambdas FROM files WHERE id = ?", (number,))
         _check(len(rows) == 1 and type(rows[0][0]) is str and type(rows[0][1]) is bytes)
         try:
@@ -191,14 +191,14 @@ class SqlTables:
             _check(item.kind != NESTED or _is_outside(item.within - n_symbols, item.scope, n_symbols, lambdas))
         return types, lambdas, rows[0][1]
 
-    def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[Stored]:
+    def _read_stored(self, segment: int, number: int, n_symbols: int) -> list[StoredFunction]:
         sql = (
             f"SELECT {_STORED} FROM files f CROSS JOIN stored t ON t.id >= f.first_stored "
             "AND t.id < f.first_stored + f.stored AND t.file = f.id WHERE f.id = ? ORDER BY t.id"
         )
         return [_stored_row(row, n_symbols) for row in self._select(segment, sql, (number,))]
 
-    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, Stored]]:
+    def stored(self, kind: int, owner: str | None, name: str) -> Sequence[tuple[int, StoredFunction]]:
         of_owner, asked = ("", (kind, name)) if owner is None else ("AND t.owner = ?", (kind, name, owner))
         sql = f"SELECT t.file, {_STORED} FROM stored t WHERE t.kind = ? AND t.name = ? {of_owner} ORDER BY t.id"
         found = []
@@ -313,7 +313,7 @@ class SqlTables:
         return found
 
 
-def _stored_row(row: Sequence[Any], n_symbols: int) -> Stored:
+def _stored_row(row: Sequence[Any], n_symbols: int) -> StoredFunction:
     kind, owner, name, value, within, place, holder = row
     _check(type(kind) is type(within) is type(place) is int and -1 <= within < n_symbols)
     _check(type(owner) is type(name) is type(value) is type(holder) is str)

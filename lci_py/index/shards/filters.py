@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from lci_py.errors import BadGlobError, UsageError
-from lci_py.source.text.words import joined
+from lci_py.source.text.words import joined_spelling
 from lci_py.types.search import BLOCK_KIND, KINDS, TYPE_KINDS, Changed, Filters
 
 #: Values in one SQL condition. SQLite's own limits are 999 variables in old builds, and expressions 1,000 deep.
@@ -203,7 +203,7 @@ def own_name(kind: str, name: str) -> str:
 
 def joined_name(kind: str, name: str) -> str:
     """The spelling of `own_name`."""
-    return joined(own_name(kind, name))
+    return joined_spelling(own_name(kind, name))
 
 
 def spelling(text: str) -> int:

@@ -20,7 +20,7 @@ from lci_py.index.shards.filters import (
     spelled_in,
     where,
 )
-from lci_py.source.text.words import joined
+from lci_py.source.text.words import joined_spelling
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, TYPE_KINDS
 
@@ -234,7 +234,7 @@ def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -
     sql = (
         "SELECT s.id, s.name, s.parent, p.kind, s.scope, s.file, f.path, f.test, f.language, s.arity, s.signature "
         "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN symbols p ON p.id = s.parent WHERE {live} AND "
-        f"{kinds_in('s.', kinds)} AND {spelled_in([joined(name) for name in names])} AND s.name IN ({marks(names)})"
+        f"{kinds_in('s.', kinds)} AND {spelled_in([*map(joined_spelling, names)])} AND s.name IN ({marks(names)})"
     )
     found = []
     for segment in index.segments:
@@ -438,7 +438,7 @@ def alike_by_ratio(index: SymbolicIndex, name: str) -> list[tuple[float, str]]:
     """All similar names, each with its similarity as a number not above 0."""
     from difflib import SequenceMatcher
 
-    wanted = joined(name)
+    wanted = joined_spelling(name)
     if not wanted:
         return []
     slack = 1 + len(wanted) // 4

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.index.shards.filters import KIND_NUMBER, joined_name, own_name, spelling
-from lci_py.source.text.name_parts import written
+from lci_py.source.text.name_parts import pack_names
 from lci_py.types.search import KINDS
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def write_symbolic(path: Path, rows: SegmentRows) -> None:
                 for i, s in enumerate(rows.symbols)
             ),
         )  # fmt: skip
-        db.execute("INSERT INTO names VALUES (?)", (written(_names(rows)),))
+        db.execute("INSERT INTO names VALUES (?)", (pack_names(_names(rows)),))
         db.executemany(
             "INSERT INTO units VALUES (?,?,?,?,?,?)",
             (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lci_py.source.text.words import joined, parts, stem
+from lci_py.source.text.words import joined_spelling, parts, stem
 from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Vocabulary:
                 pieces.append(number)
                 own.append(stems[number])
             if len(pieces) > 1:
-                own.append(terms.setdefault(joined(word), len(terms)))
+                own.append(terms.setdefault(joined_spelling(word), len(terms)))
             self.word_parts.append(pieces)
             self.word_terms.append(own)
 

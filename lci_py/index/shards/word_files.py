@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import Arrays, Offsets
-from lci_py.source.text.words import MAX_WORD, joined, stem
+from lci_py.source.text.words import MAX_WORD, joined_spelling, stem
 from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class _Vocabulary:
     def _whole_word_terms(self, word: str) -> list[int]:
         """The terms of a whole word."""
         found = []
-        for wanted in (joined(word).encode(), stem(word).encode()):
+        for wanted in (joined_spelling(word).encode(), stem(word).encode()):
             place = self._offsets.place(wanted, self._bytes_between)
             if place < len(self._offsets) and self._term(place) == wanted:
                 found.append(place)

@@ -15,7 +15,7 @@ from lci_py.index.shards.symbol_queries import constructors, names
 from lci_py.source.repository.workspace import index_command
 from lci_py.source.text.digest import lines_digest
 from lci_py.source.text.patterns import lazily
-from lci_py.source.text.words import joined, located_parts, parts, stem
+from lci_py.source.text.words import joined_spelling, located_parts, parts, stem
 from lci_py.types.search import (
     TYPE_KINDS,
     VALUED_KINDS,
@@ -104,7 +104,7 @@ class LineMatcher:
 
     def _in_word(self, word: bytes) -> Iterator[Match]:
         text = word.decode("utf-8", "replace")
-        if (whole := joined(text)) in self._weights:
+        if (whole := joined_spelling(text)) in self._weights:
             yield 0, len(word), whole
         # The parts of a word beyond ASCII are normalized, and cannot be located in it.
         located = located_parts(text) if text.isascii() else [(0, len(word), part) for part in parts(text)]

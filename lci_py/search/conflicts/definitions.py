@@ -179,7 +179,7 @@ def definitions(
     return ()
 
 
-def undecided(group: Sequence[Site]) -> bool:
+def is_undecided(group: Sequence[Site]) -> bool:
     """Whether sites with one group key might contradict each other, but their conditions cannot be compared."""
     return any(site.build_tag for site in group) and any(
         UNDECIDED in relate(found) for site in group[:1] for found in candidates(group, site)

@@ -11,7 +11,7 @@ from lci_py.index.shards.filters import row_test
 from lci_py.search.answer.results import index_info
 from lci_py.search.conflicts import keys
 from lci_py.search.conflicts.branches import of_branches
-from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over, undecided
+from lci_py.search.conflicts.definitions import candidates, definitions, group_key, is_undecided, passed_over
 from lci_py.search.conflicts.logic import witness
 from lci_py.search.conflicts.logic.platforms import this_machine
 from lci_py.search.conflicts.sites import MAX_SITES, sites_of
@@ -143,7 +143,7 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]
                         left.append(asked.qualified_name)  # nothing shows that both can hold
                         continue
                     yield Conflict(*name, relation, found, same_text=same_text, witness=shown)
-            if not told and undecided(sites):
+            if not told and is_undecided(sites):
                 left.append(sites[0].qualified_name)
 
 

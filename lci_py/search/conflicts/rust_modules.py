@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.filters import KIND_NUMBER, kinds_in, qualified_in
 from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
-from lci_py.source.conditions.text import alternatives, any_of, bare, conjuncts, enclosed, join
+from lci_py.source.conditions.text import alternatives, any_of, bare, conjuncts, is_bracketed, join
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -317,7 +317,7 @@ def _one_of(options: Sequence[str]) -> str:
 def _parts(condition: str) -> tuple[str, ...]:
     """The conjuncts, with brackets around disjunctions."""
     parts = conjuncts(bare(condition))
-    return tuple(f"({part})" if len(alternatives(part)) > 1 and not enclosed(part) else part for part in parts)
+    return tuple(f"({part})" if len(alternatives(part)) > 1 and not is_bracketed(part) else part for part in parts)
 
 
 # --- declarations of modules ------------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ def _read(snapshot: Snapshot, path: str, data: bytes, old: Counter[_Definition],
         old[symbol.qualified_name, symbol.kind, symbol.build_tag] += 1
     if versions.reads(path):
         text = data.decode("utf-8", "replace")
-        before.update((one.subject, one.value, path) for one in versions.stated(path, text))
+        before.update((one.subject, one.value, path) for one in versions.versions_in(path, text))
     if keys.reads(path):
         before.update((keys.KEY, one.name, path) for one in keys.twice(path, data.decode("utf-8", "replace")))
     before.update((claim.name, claim.value, claim.how) for claim in claims_of(language, path, data, symbols))

@@ -106,7 +106,7 @@ def reads(path: str) -> bool:
     return (stating or bool(_CHANGELOG.match(base) or _README.match(base))) and not is_elsewhere(path)
 
 
-def stated(path: str, text: str) -> Iterator[Statement]:
+def versions_in(path: str, text: str) -> Iterator[Statement]:
     """The versions that a file states."""
     base = path.rpartition("/")[2]
     if _CHANGELOG.match(base):
@@ -172,7 +172,7 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
         members[path.rpartition("/")[0]].add(name)
     for path, text in texts.items():
         folder = path.rpartition("/")[0]
-        found_here = list(stated(path, text))
+        found_here = list(versions_in(path, text))
         # What has no version of its own, only sets tools up.
         is_published = not any(one.how == "own" and one.value.startswith("0.0") for one in found_here)
         for one in found_here:
@@ -190,7 +190,7 @@ def compare(texts: dict[str, str]) -> list[tuple[tuple[Statement, ...], dict[str
         newest = [one for one in folders.get(folder, ()) if one.how == "release"] if len(members[folder]) == 1 else []
         found += _project_version(shown[name], rows, newest)
     for folder, rows in sorted(folders.items()):
-        found += _supported([*rows, *(() if folder else _of_all_parts(folders))])
+        found += _supported_versions([*rows, *(() if folder else _of_all_parts(folders))])
     return [
         (
             places,
@@ -242,7 +242,7 @@ def _project_version(name: str, rows: list[Statement], newest: list[Statement]) 
         yield "temporal-mismatch", True, (*rows, newest[0]), f"the version of {name} is {text}"
 
 
-def _supported(rows: list[Statement]) -> Iterator[_Found]:
+def _supported_versions(rows: list[Statement]) -> Iterator[_Found]:
     for language in _languages():
         oldest, said, listed = (
             sorted((row for row in rows if (row.subject, row.how) == (language, how)), key=lambda row: row.number)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.modes.candidates import Choice
 from lci_py.search.query.text import TextQuery, read_text
 from lci_py.source.text.name_parts import SHORTEST, distance, most_edits
-from lci_py.source.text.words import joined, stem
+from lci_py.source.text.words import joined_spelling, stem
 from lci_py.types.record import NamedTuple, replace
 
 if TYPE_CHECKING:
@@ -105,18 +105,18 @@ def corrected_name(index: LookUps, query: TextQuery) -> str:
     """The one name with the smallest edit distance to a lone unknown word; "" for any other query."""
     if query.long or len(query.words) != 1:
         return ""
-    typed = joined(query.words[0])
+    typed = joined_spelling(query.words[0])
     if len(typed) < SHORTEST:
         return ""
     lacking = index.lacks((typed, stem(typed)))
     index.settle()
     if not lacking:
         return ""
-    edits = {name: distance(typed, joined(name), most_edits(typed)) for name in index.near_misses(typed)}
+    edits = {name: distance(typed, joined_spelling(name), most_edits(typed)) for name in index.near_misses(typed)}
     index.settle()
     near = {name: edit for name, edit in edits.items() if edit is not None}
     nearest = [name for name, edit in near.items() if edit == min(near.values())]
-    return nearest[0] if len({joined(name) for name in nearest}) == 1 else ""
+    return nearest[0] if len({joined_spelling(name) for name in nearest}) == 1 else ""
 
 
 def climb(
@@ -208,7 +208,7 @@ def _near_names(index: LookUps, attempt: Attempt) -> Attempt | None:
     instead: dict[str, str] = {}
     for word in unknown[:_MOST_WORDS]:
         for name in index.near_misses(word)[:1]:
-            if SequenceMatcher(None, joined(name), joined(word), autojunk=False).ratio() >= _NEAR:
+            if SequenceMatcher(None, joined_spelling(name), joined_spelling(word), autojunk=False).ratio() >= _NEAR:
                 instead[word] = name
     if not instead:
         return None

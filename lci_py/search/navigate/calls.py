@@ -50,7 +50,9 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         offset=request.offset,
         external=() if request.filters else outside,
         through=tuple(through),
-        unresolved_uses=_lines(outside) if direction == "callees" else unresolved(nodes, rows, request, direction),
+        unresolved_uses=_lines(outside)
+        if direction == "callees"
+        else count_unresolved(nodes, rows, request, direction),
         others=others,
     )
 
@@ -69,7 +71,7 @@ def _lines(outside: Sequence[External]) -> int:
     return sum(len(item.sites) for item in outside)
 
 
-def unresolved(nodes: Nodes, rows: Sequence[Row], request: GraphRequest, direction: Direction) -> int:
+def count_unresolved(nodes: Nodes, rows: Sequence[Row], request: GraphRequest, direction: Direction) -> int:
     """The number of calls without a known target: of the definitions' name (callers), or inside them (callees)."""
     if direction == "callees":
         return _lines(externals(nodes, rows))

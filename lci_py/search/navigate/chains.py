@@ -16,7 +16,7 @@ from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import external_calls, externals, unexplained_uses
 from lci_py.search.navigate.names import handlers_or_meanings, likeliest
-from lci_py.search.navigate.nodes import Call, Nodes, joined, place_of
+from lci_py.search.navigate.nodes import Call, Nodes, calls_by_node, place_of
 from lci_py.search.navigate.present import check_known
 from lci_py.search.navigate.tree import MAX_DEPTH
 from lci_py.search.suggest import near_misses
@@ -103,10 +103,10 @@ def _likeliest(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
 
 def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     nodes = Nodes(snapshot)
-    sources, other_sources = _meant(nodes, request.source, request)
+    sources, other_sources = _meanings_of(nodes, request.source, request)
     if not sources:
         raise _unknown(snapshot, request.source, "")
-    targets, other_targets = _meant(nodes, request.target, request)
+    targets, other_targets = _meanings_of(nodes, request.target, request)
     outside: dict[int, list[int]] = {}
     if not targets:
         for node, line in external_calls(nodes, request.target):
@@ -115,7 +115,7 @@ def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
             raise _unknown(snapshot, request.target, ", and nothing calls it")
     starts, ends = nodes.asked(sources), set(nodes.asked(targets)) or set(outside)
     depth = request.depth - 1 if outside else request.depth
-    passed = _Passed(nodes)
+    passed = _PassedFunctions(nodes)
 
     def walked(walk: _Walk) -> tuple[list[_Level], int, list[tuple[Hop, ...]]]:
         levels = walk.levels(starts, ends, depth, inclusive=bool(outside))
@@ -148,7 +148,7 @@ def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     )
 
 
-def _meant(nodes: Nodes, name: str, request: PathRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
+def _meanings_of(nodes: Nodes, name: str, request: PathRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
     found = handlers_or_meanings(nodes, name)
     if not found:
         check_known(nodes.snapshot, name)
@@ -160,7 +160,7 @@ def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:
     return UnknownTargetError(f"nothing is named {name!r}{more}", near, index=index_info(snapshot))
 
 
-class _Passed:
+class _PassedFunctions:
     """Finds which function a chain calls as a value: one level of calling context.
 
     Attributes:
@@ -221,7 +221,7 @@ class _Walk:
     """Breadth-first search from nodes along their calls."""
 
     def __init__(
-        self, nodes: Nodes, request: PathRequest, passed: _Passed, *, sure: bool = False,
+        self, nodes: Nodes, request: PathRequest, passed: _PassedFunctions, *, sure: bool = False,
         without: frozenset[tuple[int, int]] = frozenset(), dispatch: Dispatch | None = None,
     ) -> None:  # fmt: skip
         """Args:
@@ -333,7 +333,7 @@ class _Walk:
         for source, target, line, step in zip(*(column.tolist() for column in level), strict=True):
             grouped.setdefault(target, []).append((0, source, line, step))
         return {
-            node: sorted(joined(edges), key=lambda call: (call.ambiguous, -call.confidence, call.node))
+            node: sorted(calls_by_node(edges), key=lambda call: (call.ambiguous, -call.confidence, call.node))
             for node, edges in grouped.items()
         }
 

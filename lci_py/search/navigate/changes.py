@@ -13,7 +13,7 @@ from lci_py.errors import UsageError, Words
 from lci_py.index.shards.symbol_queries import language_and_lambdas
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
-from lci_py.search.navigate.present import Definition, PresentFiles, parsed
+from lci_py.search.navigate.present import Definition, PresentFiles, definitions_in
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root
 from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.types.affected import Change, ChangedPlace
@@ -319,7 +319,9 @@ def _differences(
     path: str, before: bytes | None, now: bytes | None, present: PresentFiles
 ) -> list[tuple[ChangedPlace, str]]:
     """The definitions that differ between two contents of a file, each with the digest of its text."""
-    old = {one.id: one for one in (parsed(path, before) if before is not None else ()) if one.kind not in _PROSE}
+    old = {
+        one.id: one for one in (definitions_in(path, before) if before is not None else ()) if one.kind not in _PROSE
+    }
     new = {one.id: one for one in (present.definitions(path) if now is not None else ()) if one.kind not in _PROSE}
     own_before, own_now = _own_lines(before or b"", old.values()), _own_lines(now or b"", new.values())
     inside = {one.id for one in new.values() if one.id in old and own_before[one.id] != own_now[one.id]}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FLOW, OVERRIDE, SELF
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import Member, calls_named, members_named, owned_names, parents, types_named
-from lci_py.search.navigate.nodes import joined, merged
+from lci_py.search.navigate.nodes import calls_by_node, merge_calls
 from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types import graph as types
 from lci_py.types.record import NamedTuple
@@ -87,7 +87,7 @@ class Dispatch:
         calls: dict[int, Call] = {}
         by_name = self.by_name(rows) if direction == "callers" else []
         for call in [*(call for one in found for call in one.calls), *by_name]:
-            calls[call.node] = merged(calls[call.node], call) if call.node in calls else call
+            calls[call.node] = merge_calls(calls[call.node], call) if call.node in calls else call
         return list(calls.values()), found
 
     def places(self, through: Sequence[Through]) -> list[types.Through]:
@@ -120,7 +120,7 @@ class Dispatch:
                         types[declared.number] = len(self._further_targets(declared))
         through = []
         for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0])):
-            calls = tuple(joined(edges))
+            calls = tuple(calls_by_node(edges))
             listed = types[number] <= MOST_LISTED or len(calls) <= self._most_callers
             if sites:
                 through.append(Through(number, types[number], tuple(sorted(sites)), calls if listed else ()))
@@ -157,7 +157,7 @@ class Dispatch:
         return [
             Through(
                 node, types, tuple(sorted({(asked[origin], line) for origin, _, line, _ in edges})),
-                tuple(joined(edges)) * (types <= MOST_LISTED),
+                tuple(calls_by_node(edges)) * (types <= MOST_LISTED),
             )
             for node, types, edges in self._calls_behind(asked) if edges
         ]  # fmt: skip
@@ -346,7 +346,7 @@ class Dispatch:
                 if is_own and not self._are_related(self.type_around(node), owner):
                     continue
                 edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
-        return joined(edges)
+        return calls_by_node(edges)
 
     def _taking_names(self, language: str) -> list[tuple[int, int, bool, list[re.Pattern[str]]]]:
         """The calls of a language that take a computed name: node, line, whether they are on `self`, name patterns."""
@@ -355,7 +355,7 @@ class Dispatch:
             for taking in table_of(language).get("calls_by_name", ()):
                 for file, caller, line in calls_named(self._symbols, taking):
                     lines = self._nodes.snapshot.reader.some(self._nodes.path(file), max(1, line - _NEAR), line + _NEAR)
-                    patterns = _built("\n".join(part.decode("utf-8", "replace") for part in lines))
+                    patterns = _computed_name_patterns("\n".join(part.decode("utf-8", "replace") for part in lines))
                     if patterns:
                         here = lines[min(line - 1, _NEAR)].decode("utf-8", "replace")
                         found.append((self._nodes.caller(file, caller), line, bool(_OWN.search(here)), patterns))
@@ -373,7 +373,7 @@ class Dispatch:
         return one in below or not below.isdisjoint(self._subtypes(one))
 
 
-def _built(text: str) -> list[re.Pattern[str]]:
+def _computed_name_patterns(text: str) -> list[re.Pattern[str]]:
     """Patterns of the names that a piece of code computes."""
     found = []
     for match in _BUILT.finditer(text):

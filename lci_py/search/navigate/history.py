@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UnknownTargetError, UsageError
 from lci_py.search.answer.results import index_info
-from lci_py.search.navigate.present import PresentFiles, in_changed_files, innermost, parsed
+from lci_py.search.navigate.present import PresentFiles, definitions_in, in_changed_files, innermost
 from lci_py.search.suggest import near_misses, similar_paths
-from lci_py.source.repository.commits import Log, committed, files_of_commits, log_of_file, log_of_lines
+from lci_py.source.repository.commits import Log, content_at_head, files_of_commits, log_of_file, log_of_lines
 from lci_py.source.repository.files import is_aside
 from lci_py.source.repository.git import git_problem, git_root, is_cut_off
 from lci_py.source.repository.workspace import is_workspace, members
@@ -22,7 +22,7 @@ from lci_py.types.search import FILE_KIND
 if TYPE_CHECKING:
     from lci_py.search.navigate.present import Definition
     from lci_py.search.snapshot import Snapshot
-    from lci_py.source.repository.commits import Logged
+    from lci_py.source.repository.commits import LoggedCommit
 
 #: A commit of more files says nothing about any two of them: a new licence, another formatter, a merge by squashing.
 _SWEEPING = 30
@@ -52,7 +52,7 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
     folder, prefix = _repository(snapshot.root, path)
     local = path.removeprefix(prefix)
     try:
-        before = committed(folder, local)
+        before = content_at_head(folder, local)
         if definition is None:
             log, changed = log_of_file(folder, local), before != snapshot.reader.read(path)
         else:
@@ -135,7 +135,7 @@ def _repository(root: Path, path: str) -> tuple[Path, str]:
 
 def _in_content(data: bytes | None, definition: Definition) -> Definition | None:
     """The same definition in another content of its file; None if that has none of its name."""
-    others = parsed(definition.file, data) if data is not None else []
+    others = definitions_in(definition.file, data) if data is not None else []
     by_name = [one for one in others if one.qualified_name == definition.qualified_name]
     return next((one for one in others if one.id == definition.id), by_name[0] if by_name else None)
 
@@ -143,7 +143,7 @@ def _in_content(data: bytes | None, definition: Definition) -> Definition | None
 # --- what git says ----------------------------------------------------------------------------------------------
 
 
-def _commit(one: Logged, path: str, prefix: str, *, patch: bool) -> Commit:
+def _commit(one: LoggedCommit, path: str, prefix: str, *, patch: bool) -> Commit:
     # git names files from the top of the repository, which may be above the root: only another name says something.
     file = path if not one.path or one.path == path or one.path.endswith(f"/{path}") else one.path
     return Commit(

@@ -34,7 +34,7 @@ _UNCALLED = frozenset({"interface", "trait"})
 _CONSTANT = lazily(r"#\s*define\s+\w+(?=\s)(?!\s*[A-Za-z_]\w*\s*$)")
 
 
-class Meant(NamedTuple):
+class Meaning(NamedTuple):
     """One meaning of a name: a definition with its overloads, declarations and variants."""
 
     spelled: str  # what names it alone
@@ -45,7 +45,7 @@ class Meant(NamedTuple):
         return OtherMeaning(self.spelled, row["kind"], row["file"], row["line"])
 
 
-def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -> list[Meant]:
+def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -> list[Meaning]:
     """All meanings of a name, those in tests last.
 
     Args:
@@ -67,7 +67,7 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     return _callable(found) if callable_only else found
 
 
-def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meant]:
+def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
     """Everything that a name can mean; of FILE:LINE the function or type around the line, of a path of HTTP, such as
     `GET /checks/12`, the functions that answer it.
     """
@@ -79,7 +79,7 @@ def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meant]:
     return groups(handlers(nodes.snapshot, name))
 
 
-def _around(symbols: SymbolicIndex, name: str) -> list[Meant]:
+def _around(symbols: SymbolicIndex, name: str) -> list[Meaning]:
     """What FILE:LINE means; nothing if there is no such file, or no definition around the line."""
     file, _, line = name.rpartition(":")
     paths = symbols.paths() if file and line.isdecimal() and len(line) < _DIGITS else []
@@ -91,7 +91,7 @@ def _around(symbols: SymbolicIndex, name: str) -> list[Meant]:
     return next((groups([rows[one]]) for one in above if rows[one]["kind"] in FUNCTION_KINDS | TYPE_KINDS), [])
 
 
-def likeliest(nodes: Nodes, found: Sequence[Meant], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
+def likeliest(nodes: Nodes, found: Sequence[Meaning], *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
     """The definitions that a name most likely means, and its other meanings.
 
     Asking back would cost another call. Sources come before tests, vendored code, examples and declarations; of several
@@ -112,7 +112,7 @@ def _remoteness(row: Row) -> tuple[bool, bool, bool, bool]:
     return bool(row["test"]), is_vendored(path), is_aside(path), _is_stub(row)
 
 
-def _calls_of(nodes: Nodes, meant: Meant) -> int:
+def _calls_of(nodes: Nodes, meant: Meaning) -> int:
     from lci_py.index.shards.graph import CALLS  # with numpy, which `lci show` does without
 
     return len(nodes.graph.edges(nodes.asked(meant.rows), CALLS, incoming=True).node)
@@ -123,7 +123,7 @@ def _is_in(row: Row, file: str) -> bool:
     return path == file or path.endswith(f"/{file}")
 
 
-def _callable(found: list[Meant]) -> list[Meant]:
+def _callable(found: list[Meaning]) -> list[Meaning]:
     """The meanings that can be called, reduced to their callable rows; all if none can."""
     called = [meant._replace(rows=rows) for meant in found if (rows := tuple(filter(_is_called, meant.rows)))]
     kinds = FUNCTION_KINDS | TYPE_KINDS
@@ -144,7 +144,7 @@ def _is_called(row: Row) -> bool:
     return kind in FUNCTION_KINDS
 
 
-def groups(rows: Sequence[Row]) -> list[Meant]:
+def groups(rows: Sequence[Row]) -> list[Meaning]:
     """Group rows by the thing they define, in the order of each group's first row."""
     home: dict[object, list[Row]] = {}
     owners: dict[int, list[Row]] = {}
@@ -159,7 +159,7 @@ def groups(rows: Sequence[Row]) -> list[Meant]:
     found = []
     for group in _with_declarations(list(home.values())):
         group.sort(key=lambda row: (_is_stub(row), order[id(row)]))
-        found.append(Meant(f"{group[0]['file']}::{group[0]['qualified_name']}", tuple(group)))
+        found.append(Meaning(f"{group[0]['file']}::{group[0]['qualified_name']}", tuple(group)))
     return sorted(found, key=lambda meant: min(order[id(row)] for row in meant.rows))
 
 

@@ -106,7 +106,7 @@ class Nodes:
         """The callers or callees of all nodes together. An anonymous function counts as its enclosing definition."""
         own = [(place, one) for place, node in enumerate(nodes) for one in self._with_lambdas(node, direction)]
         edges = self._edges([one for _, one in own], direction)
-        return joined((own[origin][0], node, line, step) for origin, node, line, step in edges)
+        return calls_by_node((own[origin][0], node, line, step) for origin, node, line, step in edges)
 
     def calls_of_each(self, nodes: Sequence[int], direction: Direction) -> list[list[Call]]:
         """The callers or callees of each node separately, for a tree. An anonymous function with a known caller is a
@@ -126,7 +126,7 @@ class Nodes:
                 if node >= self.first_lambda and place not in grouped:
                     file, line, around = self.graph.lambda_at(node)
                     grouped[place] = [(place, around if around >= 0 else self.first_file + file, line, SCOPE)]
-        return [joined(grouped.get(place, ())) for place in range(len(nodes))]
+        return [calls_by_node(grouped.get(place, ())) for place in range(len(nodes))]
 
     def _edges(self, nodes: Sequence[int], direction: Direction) -> Iterator[Edge]:
         """The edges of some nodes. To callers, the name under which a function is registered with a framework is a node
@@ -176,7 +176,7 @@ class Nodes:
         return tuple(
             Link(*ends, call.lines, call.step_name, call.confidence, call.ambiguous)
             for ends, edges in found.items()
-            for call in joined(edges)
+            for call in calls_by_node(edges)
         )
 
     def _with_lambdas(self, node: int, direction: Direction) -> list[int]:
@@ -189,7 +189,7 @@ class Nodes:
             number = int(row["symbol_number"])
             if row["kind"] in TYPE_KINDS and not self.constructors([number]):
                 above = self._constructor_above(number)
-                calls = joined(_rows(self.graph.edges(above, CALLS, incoming=True))) if above else []
+                calls = calls_by_node(_rows(self.graph.edges(above, CALLS, incoming=True))) if above else []
                 found += [
                     call._replace(lines=lines, origins=(origin,))
                     for call in calls
@@ -240,7 +240,7 @@ def place_of(row: Row) -> Place:
     )
 
 
-def merged(one: Call, other: Call) -> Call:
+def merge_calls(one: Call, other: Call) -> Call:
     """Merge the calls between two nodes that stand for the same two definitions."""
     surer = max(one, other, key=lambda call: (call.confidence, -call.step))
     return Call(
@@ -256,7 +256,7 @@ def _rows(edges: Edges) -> Iterator[Edge]:
     yield from zip(*(column.tolist() for column in edges), strict=True)
 
 
-def joined(edges: Iterable[Edge]) -> list[Call]:
+def calls_by_node(edges: Iterable[Edge]) -> list[Call]:
     """Group edges by their other end, ascending."""
     found: dict[int, list[tuple[int, int, int]]] = {}
     for origin, node, line, step in edges:

@@ -100,7 +100,7 @@ class PresentFiles:
 
     def _parse_file(self, path: str) -> list[Definition]:
         data = self.snapshot.reader.read(path)
-        return [] if data is None else parsed(path, data)
+        return [] if data is None else definitions_in(path, data)
 
 
 def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tuple[list[Row], frozenset[str]]:
@@ -186,7 +186,7 @@ def check_known(snapshot: Snapshot, name: str) -> None:
         raise IndexBehindError(name, f"{rows[0]['file']}:{rows[0]['line']}", len(snapshot.freshness.sweep().stale))
 
 
-def parsed(path: str, data: bytes) -> list[Definition]:
+def definitions_in(path: str, data: bytes) -> list[Definition]:
     """The definitions of a file with this content; none if it is binary or cannot be parsed."""
     from lci_py.source.file_record import define_data
     from lci_py.source.repository.content import content_reason

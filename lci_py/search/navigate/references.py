@@ -16,7 +16,7 @@ from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
 from lci_py.source.extract.occurrences import finder, marked_occurrences, occurrences, spots
 from lci_py.source.syntax.limits import UNPARSED
-from lci_py.source.text.words import WORD, joined, parts, stem
+from lci_py.source.text.words import WORD, joined_spelling, parts, stem
 from lci_py.types.graph import GraphAnswer, GraphRequest, Place, Reference
 from lci_py.types.search import Filters
 
@@ -230,7 +230,7 @@ def files_with_words(snapshot: Snapshot, name: str, n_files: int) -> list[int]:
     have = np.ones(n_files, np.bool_)
     for word in WORD.findall(name):
         pieces = parts(word)
-        for text in {*map(stem, pieces), *([joined(word)] if len(pieces) > 1 else [])}:
+        for text in {*map(stem, pieces), *([joined_spelling(word)] if len(pieces) > 1 else [])}:
             term = lexical.term(text)
             here = np.zeros(n_files, np.bool_)
             if term is not None:

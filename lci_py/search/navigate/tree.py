@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
 from lci_py.search.answer import results
-from lci_py.search.navigate.calls import definitions, nothing, place_filter, unresolved
+from lci_py.search.navigate.calls import count_unresolved, definitions, nothing, place_filter
 from lci_py.search.navigate.dispatch import Dispatch, Through
 from lci_py.search.navigate.names import groups
-from lci_py.search.navigate.nodes import Nodes, merged, place_of
+from lci_py.search.navigate.nodes import Nodes, merge_calls, place_of
 from lci_py.types import graph as through_types
 from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
 from lci_py.types.record import dataclass, field, replace
@@ -67,7 +67,7 @@ def tree(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
         len(grown) - len(roots),
         branches=branches,
         through=tuple(grower.folded()),
-        unresolved_uses=unresolved(nodes, rows, request, request.direction),
+        unresolved_uses=count_unresolved(nodes, rows, request, request.direction),
         direction=request.direction,
         depth=request.depth,
         others=others,
@@ -129,7 +129,7 @@ class _Grower:
             for call in each:
                 if passes(call.node):
                     known = below[node].get(call.node)
-                    below[node][call.node] = merged(known, call) if known else call
+                    below[node][call.node] = merge_calls(known, call) if known else call
         self._below |= {node: list(found.values()) for node, found in below.items()}
         for node in fresh:
             # Callees in the order of the calls; callers by path and place, which is that of the numbers.

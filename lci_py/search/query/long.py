@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.source.text.words import STOPWORDS, WORD, joined_spelling, parts, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,7 +128,7 @@ def _terms(line: str, *, names: bool) -> Iterator[str]:
             if len(piece) > 1:
                 yield stem(piece)
         if len(pieces) > 1:
-            yield joined(word)
+            yield joined_spelling(word)
 
 
 def _names(title: str, prose: str, code: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import UsageError, Words
 from lci_py.source.text.patterns import lazily
-from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.source.text.words import STOPWORDS, WORD, joined_spelling, parts, stem
 from lci_py.types.record import NamedTuple, dataclass, replace
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def read_text(text: str) -> TextQuery:
                 continue  # the `e` of `e_mail` says nothing alone
             weights[stem(piece)] = weights.get(stem(piece), 0.0) + 1.0
         if len(pieces) > 1:
-            weights[joined(word)] = weights.get(joined(word), 0.0) + 1.5
+            weights[joined_spelling(word)] = weights.get(joined_spelling(word), 0.0) + 1.5
     # Words that stand together in prose may be one identifier in code: "connection pool", ConnectionPool.
     for first, second in itertools.pairwise(kept):
-        compound = joined(first + second)
+        compound = joined_spelling(first + second)
         if compound not in weights and len(compound) <= 40:
             weights[compound] = 0.7
     identifiers = tuple(dict.fromkeys(word for word in words if _IDENTIFIER.match(word)))

@@ -24,7 +24,7 @@ from lci_py.search.ranking.partial_names import (
     partial_names,
 )
 from lci_py.source.text.patterns import ROUTE, lazily
-from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.source.text.words import STOPWORDS, WORD, joined_spelling, parts, stem
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import CALLABLE, TYPE_KINDS, Filters
 
@@ -210,7 +210,7 @@ def definitions_named(
     if not may_be_a_name(query):
         return {}, {}
     whole = "".join(query.words)
-    ends = tuple(joined("".join(query.words[first:])) for first in range(len(query.words)))
+    ends = tuple(joined_spelling("".join(query.words[first:])) for first in range(len(query.words)))
     there = snapshot.freshness.there()
     rows = snapshot.symbols.definitions_spelled(ends, Filters())
     exact = any(_spells_name(row, whole) for row in rows)

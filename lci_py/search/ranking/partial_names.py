@@ -18,7 +18,7 @@ from lci_py.index.shards.symbols import qualifies, segments_of
 from lci_py.search.ranking.frames import places
 from lci_py.source.text.name_parts import SHORTEST, best_abbreviated, distance, nearest
 from lci_py.source.text.patterns import lazily
-from lci_py.source.text.words import STOPWORDS, WORD, joined, parts, stem
+from lci_py.source.text.words import STOPWORDS, WORD, joined_spelling, parts, stem
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import Filters
 
@@ -220,10 +220,10 @@ def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[Partia
             continue
         ending = "/" + match[1]
         for row in snapshot.symbols.definitions_spelled(
-            [joined("".join(words[first:])) for first in range(len(words))], filters
+            [joined_spelling("".join(words[first:])) for first in range(len(words))], filters
         ):
             if f"/{row['file']}".endswith(ending):
-                whole = joined(row["qualified_name"].replace(".", "")) == joined("".join(words))
+                whole = joined_spelling(row["qualified_name"].replace(".", "")) == joined_spelling("".join(words))
                 yield PartialName(row, _QUALIFIED if whole else _IN_FILE)
 
 
@@ -272,7 +272,7 @@ def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> l
     """The definitions whose name a lone word nearly is, if the word itself occurs nowhere."""
     if len(query.words) != 1:
         return []
-    typed = joined(query.words[0])
+    typed = joined_spelling(query.words[0])
     symbols, whole = snapshot.symbols, snapshot.whole
     if len(typed) < SHORTEST or whole.total(("named", typed), bool(symbols.definitions_spelled([typed], Filters()))):
         return []

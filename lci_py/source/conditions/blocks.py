@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions import flags, text
-from lci_py.source.conditions.text import MAX_CONDITION, File, Range, bare, clip, enclosed
+from lci_py.source.conditions.text import MAX_CONDITION, File, Range, bare, clip, is_bracketed
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 
@@ -134,7 +134,7 @@ class Reader:
             return f"{unequal[1]} {_EQUAL[unequal[2]]} {unequal[3]}"
         if self.syntax.words:
             inner = condition[4:] if condition.startswith("not (") else ""
-            return inner[1:-1] if inner and enclosed(inner) else f"not ({condition})"
+            return inner[1:-1] if inner and is_bracketed(inner) else f"not ({condition})"
         return text.negate(condition)
 
     def choice(self, options: Iterable[Branch]) -> list[Branch]:

@@ -24,7 +24,7 @@ _CONSTANTS = {"true": "1", "false": "0"}
 _OPPOSITES = {"0": "1", "1": "0"}
 
 
-class _Malformed(Exception):
+class _MalformedCondition(Exception):
     """Brackets that do not match, or an operator without an operand."""
 
 
@@ -47,14 +47,14 @@ def normal_form(text: str, *, constants: bool) -> str:
 def _read(text: str, constants: bool) -> str:
     try:
         return _print_condition(parse(text, _GRAMMAR), constants)
-    except _Malformed:
+    except _MalformedCondition:
         return _join_tokens(_tokens(text))
 
 
 def _print_condition(condition: Condition, constants: bool) -> str:
     if isinstance(condition, Atom):
         if not condition.is_whole:
-            raise _Malformed
+            raise _MalformedCondition
         return _atom(_join_tokens(_tokens(condition.source)), constants)
     if isinstance(condition, Not):
         inner = _print_condition(condition.part, constants)

@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.conditions.preprocessor import COMMENTS
-from lci_py.source.conditions.rust_cfg import UNKNOWN, cfg, handed, paths, predicate, quote
+from lci_py.source.conditions.rust_cfg import UNKNOWN, cfg, paths, predicate, predicate_of_macro, quote
 from lci_py.source.conditions.text import File, Range, chain, join, node_text
 from lci_py.source.text.patterns import lazily
 
@@ -74,7 +74,7 @@ def _macros(definitions: list[Node], found: list[Range]) -> dict[str, str]:
     for node in definitions:
         name = node.child_by_field_name("name")
         text = node_text(node) if name is not None else ""
-        condition = wrapped(text)
+        condition = condition_of_macro(text)
         if name is not None and condition is not None:
             found.append(Range(node.start_byte, name.end_byte, "", macro_note(text)))
             # Which of two definitions counts depends on the conditions that they stand under.
@@ -86,7 +86,7 @@ def _call(call: Node, known: Mapping[str, str]) -> Iterator[Range]:
     """The conditions of items in the arguments of a macro call, and notes on the modules among them.
 
     Args:
-        known: By name, the conditions that the file's own macros put before their items, from `wrapped`.
+        known: By name, the conditions that the file's own macros put before their items, from `condition_of_macro`.
     """
     name, arguments = call.child_by_field_name("macro"), call.children[-1]
     pending: list[_Block] = []
@@ -169,7 +169,7 @@ def _items(block: _Block, known: Mapping[str, str], pending: list[_Block]) -> It
                 attributes.append(text)
             elif block.macro:
                 # The predicate that a macro is handed takes the place of what its definition says.
-                condition = handed(text) or condition
+                condition = predicate_of_macro(text) or condition
             else:
                 condition = join([condition, _conditions([text])]) or ""
         elif kind == "token_tree" and not has_fields:
@@ -223,11 +223,11 @@ def macro_note(text: str) -> str:
     """The note on a macro, from its definition: `when=` and the condition that it puts before the items it is given; ""
     if it does something else with them.
     """
-    condition = wrapped(text)
+    condition = condition_of_macro(text)
     return "" if condition is None else f"when={quote(condition)}"
 
 
-def wrapped(text: str) -> str | None:
+def condition_of_macro(text: str) -> str | None:
     """The condition that a macro puts before the items it is given; None if it does something else."""
     if len(text) > _MAX_WRAPPER or not (head := _WRAPPER.match(_COMMENT.sub("", text))):
         return None

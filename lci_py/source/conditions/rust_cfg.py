@@ -33,7 +33,7 @@ def cfg(attributes: str) -> list[str]:
     return [*found, "test"] if "test]" in attributes and _TEST.search(attributes) else found
 
 
-def handed(attribute: str) -> str:
+def predicate_of_macro(attribute: str) -> str:
     """The predicate that an attribute `#![…]` passes to a macro; "" for other attributes."""
     match = _PREDICATE_ATTRIBUTE.match(attribute)
     return predicate(match.group(1)) if match else ""

@@ -90,9 +90,9 @@ def negate(condition: str) -> str:
         return "0" if not condition else ""
     if condition.startswith("!") and _is_atom(condition[1:]):
         return condition[1:]
-    if condition.startswith("!(") and enclosed(condition[1:]):
+    if condition.startswith("!(") and is_bracketed(condition[1:]):
         return condition[2:-1]
-    return f"!{condition}" if _is_atom(condition) or enclosed(condition) else f"!({condition})"
+    return f"!{condition}" if _is_atom(condition) or is_bracketed(condition) else f"!({condition})"
 
 
 def _is_atom(text: str) -> bool:
@@ -100,7 +100,7 @@ def _is_atom(text: str) -> bool:
     if _PLAIN_ATOM.fullmatch(text):
         return True
     name = _NAME.match(text)
-    return name is not None and enclosed(text[name.end() :])
+    return name is not None and is_bracketed(text[name.end() :])
 
 
 def bare(condition: str) -> str:
@@ -111,7 +111,7 @@ def bare(condition: str) -> str:
     return tokens.source(*tokens.inside(0, len(tokens)))
 
 
-def enclosed(condition: str) -> bool:
+def is_bracketed(condition: str) -> bool:
     """Whether one pair of brackets holds it all: `(a && b)`, but not `(a) && (b)`."""
     return condition.startswith("(") and bare(condition) != condition.rstrip()
 

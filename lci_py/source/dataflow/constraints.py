@@ -165,7 +165,7 @@ TYPE_OF, VALUE_OF, EACH_OF = ":", "=", "[]"
 ENTERED = ".__enter__()"
 
 
-class Given(NamedTuple):
+class HintNode(NamedTuple):
     """A type hint as a node of the syntax tree, whose text is only read if a call depends on the name.
 
     Attributes:
@@ -219,7 +219,7 @@ class FlowBuilder:
         self.lambdas: list[Lambda] = []
         self.spans: list[tuple[int, int]] = []  # per anonymous function, its bytes
         self.classes: list[int] = []
-        self.given: list[Given] | None = None  # only in languages whose type hints come from here, not from a query
+        self.given: list[HintNode] | None = None  # only in languages whose type hints come from here, not from a query
         self.implicit: list[Implicit] = []
         self.accessors: list[tuple[int, str]] = []  # symbol, and "property" or "setter"
         #: First byte, end, text of an expression, types: what a test says of it in these bytes.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.dataflow.constraints import FlowBuilder
-    from lci_py.source.syntax.captures import Captured
+    from lci_py.source.syntax.captures import Captures
     from lci_py.types.source import Import
 
 
@@ -23,7 +23,7 @@ def is_followed(path: str, language: str) -> bool:
     return has_rule(language, "lowered") and not is_test(path)
 
 
-def lower(language: str, root: Node, captured: Captured, imports: Sequence[Import]) -> FlowBuilder | None:
+def lower(language: str, root: Node, captured: Captures, imports: Sequence[Import]) -> FlowBuilder | None:
     """The constraints of a file; None if its language has no lowering, or if it is nested too deeply.
 
     Args:

@@ -37,7 +37,7 @@ from lci_py.source.dataflow.constraints import (
     TYPE_OF,
     VALUE_OF,
     FlowBuilder,
-    Given,
+    HintNode,
     Implicit,
     Scope,
 )
@@ -49,11 +49,11 @@ from lci_py.source.dataflow.python_implicit import (
     attribute_name,
     cast_type,
     children,
-    compared,
+    comparison_methods,
     first_child,
-    given,
     leaves,
     of_operator,
+    operand_of,
 )
 
 if TYPE_CHECKING:
@@ -718,7 +718,7 @@ class PythonFlow:
         return 0
 
     def _comparison(self, node: Node) -> int:
-        for name, operand in compared(node):
+        for name, operand in comparison_methods(node):
             self._calls_on(operand, name)
         self._block(node)
         return 0
@@ -743,7 +743,7 @@ class PythonFlow:
 
     def _know(self, role: int, name: str, what: str = "", node: Node | None = None) -> None:
         assert self.flow.given is not None
-        self.flow.given.append(Given(self._around, role, name, what, node))
+        self.flow.given.append(HintNode(self._around, role, name, what, node))
 
     def _give(self, node: Node, left: Node, right: Node | None) -> None:
         """Record the type hints that an assignment gives for the names on its left."""
@@ -765,7 +765,7 @@ class PythonFlow:
             declared = cast_type(right)
         if declared is not None:
             self._know(role, name, TYPE_OF, declared)
-        elif right is not None and (one := given(right)).type in (_ITERATED if role == LOCAL else _HINTS):
+        elif right is not None and (one := operand_of(right)).type in (_ITERATED if role == LOCAL else _HINTS):
             self._know(role, name, VALUE_OF, one)
 
     def _give_each(self, node: Node, left: Node, right: Node | None) -> None:

@@ -57,7 +57,7 @@ def of_operator(node: Node, prefix: str) -> Iterator[str]:
         yield f"{prefix}{name}__"
 
 
-def compared(node: Node) -> Iterator[tuple[str, Node]]:
+def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
     """The methods of a chain of comparisons, each with its receiver: `x in y` calls `y.__contains__`."""
     before: Node | None = None
     name = ""
@@ -98,7 +98,7 @@ def asynchronous(node: Node | None) -> str:
     return "a" if node is not None and node.children[0].type == "async" else ""
 
 
-def given(node: Node) -> Node:
+def operand_of(node: Node) -> Node:
     """The expression whose type a value has: `x` of `x or []` and of `x if c else None`; else the node itself."""
     parts = [child for child in node.named_children if child.type != "comment"]
     operator = node.child_by_field_name("operator") if node.type == "boolean_operator" else None

@@ -12,14 +12,14 @@ from lci_py.source.syntax.arity import arguments_of
 from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import BASE_ARGUMENTS, TAKES, TYPE_PARAMETERS, Typed
+from lci_py.types.source import BASE_ARGUMENTS, TAKES, TYPE_PARAMETERS, TypeHint
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
 
     from tree_sitter import Node
 
-    from lci_py.source.syntax.captures import Captured
+    from lci_py.source.syntax.captures import Captures
     from lci_py.types.source import Symbol
 
 #: Between two types, or two arguments.
@@ -75,7 +75,7 @@ _EXPRESSIONS = frozenset({
 })  # fmt: skip
 
 
-def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tuple[int, str]:
+def arguments(language: str, captured: Captures, call: Node, callee: Node) -> tuple[int, str]:
     """The number of a call's arguments, as `source.syntax.arity` counts them, and their texts; "" if unknown."""
     if not has_rule(language, "passed_types"):
         count = arguments_of(language, call, callee)
@@ -99,7 +99,7 @@ def arguments(language: str, captured: Captured, call: Node, callee: Node) -> tu
     return count, _argument_text(language, captured, call, group) if count > 0 else ""
 
 
-def _argument_text(language: str, captured: Captured, call: Node, group: Node | None) -> str:
+def _argument_text(language: str, captured: Captures, call: Node, group: Node | None) -> str:
     found: list[str] = []
     for child in group.named_children if group is not None else ():
         kind = child.type
@@ -128,7 +128,7 @@ def _argument_text(language: str, captured: Captured, call: Node, group: Node | 
     return SEPARATOR.join(found)
 
 
-def _labels(captured: Captured, call: Node) -> str:
+def _labels(captured: Captures, call: Node) -> str:
     """The labels of the arguments of a call in Swift; "" if there are none."""
     suffix = next((child for child in call.named_children if child.type.endswith("_suffix")), None)
     group = suffix.named_children[0] if suffix is not None and suffix.named_child_count else None
@@ -185,7 +185,7 @@ def _group(language: str, call: Node) -> Node | None:
     return found or next((child for child in call.named_children if child.type == "argument_list"), None)
 
 
-def _trailing(captured: Captured, call: Node) -> Node | None:
+def _trailing(captured: Captures, call: Node) -> Node | None:
     """The lambda after the parentheses of a Kotlin call."""
     end = call.end_byte
     if captured.source[end - 1 : end] != b"}" and _ALONE.match(captured.source, end):
@@ -199,7 +199,7 @@ def _trailing(captured: Captured, call: Node) -> Node | None:
     return None
 
 
-def _argument(captured: Captured, node: Node) -> str:
+def _argument(captured: Captures, node: Node) -> str:
     kind = node.type
     while kind == "parenthesized_expression" and node.named_child_count:
         node = node.named_children[0]
@@ -217,7 +217,7 @@ def _argument(captured: Captured, node: Node) -> str:
     return KNOWN + found if found else UNKNOWN
 
 
-def _cpp_argument(captured: Captured, node: Node) -> str:
+def _cpp_argument(captured: Captures, node: Node) -> str:
     kind = node.type
     start, end = node.start_byte, node.end_byte
     if end - start > _READ:
@@ -228,7 +228,7 @@ def _cpp_argument(captured: Captured, node: Node) -> str:
     return cpp_arguments.argument(kind, captured.source[start:end].decode("utf-8", "replace"))
 
 
-def _literal_type(captured: Captured, node: Node, depth: int = _NESTED) -> str:
+def _literal_type(captured: Captures, node: Node, depth: int = _NESTED) -> str:
     """The type of a literal, or of an operator applied to literals; "" if unknown."""
     kind = node.type
     if depth <= 0:
@@ -268,7 +268,7 @@ def _literal_type(captured: Captured, node: Node, depth: int = _NESTED) -> str:
     return ""
 
 
-def _of_operator(captured: Captured, node: Node, depth: int) -> str:
+def _of_operator(captured: Captures, node: Node, depth: int) -> str:
     sign = node.child_by_field_name("operator")
     if sign is not None and captured.text(sign) in _COMPARISONS:
         return "boolean"
@@ -302,7 +302,7 @@ def _function(node: Node) -> str:
     return f"{FUNCTION}{1 if single else group.named_child_count}"
 
 
-def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
+def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
     """The names of the type parameters of the types of a file."""
     if not has_rule(language, "generic"):
         return
@@ -312,10 +312,10 @@ def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symb
             names = [_NAME.search(_text(child)) for child in group.named_children if "parameter" in child.type]
             found = [name.group() for name in names if name is not None]
             if found and len(found) == len(names):
-                yield Typed(TYPE_PARAMETERS, place, "", ",".join(found), (), place)
+                yield TypeHint(TYPE_PARAMETERS, place, "", ",".join(found), (), place)
 
 
-def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int, Node]]) -> Iterator[Typed]:
+def base_arguments(language: str, captured: Captures, bases: Iterable[tuple[int, Node]]) -> Iterator[TypeHint]:
     """The bases of types that have type arguments, such as `Base<Foo>`.
 
     Args:
@@ -328,15 +328,15 @@ def base_arguments(language: str, captured: Captured, bases: Iterable[tuple[int,
         end = after.end_byte if after is not None and after.type == "type_arguments" else node.end_byte
         text = captured.source[node.start_byte : min(end, node.start_byte + _READ)].decode("utf-8", "replace")
         if text.rstrip().endswith(">"):
-            yield Typed(BASE_ARGUMENTS, symbol, "", _SPACE.sub("", text), (), symbol)
+            yield TypeHint(BASE_ARGUMENTS, symbol, "", _SPACE.sub("", text), (), symbol)
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
 
 
-def taken(
+def parameter_types(
     language: str, nodes: Sequence[Node], symbols: Sequence[Symbol], derived: Container[int]
-) -> Iterator[Typed]:  # fmt: skip
+) -> Iterator[TypeHint]:  # fmt: skip
     """The parameters of functions that have overloads in their file, or in a base of their type.
 
     Args:
@@ -365,20 +365,20 @@ def taken(
         else:
             variables = _variables(language, place, symbols, nodes, known) if wanted else {}
             names = has_rule(language, "named_arguments")
-            text = SEPARATOR.join(_taken(nodes[place], variables, names=names)) if wanted else ""
+            text = SEPARATOR.join(_parameter_texts(nodes[place], variables, names=names)) if wanted else ""
         if text:
-            yield Typed(TAKES, place, "", text, (), place)
+            yield TypeHint(TAKES, place, "", text, (), place)
 
 
-def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[Typed]:
+def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
     """The parameters of functions that have overloads in the file, and of constructors, which convert values."""
     counts = Counter(symbol.name for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     for place, symbol in enumerate(symbols):
         kind = symbol.kind
         if kind in FUNCTION_KINDS and symbol.arity > 0 and (counts[symbol.name] > 1 or kind == "constructor"):
-            text = cpp_arguments.taken(nodes[place])
+            text = cpp_arguments.parameter_types(nodes[place])
             if text:
-                yield Typed(TAKES, place, "", text, (), place)
+                yield TypeHint(TAKES, place, "", text, (), place)
 
 
 def _variables(
@@ -416,7 +416,7 @@ def _parameter_labels(node: Node) -> Iterator[str]:
             yield f"{_text(label) if label is not None else NO_LABEL}:{UNKNOWN}{many}"
 
 
-def _taken(node: Node, variables: dict[str, str], *, names: bool) -> Iterator[str]:
+def _parameter_texts(node: Node, variables: dict[str, str], *, names: bool) -> Iterator[str]:
     group = node.child_by_field_name("parameters")
     if group is None:
         group = _list(node, "function_value_parameters", "parameter_list", "formal_parameters", "primary_constructor")

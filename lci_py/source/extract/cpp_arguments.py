@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lci_py.source.extract.type_hints import shortened
+from lci_py.source.extract.type_hints import shorten
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def argument(kind: str, text: str) -> str:
 
 
 def _chain(kind: str, text: str) -> str:
-    short = shortened(text)
+    short = shorten(text)
     if kind == "call_expression" and short.endswith("()"):
         cast = _CAST.fullmatch(short) if "_cast<" in short else None
         if cast is not None:
@@ -164,7 +164,7 @@ def _literal(kind: str, text: str) -> str:
     return "boolean" if kind in _TRUTHS or (kind == "unary_expression" and text[:1] == "!") else ""
 
 
-def defaulted(body: bytes) -> Iterator[tuple[str, int, list[str]]]:
+def methods_with_defaults(body: bytes) -> Iterator[tuple[str, int, list[str]]]:
     """The methods that a class declares with defaults: name, number of parameters without one, and their types.
 
     Args:
@@ -218,7 +218,7 @@ def agree(one: Sequence[str], other: Sequence[str]) -> bool:
     )
 
 
-def taken(node: Node) -> str:
+def parameter_types(node: Node) -> str:
     """The types of the parameters of a definition."""
     template = b""
     current: Node | None = node
@@ -233,7 +233,7 @@ def taken(node: Node) -> str:
         if parameters is not None:
             # The parameters of a template around `A<T>::f` may be those of the class, which are not deduced.
             owned = inner is not None and inner.type == "qualified_identifier"
-            return _taken(parameters.text or b"", template, owned)
+            return _types_of_parameters(parameters.text or b"", template, owned)
         if inner is None:
             inner = next((child for child in current.named_children if child.type == "function_declarator"), None)
         current = inner
@@ -241,7 +241,7 @@ def taken(node: Node) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _taken(parameters: bytes, template: bytes, owned: bool) -> str:
+def _types_of_parameters(parameters: bytes, template: bytes, owned: bool) -> str:
     text = _COMMENT.sub(" ", parameters.decode("utf-8", "replace"))[1:-1]
     variables = frozenset(_VARIABLE.findall(template.decode("utf-8", "replace"))) if template else frozenset[str]()
     found: list[str] = []

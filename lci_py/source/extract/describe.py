@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.syntax.captures import Captured, Entity
+from lci_py.source.syntax.captures import Captures, Entity
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ MAX_SIGNATURE = 300
 MAX_DOC = 400
 
 
-def prefix(captured: Captured, row: int) -> tuple[int, list[Node], list[Node]]:
+def prefix(captured: Captures, row: int) -> tuple[int, list[Node], list[Node]]:
     """The comments and attributes directly above the definition at `row` (from 0): first row, comments, attributes."""
     comments: list[Node] = []
     attributes: list[Node] = []
@@ -54,7 +54,7 @@ def _is_code(rest: bytes) -> bool:
     return bool(rest) and not rest.startswith((b"#", b"//", b"/*", b"--", b"%"))
 
 
-def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | None:
+def _doc_block(captured: Captures, row: int) -> tuple[int, Node, Node | None] | None:
     """The comment that ends two rows above a definition, if it is a `/** */` and a blank line separates them."""
     found = captured.prefixes[row - 2]
     if not captured.source.startswith(b"/**", found[1].start_byte):
@@ -63,7 +63,7 @@ def _doc_block(captured: Captured, row: int) -> tuple[int, Node, Node | None] | 
     return found if len(gap) > 2 and not gap[0].strip() and not gap[1].strip() else None
 
 
-def signature(captured: Captured, entity: Entity) -> str:
+def signature(captured: Captures, entity: Entity) -> str:
     """The text of a definition up to its body, on one line, cut after `MAX_SIGNATURE` characters."""
     body = entity.body or (entity.node.child_by_field_name("body") if entity.kind != "macro" else None)
     start = entity.start if captured.parsed is captured.source else _with_attributes(captured, entity.start)
@@ -81,7 +81,7 @@ def signature(captured: Captured, entity: Entity) -> str:
     return signature if len(signature) <= MAX_SIGNATURE else signature[: MAX_SIGNATURE - 1] + "…"
 
 
-def _with_attributes(captured: Captured, start: int) -> int:
+def _with_attributes(captured: Captures, start: int) -> int:
     """Where a definition starts on its line, including attributes that were blanked before parsing."""
     line = captured.source.rfind(b"\n", 0, start) + 1
     lead = captured.source[line:start]
@@ -107,7 +107,7 @@ def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, 
     return text if most is None or len(text) <= most else text[: most - 1] + "…"
 
 
-def exported(spec: LanguageSpec, captured: Captured, entity: Entity, owner: Symbol | None) -> bool:
+def is_exported(spec: LanguageSpec, captured: Captures, entity: Entity, owner: Symbol | None) -> bool:
     """Whether other files can see a definition, by its modifiers and name. A member of an interface, a trait or an enum
     that has no modifiers is as visible as its owner."""
     if spec.private_name is not None and spec.private_name.search(entity.name):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
-from lci_py.source.extract.arguments import arguments, base_arguments, taken, type_parameters
+from lci_py.source.extract.arguments import arguments, base_arguments, parameter_types, type_parameters
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.implicit_calls import accessors, getter_reads, implicit_calls
 from lci_py.source.extract.manifests import npm_package_of, package_of
@@ -19,11 +19,11 @@ from lci_py.source.extract.stored_functions import stored_functions
 from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name
 from lci_py.source.extract.traits import own_digests
-from lci_py.source.extract.type_hints import AnonymousScopes, Narrowed, bound_names, outline, tests_of, types_of
+from lci_py.source.extract.type_hints import AnonymousScopes, NarrowedTypes, bound_names, outline, tests_of, types_of
 from lci_py.source.frameworks import registrations
 from lci_py.source.stated_values import claims_of
 from lci_py.source.stated_values.repeated_keys import repeated_keys
-from lci_py.source.syntax.captures import SPACE, Captured, Finder, without_colon
+from lci_py.source.syntax.captures import SPACE, Captures, Finder, without_colon
 from lci_py.source.syntax.languages import TEXT, decodable, is_deep, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, graver
 from lci_py.source.syntax.macro_calls import called_in
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.source.syntax.languages import Parsed
+    from lci_py.source.syntax.languages import ParsedFile
 
 
 def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()) -> Extract:
@@ -73,7 +73,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         limit = graver("too_many_chunks", limit)
     chunks = chunks[: limits.max_file_chunks]
     symbols = reader.with_tables(symbols)
-    narrowed = Narrowed([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
+    narrowed = NarrowedTypes([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
     if flow is not None and flow.implicit:
         calls += _implicit(finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
@@ -104,7 +104,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
             *(accessors(flow) if flow is not None else ()),
             *type_parameters(language, reader.nodes, symbols),
             *base_arguments(language, captured, derived),
-            *taken(language, reader.nodes, symbols, {base.symbol for base in bases}),
+            *parameter_types(language, reader.nodes, symbols, {base.symbol for base in bases}),
         ),
         stored=tuple(stored),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
@@ -168,12 +168,12 @@ def _readable(path: str, source: bytes, language: str) -> bytes:
 
 def _parse(
     path: str, source: bytes, language: str, limits: Limits, flags: tuple[str, ...]
-) -> tuple[Parsed, Captured, SymbolReader, str]:
+) -> tuple[ParsedFile, Captures, SymbolReader, str]:
     """The tree, its captures, its symbols, and the limit that keeps these from being complete ("" for none)."""
     spec = load_languages()[language]
     text, regions = decodable(source), spec.regions_in(path)
     parsed = spec.parse(text if regions is None else regions.parsable(text), limits)
-    captured = Captured(spec.matches_of(parsed, limits), source, parsed.text, parsed.uses)
+    captured = Captures(spec.matches_of(parsed, limits), source, parsed.text, parsed.uses)
     tags = conditions.Tags(spec.conditions, language, conditions.File(path, source, captured.conditions, flags))
     reader = SymbolReader(spec, captured, tags)
     limit = reader.read(limits.max_file_symbols)
@@ -183,8 +183,8 @@ def _parse(
 
 
 def _calls(
-    language: str, captured: Captured, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None,
-    narrowed: Narrowed, *, of_variables: bool,
+    language: str, captured: Captures, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None,
+    narrowed: NarrowedTypes, *, of_variables: bool,
 ) -> list[Call]:  # fmt: skip
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
@@ -251,7 +251,7 @@ def _caller(
     return caller
 
 
-def _expansions(captured: Captured, finder: Finder) -> Iterator[Call]:
+def _expansions(captured: Captures, finder: Finder) -> Iterator[Call]:
     """The calls in texts of macros and in functions that macros define, and uses of macros that define something."""
     used: set[int] = set()
     line, at = 1, 0
@@ -280,7 +280,7 @@ def _is_bound(place: int, name: str, symbols: list[Symbol], bound: set[tuple[int
     return (-1, name) in bound
 
 
-def _imports(captured: Captured) -> list[Import]:
+def _imports(captured: Captures) -> list[Import]:
     imports: list[Import] = []
     for captures in captured.imports:
         line = captures["import"][0].start_point[0] + 1
@@ -300,7 +300,7 @@ def _imports(captured: Captured) -> list[Import]:
     return imports
 
 
-def _amd_imports(captured: Captured, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
+def _amd_imports(captured: Captures, captures: dict[str, list[Node]], line: int) -> Iterator[Import]:
     """The modules in the list of AMD's `define` or `require`, each with the parameter that it is passed for."""
     modules = [child for child in captures["import.listed"][0].named_children if child.type != "comment"]
     parameters = [
@@ -315,7 +315,7 @@ def _amd_imports(captured: Captured, captures: dict[str, list[Node]], line: int)
             )
 
 
-def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:
+def _module(captured: Captures, captures: dict[str, list[Node]]) -> str:
     """The text from the first to the last @import.module; nested lists (`use std::{io::Read}`) are joined."""
     nodes = captures.get("import.module", [])
     if not nodes:
@@ -330,7 +330,7 @@ def _module(captured: Captured, captures: dict[str, list[Node]]) -> str:
     return text.strip("\"'`<> ")
 
 
-def _bases(captured: Captured, finder: Finder, symbols: list[Symbol]) -> Iterator[tuple[int, Node]]:
+def _bases(captured: Captures, finder: Finder, symbols: list[Symbol]) -> Iterator[tuple[int, Node]]:
     """Types, as indices, and the nodes of their bases."""
     types = {symbol.name: index for index, symbol in reversed(list(enumerate(symbols))) if symbol.kind in TYPE_KINDS}
     for node in captured.bases:

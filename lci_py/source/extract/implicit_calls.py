@@ -12,7 +12,7 @@ from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF
 from lci_py.source.extract.type_hints import outline
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import IMPLICIT, TYPE_KINDS
-from lci_py.types.source import ACCESSOR, Call, Typed
+from lci_py.types.source import ACCESSOR, Call, TypeHint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from lci_py.source.dataflow.constraints import FlowBuilder
     from lci_py.source.dataflow.lower import Anonymous
-    from lci_py.source.extract.type_hints import Narrowed
-    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.source.extract.type_hints import NarrowedTypes
+    from lci_py.source.syntax.captures import Captures, Finder
     from lci_py.types.source import Symbol
 
 _OWN = lazily(r"(?:self|cls)(?:\.(\w+))?")
@@ -30,7 +30,7 @@ _FIRST = lazily(r"[A-Za-z_]\w*")
 
 
 def implicit_calls(
-    captured: Captured, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: Narrowed
+    captured: Captures, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: NarrowedTypes
 ) -> Iterator[tuple[str, str, Node]]:
     """Names of methods, or of attributes that may be properties; each with its receiver, as text and as a node.
 
@@ -68,15 +68,15 @@ def implicit_calls(
             yield name, known + suffix, receiver
 
 
-def accessors(flow: FlowBuilder) -> Iterator[Typed]:
+def accessors(flow: FlowBuilder) -> Iterator[TypeHint]:
     """The methods that are getters and setters of properties."""
     for symbol, what in flow.accessors:
-        yield Typed(ACCESSOR, symbol, "", what, (), symbol)
+        yield TypeHint(ACCESSOR, symbol, "", what, (), symbol)
 
 
 def getter_reads(
-    captured: Captured, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, flow: FlowBuilder | None,
-    narrowed: Narrowed,
+    captured: Captures, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, flow: FlowBuilder | None,
+    narrowed: NarrowedTypes,
 ) -> Iterator[Call]:  # fmt: skip
     """Reads of JavaScript properties, as calls in the file that defines their getters, in text order.
 

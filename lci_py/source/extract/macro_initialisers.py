@@ -16,7 +16,7 @@ from lci_py.source.text.patterns import lazily
 if TYPE_CHECKING:
     import re
 
-    from lci_py.source.syntax.captures import Captured
+    from lci_py.source.syntax.captures import Captures
 
 #: How deep macros are followed, bytes of a macro and of what an initialiser may become, texts of one macro that count.
 _DEPTH, _TEXT, _MOST, _VARIANTS = 5, 4_000, 200_000, 2
@@ -42,7 +42,7 @@ class _Macro(NamedTuple):
 class MacroInitialisers:
     """Expands the macros of one file in its initialisers."""
 
-    def __init__(self, captured: Captured) -> None:
+    def __init__(self, captured: Captures) -> None:
         """Keep the query matches of the file; its macros are read on first use."""
         self._captured = captured
 

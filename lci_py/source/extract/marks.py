@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from tree_sitter import Language, Node
 
-    from lci_py.source.syntax.captures import Captured
+    from lci_py.source.syntax.captures import Captures
     from lci_py.types.graph import Role
 
 _SPANS, _PLACES = ("text", "leaves", "unsure", "imports"), ("defined", "called")
@@ -37,7 +37,7 @@ _MAX_BYTES = 1 << 28
 _PLAIN = lazily(r"(?![eEpP]\d+$)[A-Za-z_]\w{2,}", re.ASCII)
 
 
-def marks_of(captured: Captured) -> bytes:
+def marks_of(captured: Captures) -> bytes:
     """The marks of a file, before its entities are joined or dropped.
 
     Args:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.extract.marks import SEGMENTS, are_enough, read_marks
-from lci_py.source.syntax.captures import Captured
+from lci_py.source.syntax.captures import Captures
 from lci_py.source.syntax.languages import decodable, load_languages
 from lci_py.source.syntax.limits import DEFAULTS, Limits, time_limit
 from lci_py.source.syntax.selectors import SELECTING, is_selector, selector
@@ -89,7 +89,7 @@ def occurrences(
             hits = [(at, node) for at, node in hits if _selects(node, name)]
         if not hits:
             return []
-        roles = _Roles(Captured(spec.matches_of(parsed, limits), text, parsed.text, parsed.uses))
+        roles = _Roles(Captures(spec.matches_of(parsed, limits), text, parsed.text, parsed.uses))
         return list(_occurrences(text, hits, roles))
 
 
@@ -170,7 +170,7 @@ def _selects(node: Node, name: str) -> bool:
 class _Roles:
     """The roles of a file's names: definition, call, import or reference."""
 
-    def __init__(self, captured: Captured) -> None:
+    def __init__(self, captured: Captures) -> None:
         self._defined = {entity.name_node.start_byte for entity in captured.entities if entity.name_node is not None}
         called = (captures["callee"][0].start_byte for captures in captured.calls if captures.get("callee"))
         self._called = {byte for byte in called if not captured.is_uncalled(byte)}

@@ -17,7 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.source.extract.cpp_arguments import defaulted
+from lci_py.source.extract.cpp_arguments import methods_with_defaults
 from lci_py.source.extract.macro_initialisers import MacroInitialisers, arguments, closing
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CAST, NAME, PARAMETER, Expr, Step
@@ -34,11 +34,11 @@ from lci_py.types.source import (
     VARIABLE,
     VARIABLE_TYPE,
     Call,
-    Stored,
+    StoredFunction,
 )
 
 if TYPE_CHECKING:
-    from lci_py.source.syntax.captures import Captured, Entity, Finder
+    from lci_py.source.syntax.captures import Captures, Entity, Finder
 
 #: Maximum bytes that are read: before an initialiser, of arguments, of a value, of one initialiser.
 _BEFORE, _ARGUMENTS, _VALUE, _LIST, _OBJECTS = 300, 2_000, 200, 400_000, 80
@@ -154,13 +154,13 @@ class _Element(NamedTuple):
     named: bool  # its elements may be told by name
 
 
-def stored_functions(captured: Captured, finder: Finder, calls: list[Call]) -> list[Stored]:
+def stored_functions(captured: Captures, finder: Finder, calls: list[Call]) -> list[StoredFunction]:
     """The functions that a file stores, the fields that it declares, and what calls through locals depend on."""
     return list(dict.fromkeys(_Reader(captured, finder, calls).read()))
 
 
 class _Reader:
-    def __init__(self, captured: Captured, finder: Finder, calls: list[Call]) -> None:
+    def __init__(self, captured: Captures, finder: Finder, calls: list[Call]) -> None:
         self._captured = captured
         self._calls = calls
         self._finder = finder
@@ -196,7 +196,7 @@ class _Reader:
         self._maybe: dict[bytes, bool] = {}
         self._by_macros = MacroInitialisers(captured)
 
-    def read(self) -> Iterator[Stored]:
+    def read(self) -> Iterator[StoredFunction]:
         yield from self._declared_fields()
         yield from self._globals()
         yield from self._initialisers()
@@ -234,7 +234,7 @@ class _Reader:
         return known
 
     def _values(self, text: bytes, function: _Function | None, *, fields: bool, deep: bool = True) -> Iterator[Expr]:
-        """The functions that an expression may mean, as `Stored.value`.
+        """The functions that an expression may mean, as `StoredFunction.value`.
 
         Args:
             text: The expression, in single spaces.
@@ -292,7 +292,7 @@ class _Reader:
 
     # --- what a file says -----------------------------------------------------------------------------------------
 
-    def _declared_fields(self) -> Iterator[Stored]:
+    def _declared_fields(self) -> Iterator[StoredFunction]:
         """The fields of structs, with their positions and types, and aliases of types."""
         for entity in self._captured.entities:
             if entity.role != "definition" or entity.kind not in ("struct", "union", "class") or entity.body is None:
@@ -303,11 +303,11 @@ class _Reader:
                 conditional = len(b" ".join(self._lines[start:conditional].split()))
             name = entity.name
             text = b" ".join(self._lines[start:end].split())
-            for method, least, types in defaulted(text):
-                yield Stored(DEFAULTS, name, method, tuple([Step(CAST, one) for one in types]), place=least)
+            for method, least, types in methods_with_defaults(text):
+                yield StoredFunction(DEFAULTS, name, method, tuple([Step(CAST, one) for one in types]), place=least)
             for field, place, type_ in _members(text, conditional):
                 self._holders.setdefault(field, []).append(name)
-                yield Stored(FIELD_TYPE, name, field, _name(type_ or name) if type_ != "?" else (), place=place)
+                yield StoredFunction(FIELD_TYPE, name, field, _name(type_ or name) if type_ != "?" else (), place=place)
             if (
                 self._lines[max(0, entity.start - 9) : entity.start].rstrip().endswith(b"typedef")
                 or entity.node.type == "type_definition"
@@ -320,22 +320,22 @@ class _Reader:
             if match.group(1) not in _PLAIN_TYPES and match.group(1) != match.group(2):
                 yield from _aliases(match.group(1).decode(), match.group(2).decode())
 
-    def _globals(self) -> Iterator[Stored]:
+    def _globals(self) -> Iterator[StoredFunction]:
         """The types of variables outside functions, and functions that are assigned to them."""
         for match in self._globals_found:
             type_, name = match.group(2), match.group(4)
             if type_ not in _PLAIN_TYPES and type_ not in _NO_TYPES and type_ not in _QUALIFIERS:
                 self._types.setdefault(name, type_)
-                yield Stored(VARIABLE_TYPE, name.decode(), "", _name(type_))
+                yield StoredFunction(VARIABLE_TYPE, name.decode(), "", _name(type_))
                 if match.group(6) == b"=" and not match.group(3).strip():
                     end = self._outer.find(b";", match.end(), match.end() + _VALUE)
                     for value in self._values(self._outer[match.end() : max(end, 0)], None, fields=False):
-                        yield Stored(VARIABLE, name.decode(), "", value)
+                        yield StoredFunction(VARIABLE, name.decode(), "", value)
         for match in _HOOK.finditer(self._outer) if self._pointers else ():
             if _may_be_function(match.group(2)):
-                yield Stored(VARIABLE, match.group(1).decode(), "", _name(match.group(2)))
+                yield StoredFunction(VARIABLE, match.group(1).decode(), "", _name(match.group(2)))
 
-    def _initialisers(self) -> Iterator[Stored]:
+    def _initialisers(self) -> Iterator[StoredFunction]:
         """Values in braces."""
         done = 0
         for match in _INITIALISER.finditer(self._plain):
@@ -364,7 +364,7 @@ class _Reader:
 
     def _list(
         self, start: int, type_: bytes, name: str, arrays: int, function: _Function | None, text: bytes = b""
-    ) -> Iterator[Stored]:
+    ) -> Iterator[StoredFunction]:
         """The functions in an initialiser whose brace is at `start`, in the file or `text`. Sets `_end` to its end."""
         text = text or self._plain
         within = function.symbol if function is not None else -1
@@ -394,15 +394,17 @@ class _Reader:
                     yield from self._to_macro(tokens, within)
                 for value in self._element(tokens, function):
                     if top.arrays:
-                        yield Stored(variable, name, "", value, within)
+                        yield StoredFunction(variable, name, "", value, within)
                     elif field and b"." in top.type:
-                        yield Stored(FIELD, "", field.decode(), value, within, holder=_path(*top.type.split(b".")))
+                        yield StoredFunction(
+                            FIELD, "", field.decode(), value, within, holder=_path(*top.type.split(b"."))
+                        )
                     elif field:
-                        yield Stored(FIELD, top.type.decode(), field.decode(), value, within)
+                        yield StoredFunction(FIELD, top.type.decode(), field.decode(), value, within)
                     elif top.type and b"." not in top.type:
-                        yield Stored(ELEMENT, top.type.decode(), str(place[-1]), value, within)
+                        yield StoredFunction(ELEMENT, top.type.decode(), str(place[-1]), value, within)
                     elif name and len(stack) == 1:
-                        yield Stored(variable, name, "", value, within)
+                        yield StoredFunction(variable, name, "", value, within)
                 field, tokens = b"", []
                 if token == b",":
                     place[-1] += 1
@@ -418,13 +420,13 @@ class _Reader:
                     tokens.append(token)
         self._end = start + _LIST
 
-    def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[Stored]:
+    def _to_macro(self, tokens: list[bytes], within: int) -> Iterator[StoredFunction]:
         """The functions that an element of an initialiser passes to a macro, whose text may be in another file."""
         given = arguments(b" ".join(tokens)) if len(tokens) < _MOST_TOKENS else []
         for place, argument in enumerate(given[:_MOST_PLACES]):
             name = argument.strip()
             if _NAME.fullmatch(name) and self._may_be_function(name):
-                yield Stored(ARGUMENT, tokens[0].decode(), str(place), _name(name), within)
+                yield StoredFunction(ARGUMENT, tokens[0].decode(), str(place), _name(name), within)
 
     def _element(self, tokens: list[bytes], function: _Function | None) -> Iterator[Expr]:
         """The functions that one element of an initialiser may mean."""
@@ -436,7 +438,7 @@ class _Reader:
             return
         yield from self._values(b" ".join(tokens).replace(b"( ", b"(").replace(b" )", b")"), function, fields=False)
 
-    def _stores(self) -> Iterator[Stored]:
+    def _stores(self) -> Iterator[StoredFunction]:
         """Functions that functions assign to fields, and to variables that are not their own."""
         for match in _STORE.finditer(self._plain):
             field, plain, path_of, given = match.groups()
@@ -454,7 +456,7 @@ class _Reader:
                 holder = _path(owner, *path) if path else ()
                 for value in values:
                     of = "" if path else owner.decode()
-                    yield Stored(FIELD, of, field.decode(), value, function.symbol, holder=holder)
+                    yield StoredFunction(FIELD, of, field.decode(), value, function.symbol, holder=holder)
         for match in _SET.finditer(self._plain):
             given = match.group(1)
             if not self._may_be_function(given) or self._plain[match.start() - 1] in b"=!<>+-*/|&^%":
@@ -466,7 +468,7 @@ class _Reader:
                 continue
             if name not in function.names and not _CONSTANT.fullmatch(name):
                 for value in self._named_values(given, function, deep=True):
-                    yield Stored(VARIABLE, name.decode(), "", value, function.symbol)
+                    yield StoredFunction(VARIABLE, name.decode(), "", value, function.symbol)
 
     def _owner(self, function: _Function, end: int) -> list[bytes]:
         """The owner of the field accessed at a byte: the type of a local, or of a variable of the file, and the fields
@@ -479,7 +481,7 @@ class _Reader:
         type_ = known.type if known is not None else self._types.get(found.group(1), b"")
         return [type_, *_STEP.findall(found.group(2))] if type_ else [b""]
 
-    def _called_locals(self) -> Iterator[Stored]:
+    def _called_locals(self) -> Iterator[StoredFunction]:
         """Facts about locals and parameters that are called, or whose members are."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)}
         wanted: dict[int, dict[bytes, None]] = {}  # not sets, whose order differs from run to run
@@ -495,18 +497,18 @@ class _Reader:
             if known is None:
                 continue
             if root is not None and known.type:
-                yield Stored(VARIABLE_TYPE, name.decode(), "", _name(known.type), function.symbol)
+                yield StoredFunction(VARIABLE_TYPE, name.decode(), "", _name(known.type), function.symbol)
             elif root is None and known.functional:
                 if known.place >= 0:
-                    yield Stored(LOCAL, name.decode(), "", _parameter(known.place), function.symbol)
+                    yield StoredFunction(LOCAL, name.decode(), "", _parameter(known.place), function.symbol)
                 wanted.setdefault(number, {})[name] = None
         for number, names in wanted.items():
             function = self._function(number)
             for name in names:
                 for value in self._assigned_values(function, name):
-                    yield Stored(LOCAL, name.decode(), "", value, function.symbol)
+                    yield StoredFunction(LOCAL, name.decode(), "", value, function.symbol)
 
-    def _macros(self) -> Iterator[Stored]:
+    def _macros(self) -> Iterator[StoredFunction]:
         """Which of their parameters macros call, pass on to other macros, or assign to a field; and the assignments in
         macros as if the functions that use them made them.
         """
@@ -533,20 +535,20 @@ class _Reader:
                 if given in places:
                     holders = set(self._holders.get(field.decode(), ()))
                     owner = holders.pop() if len(holders) == 1 else ""
-                    yield Stored(FIELD, owner, field.decode(), _parameter(places[given]), within)
+                    yield StoredFunction(FIELD, owner, field.decode(), _parameter(places[given]), within)
                 else:
                     assigned.setdefault(macro, []).append((of, field.decode(), given))
             for called in _CALL.findall(source, close, end):
                 if called in places:
-                    yield Stored(APPLIED, macro, "", _parameter(places[called]), within)
+                    yield StoredFunction(APPLIED, macro, "", _parameter(places[called]), within)
             for called, given in _CALL_OF_MACRO.findall(source, close, end):
                 for place, argument in enumerate(given.split(b",")):
                     if argument.strip() in places:
                         passed, there = _parameter(places[argument.strip()]), (*_name(called), *_parameter(place))
-                        yield Stored(APPLIED, macro, "", passed, within, holder=there)
+                        yield StoredFunction(APPLIED, macro, "", passed, within, holder=there)
         yield from self._macro_assignments(assigned)
 
-    def _macro_assignments(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[Stored]:
+    def _macro_assignments(self, assigned: dict[str, list[tuple[bytes, str, bytes]]]) -> Iterator[StoredFunction]:
         """Assignments by macros to fields of names of the functions that use them."""
         numbers = {entity.symbol: number for number, entity in enumerate(self._entities)} if assigned else {}
         for call in self._calls if assigned else ():
@@ -556,9 +558,9 @@ class _Reader:
                 known = names.get(given)
                 if known is not None and known.functional and known.place >= 0:
                     owner = names[of].type.decode() if of in names else ""
-                    yield Stored(FIELD, owner, field, _parameter(known.place), call.caller)
+                    yield StoredFunction(FIELD, owner, field, _parameter(known.place), call.caller)
 
-    def _passed_functions(self) -> Iterator[Stored]:
+    def _passed_functions(self) -> Iterator[StoredFunction]:
         """Functions that are arguments."""
         seen: set[int] = set()
         known = self._maybe
@@ -578,18 +580,18 @@ class _Reader:
             within = self._entities[number].symbol
             if not _CONSTANT.fullmatch(called_name):
                 if name not in self._functional:
-                    yield Stored(ARGUMENT, called, str(place), _name(name), within)
+                    yield StoredFunction(ARGUMENT, called, str(place), _name(name), within)
                     continue
                 function = self._function(number)
                 for value in self._values(match.group()[1:], function, fields=False):
-                    yield Stored(ARGUMENT, called, str(place), value, within)
+                    yield StoredFunction(ARGUMENT, called, str(place), value, within)
             elif opening not in seen:  # a macro: it may call a field that is passed beside a function
                 seen.add(opening)
                 function = self._function(number)
                 given = arguments(self._plain[opening : opening + _ARGUMENTS])
                 for at, argument in enumerate(given[:_MOST_PLACES]):
                     for value in self._values(argument, function, fields=True):
-                        yield Stored(ARGUMENT, called, str(at), value, within)
+                        yield StoredFunction(ARGUMENT, called, str(at), value, within)
 
     def _opening(self, at: int) -> tuple[int, int]:
         """The parenthesis that encloses a byte (itself a parenthesis or a comma), and the number of commas before what
@@ -614,7 +616,7 @@ class _Reader:
         return -1, 0
 
 
-def _plain(captured: Captured) -> bytes:
+def _plain(captured: Captures) -> bytes:
     """The source without comments, strings and directives."""
     text = bytearray(captured.parsed)
     for node in captured.texts:
@@ -655,9 +657,9 @@ def _may_be_function(name: bytes) -> bool:
     return not _CONSTANT.fullmatch(name) and name not in _NO_FUNCTIONS and name not in _PLAIN_TYPES
 
 
-def _aliases(name: str, other: str) -> Iterator[Stored]:
-    yield Stored(SAME_TYPE, name, "", _name(other))
-    yield Stored(SAME_TYPE, other, "", _name(name))
+def _aliases(name: str, other: str) -> Iterator[StoredFunction]:
+    yield StoredFunction(SAME_TYPE, name, "", _name(other))
+    yield StoredFunction(SAME_TYPE, other, "", _name(name))
 
 
 def _name(name: bytes | str) -> Expr:

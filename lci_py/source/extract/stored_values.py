@@ -16,14 +16,14 @@ from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CAST, ITEM, LAST, NAME, PARAMETER, PARAMETERS, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import ARGUMENT, FIELD, LAST_ARGUMENT, LOCAL, VARIABLE, Stored
+from lci_py.types.source import ARGUMENT, FIELD, LAST_ARGUMENT, LOCAL, VARIABLE, StoredFunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from tree_sitter import Node
 
-    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.source.syntax.captures import Captures, Finder
     from lci_py.types.source import Call, Symbol
 
 #: Of a table, so many nodes are read, and so deep.
@@ -86,9 +86,9 @@ _PARAMETERS = (
 
 
 def stored_values(
-    language: str, captured: Captured, finder: Finder, symbols: list[Symbol], nodes: Sequence[Node],
+    language: str, captured: Captures, finder: Finder, symbols: list[Symbol], nodes: Sequence[Node],
     calls: Sequence[Call], root: Node,
-) -> list[Stored]:  # fmt: skip
+) -> list[StoredFunction]:  # fmt: skip
     """The functions that a file stores.
 
     Values are expressions, which may turn out to be no functions, or parameters of the enclosing function.
@@ -104,7 +104,7 @@ def stored_values(
 
 class _Reader:
     def __init__(
-        self, language: str, captured: Captured, finder: Finder, symbols: list[Symbol], nodes: Sequence[Node],
+        self, language: str, captured: Captures, finder: Finder, symbols: list[Symbol], nodes: Sequence[Node],
         calls: Sequence[Call],
     ) -> None:  # fmt: skip
         self._language = language
@@ -120,7 +120,7 @@ class _Reader:
     def _rule(self, name: str) -> bool:
         return has_rule(self._language, name)
 
-    def read(self, root: Node) -> Iterator[Stored]:
+    def read(self, root: Node) -> Iterator[StoredFunction]:
         called = {call.name.removesuffix("[]") for call in self._calls}
         if self._rule("callable_texts"):
             called = {name.lstrip("$") for name in called}
@@ -142,7 +142,7 @@ class _Reader:
             yield from self._assignments(root, called)
         yield from self._parameters()
 
-    def _named_arguments(self, root: Node) -> Iterator[Stored]:
+    def _named_arguments(self, root: Node) -> Iterator[StoredFunction]:
         """Arguments that are names of functions of the file. They are found by text: most arguments are not."""
         functions, source = self._of_file, self._captured.source
         found = set(_ARGUMENT.findall(source)) if functions else set()
@@ -161,7 +161,7 @@ class _Reader:
             if node is not None and group is not None and callee is not None:
                 yield from self._as_argument(node, group, outline(self._captured, callee))
 
-    def _assignments(self, root: Node, called: set[str]) -> Iterator[Stored]:
+    def _assignments(self, root: Node, called: set[str]) -> Iterator[StoredFunction]:
         """Assignments to C# fields and variables of a function of the file, or of a parameter that is called."""
         functions, source = self._of_file, self._captured.source
         spans: list[tuple[int, int]] = []
@@ -194,7 +194,7 @@ class _Reader:
 
     # --- slots ----------------------------------------------------------------------------------------------------
 
-    def _captured_value(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
+    def _captured_value(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
         """A value whose slot the query captures."""
         captured = self._captured
         field, owner, of = captures.get("stored.field"), captures.get("stored.owner"), captures.get("stored.object")
@@ -208,13 +208,15 @@ class _Reader:
             for value in values:
                 if field and "stored.variable" in captures:  # an entry of a table
                     name = captured.text(captures["stored.variable"][0])
-                    yield Stored(VARIABLE, f"{name}.{captured.text(field[0])}", "", value, within)
+                    yield StoredFunction(VARIABLE, f"{name}.{captured.text(field[0])}", "", value, within)
                 elif field and owner:
                     type_ = outline(captured, owner[0])
                     last = _LAST.search(type_)
                     if last is not None:
                         type_of = (Step(CAST, type_),)
-                        yield Stored(FIELD, last.group(1), captured.text(field[0]), value, within, holder=type_of)
+                        yield StoredFunction(
+                            FIELD, last.group(1), captured.text(field[0]), value, within, holder=type_of
+                        )
                 elif field:
                     own = outline(captured, of[0]) if of else "this"
                     yield self._of_object(own, captured.text(field[0]), value, within)
@@ -223,7 +225,7 @@ class _Reader:
                     whole = captures["stored"][0].type
                     yield from self._of_variable(name, value, within, assigned="assignment" in whole)
 
-    def _by_place(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
+    def _by_place(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
         """Values in a struct of the file, without the names of its fields."""
         record = self._captured.text(captures["stored.record"][0])
         place = next((i for i, one in enumerate(self._symbols) if one.name == record and one.kind == "struct"), -1)
@@ -239,9 +241,9 @@ class _Reader:
             elements = [child for child in values.named_children if child.type == "literal_element"]
             for name, element in zip(self._fields[record], elements, strict=False):
                 for _, value in self._values(element, within) if name else ():
-                    yield Stored(FIELD, record, name, value, within, holder=(Step(CAST, record),))
+                    yield StoredFunction(FIELD, record, name, value, within, holder=(Step(CAST, record),))
 
-    def _promoted_parameters(self, node: Node, called: set[str]) -> Iterator[Stored]:
+    def _promoted_parameters(self, node: Node, called: set[str]) -> Iterator[StoredFunction]:
         """A constructor parameter that is also a field."""
         name = self._captured.text(node).lstrip("$")
         within = self._enclosing_function(node)
@@ -249,12 +251,12 @@ class _Reader:
         if value:
             yield self._of_object("this", name, value, within)
 
-    def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[Stored]:
+    def _into(self, captures: dict[str, list[Node]], called: set[str]) -> Iterator[StoredFunction]:
         """Values that are assigned to an expression."""
         target, tree = captures["stored.into"][0], captures["stored.tree"][0]
         yield from self._given_values(target, tree, called, declared="stored.declared" in captures)
 
-    def _given_values(self, target: Node, tree: Node, called: set[str], *, declared: bool) -> Iterator[Stored]:
+    def _given_values(self, target: Node, tree: Node, called: set[str], *, declared: bool) -> Iterator[StoredFunction]:
         within = self._enclosing_function(target)
         text = _ITEMS.sub("", outline(self._captured, target))
         parts = _PARTS.fullmatch(text)
@@ -268,14 +270,14 @@ class _Reader:
                 continue
             if before:
                 if self._rule("function_tables"):
-                    yield Stored(VARIABLE, f"{text}{field and '.'}{field}", "", value, within)
+                    yield StoredFunction(VARIABLE, f"{text}{field and '.'}{field}", "", value, within)
                     if field:
-                        yield Stored(VARIABLE, text, "", value, within)
+                        yield StoredFunction(VARIABLE, text, "", value, within)
                     continue
                 yield self._of_object(before, name, value, within)
                 continue
             if self._rule("function_tables") and field:
-                yield Stored(VARIABLE, f"{name}.{field}", "", value, within)
+                yield StoredFunction(VARIABLE, f"{name}.{field}", "", value, within)
             kind = self._symbols[within].kind if within >= 0 else ""
             if name[:1] == "@" or (declared and kind in TYPE_KINDS):
                 yield self._of_object("this", name, value, within)
@@ -294,7 +296,7 @@ class _Reader:
         plain = [step for step in value if step.kind != ITEM]
         return plain[-1].kind in (NAME, ATTR) and plain[-1].name.lstrip("@$:").encode() in self._of_file
 
-    def _of_object(self, of: str, name: str, value: Expr, within: int) -> Stored:
+    def _of_object(self, of: str, name: str, value: Expr, within: int) -> StoredFunction:
         """A value in a field of an object. A field of the own class is looked up by the class's name."""
         owner = ""
         if of in _OWN or (self._rule("named_receivers") and of == self._receiver(within)):
@@ -305,7 +307,7 @@ class _Reader:
                 place = self._symbols[place].parent
             owner = self._symbols[place].name if place >= 0 else owner
             of = "self" if self._rule("blocks") else of
-        return Stored(FIELD, owner, name, value, within, holder=parse(of))
+        return StoredFunction(FIELD, owner, name, value, within, holder=parse(of))
 
     def _receiver(self, within: int) -> str:
         """The name of a Go method's receiver."""
@@ -313,14 +315,14 @@ class _Reader:
         first = node.named_children[0].child_by_field_name("name") if node is not None and node.named_children else None
         return self._captured.text(first) if first is not None else ""
 
-    def _of_variable(self, name: str, value: Expr, within: int, *, assigned: bool) -> Iterator[Stored]:
+    def _of_variable(self, name: str, value: Expr, within: int, *, assigned: bool) -> Iterator[StoredFunction]:
         if within >= 0 and self._symbols[within].kind in FUNCTION_KINDS:
-            yield Stored(LOCAL, name, "", value, within)
+            yield StoredFunction(LOCAL, name, "", value, within)
         elif within >= 0 and self._symbols[within].kind in TYPE_KINDS:
             yield self._of_object("this", name, value, within)
             return
         if within < 0 or assigned or self._symbols[within].kind not in FUNCTION_KINDS:
-            yield Stored(VARIABLE, name, "", value, within)
+            yield StoredFunction(VARIABLE, name, "", value, within)
 
     # --- values ---------------------------------------------------------------------------------------------------
 
@@ -473,7 +475,7 @@ class _Reader:
         kinds = [PARAMETER] * (len(names) - 1) + [LAST]
         return {name: (Step(NAME, name), Step(kinds[at], str(at))) for at, name in enumerate(names)}
 
-    def _parameters(self) -> Iterator[Stored]:
+    def _parameters(self) -> Iterator[StoredFunction]:
         """The parameters that are called."""
         only_receivers, source = self._rule("receivers_only"), self._captured.source
         found = {
@@ -488,21 +490,21 @@ class _Reader:
             if source.find(name.encode(), node.start_byte, end) >= 0 and name.isidentifier():
                 place = self._parameter(name, caller)
                 if place:
-                    yield Stored(LOCAL, name, "", place, caller)
+                    yield StoredFunction(LOCAL, name, "", place, caller)
 
-    def _passed_functions(self, captures: dict[str, list[Node]]) -> Iterator[Stored]:
+    def _passed_functions(self, captures: dict[str, list[Node]]) -> Iterator[StoredFunction]:
         """A function that is an argument."""
         of, name = captures.get("stored.object"), self._captured.text(captures["stored.callee"][0])
         callee = f"{outline(self._captured, of[0])}.{name}" if of else name
         return self._as_argument(captures["stored.passed"][0], captures["stored.arguments"][0], callee)
 
-    def _as_argument(self, node: Node, group: Node, callee: str) -> Iterator[Stored]:
+    def _as_argument(self, node: Node, group: Node, callee: str) -> Iterator[StoredFunction]:
         within = self._enclosing_function(node)
         name = _last_part(callee)
         made = callee.removesuffix(f".{name}") if name == table_of(self._language).get("maker") else callee
         for _, value in self._values(node, within):
             if not self._rule("function_names") or value[-1].kind in PARAMETERS or self._is_local(value):
-                yield Stored(
+                yield StoredFunction(
                     ARGUMENT, _last_part(made), self._argument_position(node, group), value, within, holder=parse(made)
                 )
 

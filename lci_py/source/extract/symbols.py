@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.conditions.rust_cfg import quote
-from lci_py.source.extract.describe import clean_doc, exported, prefix, signature
+from lci_py.source.extract.describe import clean_doc, is_exported, prefix, signature
 from lci_py.source.extract.traits import traits_of
 from lci_py.source.syntax.arity import arity_of
-from lci_py.source.syntax.captures import Captured, Entity, Finder, finish
+from lci_py.source.syntax.captures import Captures, Entity, Finder, finish
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Symbol
@@ -32,7 +32,7 @@ class SymbolReader:
     `symbols`, `nodes` (the tree node of each symbol) and `finder` are complete once `read` has returned.
     """
 
-    def __init__(self, spec: LanguageSpec, captured: Captured, tags: Tags) -> None:
+    def __init__(self, spec: LanguageSpec, captured: Captures, tags: Tags) -> None:
         self.symbols: list[Symbol] = []
         self.nodes: list[Node] = []
         self._spec = spec
@@ -154,7 +154,7 @@ class SymbolReader:
             scope=scope,
             signature=signature(captured, entity),
             doc=clean_doc(doc, docstring is not None, spec.comment_marks) if doc else "",
-            exported=exported(spec, captured, entity, outer),
+            exported=is_exported(spec, captured, entity, outer),
             line=line,
             end_line=line + captured.source.count(b"\n", at, max(entity.end - 1, at)),
             first_line=first + 1,
@@ -173,7 +173,7 @@ class SymbolReader:
         return f"import={line}?{quote(tag)}" if tag != self._tags.of(at, "") else ""
 
 
-def imported_under(captured: Captured, tags: Tags) -> dict[str, tuple[int, str]]:
+def imported_under(captured: Captures, tags: Tags) -> dict[str, tuple[int, str]]:
     """The names that a Python module imports under a condition: the line and the condition of the first import."""
     found: dict[str, tuple[int, str]] = {}
     for captures in captured.imports:

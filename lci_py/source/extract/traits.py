@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.dataflow.lower import Anonymous
-    from lci_py.source.syntax.captures import Captured, Entity
+    from lci_py.source.syntax.captures import Captures, Entity
 
 #: accessor: reads, writes or deletes a property of the name. overload: one of several signatures, or implementations
 #: chosen by argument. decorated: a decorator may keep it under another name. declaration: has no body. partial: one
@@ -82,7 +82,7 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
 
 
 def own_digests(
-    language: str, captured: Captured, symbols: list[Symbol], anonymous: Anonymous | None = None
+    language: str, captured: Captures, symbols: list[Symbol], anonymous: Anonymous | None = None
 ) -> list[Symbol]:
     """The symbols with digests of their texts, and with traits that depend on their surroundings.
 
@@ -158,7 +158,7 @@ def own_digests(
     return made
 
 
-def _kept_names(language: str, captured: Captured, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
+def _kept_names(language: str, captured: Captures, symbols: list[Symbol], spans: dict[int, Entity]) -> set[int]:
     """The definitions whose name is used before it is defined again: `old = f` keeps the function `f`, and a shell
     command may run it. Code inside functions between them runs later and does not count.
     """

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, Given
+from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF, VALUE_OF, HintNode
 from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ITEM, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import ALIAS, ASSIGNED, BOUND, DECLARED, NESTED, RETURN_TYPE, RETURNED, Typed
+from lci_py.types.source import ALIAS, ASSIGNED, BOUND, DECLARED, NESTED, RETURN_TYPE, RETURNED, TypeHint
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from lci_py.source.dataflow.lower import Anonymous
-    from lci_py.source.syntax.captures import Captured, Finder
-    from lci_py.types.source import Call, Lambda, Stored, Symbol
+    from lci_py.source.syntax.captures import Captures, Finder
+    from lci_py.types.source import Call, Lambda, StoredFunction, Symbol
 
 _READ = 1000  # bytes
 _KEPT = 120  # characters
@@ -57,7 +57,7 @@ _ASSIGNMENTS = frozenset(
 _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
 #: The capture of a value that counts only if the name is declared in the same scope.
 _REASSIGNED = "typed.assigned"
-#: Per role of `Given`, the kinds of symbols that a name can belong to.
+#: Per role of `HintNode`, the kinds of symbols that a name can belong to.
 _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
 #: A type that C++ takes from the value.
 _DEDUCED = lazily(r"(?:auto|decltype)\b")
@@ -67,16 +67,16 @@ _TYPES, _VALUES = ("typed.type", "typed.return"), ("typed.value", "typed.result"
 _OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
 
-def outline(captured: Captured, node: Node) -> str:
+def outline(captured: Captures, node: Node) -> str:
     """An expression without blanks and arguments, at most 120 characters: `a.f(x, y).g[1]` becomes `a.f().g[]`.
 
     No more than 1,000 bytes are read: in a chain of calls, each receiver contains all the calls before it.
     """
     start = node.start_byte
-    return shortened(captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace"))
+    return shorten(captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace"))
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """As `outline`, for a text."""
     if _PLAIN.fullmatch(text):
         return text[:_KEPT]
@@ -120,7 +120,7 @@ def first_name(text: str) -> str:
     return match.group(1) if match else ""
 
 
-class Narrowed:
+class NarrowedTypes:
     """The types that tests such as `isinstance` give to names, each in a part of the file."""
 
     def __init__(self, found: Sequence[tuple[int, int, str, str]]) -> None:
@@ -147,8 +147,8 @@ class Narrowed:
         return text
 
 
-def tests_of(captured: Captured) -> Iterator[tuple[int, int, str, str]]:
-    """The type tests that the queries captured, as for `Narrowed`."""
+def tests_of(captured: Captures) -> Iterator[tuple[int, int, str, str]]:
+    """The type tests that the queries captured, as for `NarrowedTypes`."""
     for match in captured.narrowed:
         for captures in _tests(match) if "narrowed.test" in match else (match,):
             names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
@@ -206,7 +206,7 @@ def _parts(test: Node | None) -> dict[str, list[Node]]:
     return {}
 
 
-def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
+def _by_field(captured: Captures, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
     """Where the test of a field holds, and its text: `.kind="a"`, `.kind!"a"`; `.swim=` if the field exists."""
     field = captured.text(captures["narrowed.field"][0])
     for cases in captures.get("narrowed.cases", ()):
@@ -230,14 +230,14 @@ def _by_field(captured: Captured, captures: dict[str, list[Node]]) -> Iterator[t
             yield nodes[0].start_byte, nodes[-1].end_byte, f".{field}{'=' if holds else '!'}{value}"
 
 
-def _literal(captured: Captured, node: Node) -> str:
+def _literal(captured: Captures, node: Node) -> str:
     """A value that a field is compared with, spelled as in a type: strings in double quotes. "" if it is not plain."""
     text = captured.text(node)
     text = f'"{text[1:-1]}"' if text[:1] in ("'", '"') else text
     return text if _LITERAL.fullmatch(text) else ""
 
 
-def _cases(captured: Captured, body: Node) -> Iterator[tuple[int, int, str]]:
+def _cases(captured: Captures, body: Node) -> Iterator[tuple[int, int, str]]:
     """Where each case of a `switch` holds, and its values, joined by `|`. A case without a final jump falls through."""
     values: list[str] = []
     for case in body.named_children:
@@ -258,7 +258,7 @@ def _cases(captured: Captured, body: Node) -> Iterator[tuple[int, int, str]]:
             values = []
 
 
-def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
+def bound_names(captured: Captures, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:
     """(Scope, name) of all bound names: parameters, locals, names in patterns."""
     around = _Around(finder, symbols, CALLABLE)
     return {
@@ -267,9 +267,10 @@ def bound_names(captured: Captured, finder: Finder, symbols: Sequence[Symbol]) -
 
 
 def types_of(
-    language: str, captured: Captured, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
-    given: Sequence[Given] | None = None, stored: Sequence[Stored] = (), locals_: AnonymousScopes | None = None,
-) -> list[Typed]:  # fmt: skip
+    language: str, captured: Captures, finder: Finder, symbols: Sequence[Symbol], calls: Sequence[Call],
+    given: Sequence[HintNode] | None = None, stored: Sequence[StoredFunction] = (),
+    locals_: AnonymousScopes | None = None,
+) -> list[TypeHint]:  # fmt: skip
     """The known types of names. Of locals, only those that a call depends on.
 
     Args:
@@ -286,7 +287,7 @@ def types_of(
     texts = {call.passed for call in calls if call.passed}
     passed = {one.rpartition("=")[2] for text in texts for one in text.split(";")}
     given_on = set(map(first_name, passed))
-    found: dict[tuple[Typed, bool], None] = {}
+    found: dict[tuple[TypeHint, bool], None] = {}
     reader = _Reader(captured, finder, symbols, is_cpp=has_rule(language, "templates"), locals_=locals_)
     for captures in captured.typed:
         for item in reader.read(captures):
@@ -311,8 +312,10 @@ def types_of(
     return kept
 
 
-def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str], given: Sequence[Given]) -> list[Typed]:
-    kept: list[Typed] = []
+def _types_given(
+    captured: Captures, symbols: Sequence[Symbol], asked: set[str], given: Sequence[HintNode]
+) -> list[TypeHint]:
+    kept: list[TypeHint] = []
     for around, role, name, what, node in reversed(given):
         scope = around
         kinds = _SCOPES[role]
@@ -332,12 +335,12 @@ def _types_given(captured: Captured, symbols: Sequence[Symbol], asked: set[str],
     return list(dict.fromkeys(reversed(kept)))
 
 
-def _hint(scope: int, name: str, hint: str | Expr, within: int) -> Typed:
+def _hint(scope: int, name: str, hint: str | Expr, within: int) -> TypeHint:
     """A hint at the type of a name (of a result, if there is none): a type or a value; "" if unknown."""
     if isinstance(hint, str):
         kind = BOUND if not hint else DECLARED if name else RETURN_TYPE
-        return Typed(kind, scope, name, hint, (), within)
-    return Typed(ASSIGNED if name else RETURNED, scope, name, "", hint, within)
+        return TypeHint(kind, scope, name, hint, (), within)
+    return TypeHint(ASSIGNED if name else RETURNED, scope, name, "", hint, within)
 
 
 @lru_cache(maxsize=512)
@@ -359,7 +362,7 @@ class _Around:
         self._known: dict[int, int] = {}
 
     def __call__(self, node: Node) -> int:
-        """Its index, -1 if there is none. An anonymous function inside it is numbered as in `Typed.scope`."""
+        """Its index, -1 if there is none. An anonymous function inside it is numbered as in `TypeHint.scope`."""
         at = node.start_byte
         index = self._finder.enclosing(at)
         place = self._known.get(index)
@@ -372,7 +375,7 @@ class _Around:
 
 
 class AnonymousScopes:
-    """Anonymous functions as scopes of the names that are bound in them, numbered as in `Typed.scope`."""
+    """Anonymous functions as scopes of the names that are bound in them, numbered as in `TypeHint.scope`."""
 
     def __init__(self, anonymous: Anonymous, finder: Finder, symbols: Sequence[Symbol]) -> None:
         self._anonymous = anonymous
@@ -387,7 +390,7 @@ class AnonymousScopes:
     def _start(self, place: int) -> int:
         return self._spans[place][0] if place >= 0 else -1
 
-    def nesting(self, types: Sequence[Typed], lambdas: Sequence[Lambda]) -> Iterator[Typed]:
+    def nesting(self, types: Sequence[TypeHint], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
         """The direct members of anonymous functions that bind names: symbols and other such functions."""
         first = len(self._symbols)
         holding = {item.scope - first for item in types if item.scope >= first}
@@ -411,18 +414,18 @@ class AnonymousScopes:
         outer, start = self._anonymous.outer(number)
         return outer if start > self._start(lambdas[number].symbol) else -1
 
-    def _held(self, place: int, number: int, holding: set[int], lambdas: Sequence[Lambda]) -> Iterator[Typed]:
+    def _held(self, place: int, number: int, holding: set[int], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
         while number >= 0 and number not in holding:
             number = self._outer(number, lambdas)
         if number >= 0:
-            yield Typed(NESTED, place, "", "", (), len(self._symbols) + number)
+            yield TypeHint(NESTED, place, "", "", (), len(self._symbols) + number)
 
 
 class _Reader:
     """The hints in the matches of one file."""
 
     def __init__(
-        self, captured: Captured, finder: Finder, symbols: Sequence[Symbol], *, is_cpp: bool,
+        self, captured: Captures, finder: Finder, symbols: Sequence[Symbol], *, is_cpp: bool,
         locals_: AnonymousScopes | None,
     ) -> None:  # fmt: skip
         self._captured = captured
@@ -433,7 +436,7 @@ class _Reader:
         self._type = _Around(finder, symbols, TYPE_KINDS)
         self._member = _Around(finder, symbols, FUNCTION_KINDS | TYPE_KINDS, locals_)
 
-    def read(self, captures: dict[str, list[Node]]) -> Iterator[Typed]:
+    def read(self, captures: dict[str, list[Node]]) -> Iterator[TypeHint]:
         captured = self._captured
         roles, others = _plan(tuple(captures))
         given = captures.get("typed.declared", ())
@@ -453,7 +456,7 @@ class _Reader:
         if others:
             for node in captures.get("typed.alias", ()):
                 text = hints[0] if hints and isinstance(hints[0], str) else ""
-                yield Typed(ALIAS, -1, captured.text(node), text, (), -1)
+                yield TypeHint(ALIAS, -1, captured.text(node), text, (), -1)
             for node in (*captures.get("typed.return", ()), *captures.get("typed.result", ())):
                 place = self._function(node)
                 after = _stars(captured.source, node.end_byte, -1, -1) if self._is_cpp else ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lci_py.source.frameworks.registry import Registry
-    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.source.syntax.captures import Captures, Finder
     from lci_py.types.source import Call, Symbol
 
 #: Registrations that are kept of one file.
@@ -68,7 +68,7 @@ def table_of(language: str) -> Table:
 
 def registrations(
     language: str,
-    captured: Captured,
+    captured: Captures,
     finder: Finder,
     symbols: Sequence[Symbol],
     caller: Callable[[int], int],
@@ -106,7 +106,7 @@ def registrations(
     return registry.registered[:MOST], registry.calls[:MOST]
 
 
-def _read_texts(captured: Captured, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
+def _read_texts(captured: Captures, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
     """Give to `registry` what a regular expression finds: a router, or a function with the name of a command."""
     for row in rows:
         for found in re.finditer(row["pattern"].encode(), captured.source):

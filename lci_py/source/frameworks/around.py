@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lci_py.source.frameworks.texts import MOST_TEXT, STRING, UNKNOWN, content, joined, readable, reference
+from lci_py.source.frameworks.texts import MOST_TEXT, STRING, UNKNOWN, content, join_paths, readable, reference
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import NamedTuple
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.source.syntax.captures import Captured
+    from lci_py.source.syntax.captures import Captures
 
 Row = dict[str, Any]
 #: The router at the root, and modules whose functions make a router.
@@ -60,7 +60,7 @@ class Arguments(NamedTuple):
 class Around:
     """Looks at the syntax around calls of one file."""
 
-    def __init__(self, captured: Captured, rows: Mapping[str, Sequence[Row]]) -> None:
+    def __init__(self, captured: Captures, rows: Mapping[str, Sequence[Row]]) -> None:
         """
         Args:
             captured: The file.
@@ -77,9 +77,9 @@ class Around:
             before = self._of_chain(around)
             group = next((one for one in self._rows_of(around) if one["kind"] == "group" or one.get("groups")), None)
             if group is not None:
-                before = joined(before, self._path_of_group(around, group))
+                before = join_paths(before, self._path_of_group(around, group))
                 owner = owner if row.get("listed") or group.get("listed") else self._root(around)
-            prefix = joined(before, prefix)
+            prefix = join_paths(before, prefix)
         return prefix, owner
 
     def calls_around(self, node: Node) -> Iterator[Node]:
@@ -106,7 +106,7 @@ class Around:
         for inner in self._chain(node):
             row = next((one for one in self._rows_of(inner) if one["kind"] == "group" and one.get("chained")), None)
             if row is not None:
-                found = joined(self._path_of_group(inner, row), found)
+                found = join_paths(self._path_of_group(inner, row), found)
         return found
 
     def _chain(self, node: Node) -> Iterator[Node]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.frameworks.around import ROOTED, Arguments, Row
-from lci_py.source.frameworks.texts import STRING, UNKNOWN, VERBS, attributes_of, content, joined, split, titled
+from lci_py.source.frameworks.texts import STRING, UNKNOWN, VERBS, attributes_of, content, join_paths, route_name, split
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Registration
@@ -53,7 +53,7 @@ def read_attributes(source: bytes, symbols: Sequence[Symbol], rows: Sequence[Row
                 for method in _methods(row, name, arguments):
                     router = "" if row.get("mounted") else ROOTED
                     registry.note(
-                        Registration(row["kind"], titled(method, title), router, "", symbol.parent, number, line)
+                        Registration(row["kind"], route_name(method, title), router, "", symbol.parent, number, line)
                     )
 
 
@@ -73,7 +73,7 @@ def _whole(path: str, base: str, row: Row) -> str:
     """The path of a member with that of its type before it."""
     if row.get("absolute") and path.startswith(("/", "~/")):
         return path.removeprefix("~")
-    return joined(base, path)
+    return join_paths(base, path)
 
 
 def _methods(row: Row, name: str, arguments: Arguments) -> Iterator[str]:

@@ -6,7 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.frameworks.around import Around
-from lci_py.source.frameworks.texts import MOST_TEXT, chained, is_inline, joined, method_of, reference, split, titled
+from lci_py.source.frameworks.texts import (
+    MOST_TEXT,
+    http_chain,
+    is_inline,
+    join_paths,
+    method_of,
+    reference,
+    route_name,
+    split,
+)
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 from lci_py.types.source import Registration
@@ -18,7 +27,7 @@ if TYPE_CHECKING:
 
     from lci_py.source.frameworks.around import Arguments, Row
     from lci_py.source.frameworks.registry import Registry
-    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.source.syntax.captures import Captures, Finder
 
 #: What can be mounted: a name, a module, or a call.
 _CHILD = lazily(
@@ -52,7 +61,7 @@ class Calls:
     """Reads the calls of one file."""
 
     def __init__(
-        self, captured: Captured, finder: Finder, caller: Callable[[int], int], rows: Sequence[Row],
+        self, captured: Captures, finder: Finder, caller: Callable[[int], int], rows: Sequence[Row],
         registry: Registry,
     ) -> None:  # fmt: skip
         self._captured, self._finder, self._caller, self._registry = captured, finder, caller, registry
@@ -121,19 +130,19 @@ class Calls:
         prefix, owner = self._around.prefix(site.node, row)
         self._routers.update((child, owner))
         kind = "router" if made else "override" if site.name and row.get("instead") else "mount"
-        self._note(kind, joined(prefix, site.name), owner, child, site.scope, site.line)
+        self._note(kind, join_paths(prefix, site.name), owner, child, site.scope, site.line)
         if not made and "silent" not in row and (target := reference(child)):
             self._registry.call("route", target, site.scope, site.line)
         return "finds" not in row
 
     def _route(self, site: _Site) -> bool:
         prefix, owner = self._around.prefix(site.node, site.row)
-        path = joined(prefix, site.name)
+        path = join_paths(prefix, site.name)
         self._routers.add(owner)
         if site.decorated >= 0:
             for method in self._methods(site):
                 self._registry.note(
-                    Registration("route", titled(method, path), owner, "", site.scope, site.decorated, site.line)
+                    Registration("route", route_name(method, path), owner, "", site.scope, site.decorated, site.line)
                 )
             return True
         for method, text in self._handlers(site):
@@ -142,13 +151,13 @@ class Calls:
                 target = next(part for part in child.groups() if part is not None)
                 self._note("mount", path, owner, target.strip(), site.scope, site.line)
             else:
-                self._registry.add("route", titled(method, path), owner, text, site.scope, site.line)
+                self._registry.add("route", route_name(method, path), owner, text, site.scope, site.line)
         return True
 
     def _resources(self, site: _Site) -> bool:
         """The routes of all actions of a controller (Laravel)."""
         prefix, owner = self._around.prefix(site.node, site.row)
-        path = joined(prefix, site.name)
+        path = join_paths(prefix, site.name)
         around = site.node.parent
         rest = self._captured.text(around)[len(self._captured.text(site.node)) :] if around is not None else ""
         limit = re.match(r"\s*->(only|except)\(([^()]*)\)", rest)
@@ -159,7 +168,7 @@ class Calls:
             skipped = site.callee == "apiResource" and action in ("create", "edit")
             if skipped or (limit and (action in chosen) != (limit[1] == "only")):
                 continue
-            title = titled(method, path + more.replace("{}", parameter))
+            title = route_name(method, path + more.replace("{}", parameter))
             self._registry.add(
                 "route", title, owner, self._expanded(f"[{controller}, '{action}']"), site.scope, site.line
             )
@@ -223,7 +232,7 @@ class Calls:
         if len(text) > MOST_TEXT:
             text = "function"  # one without a name
         if site.row.get("method") == "chained":
-            yield from ((method_of(verb), inner) for verb, inner in chained(text))
+            yield from ((method_of(verb), inner) for verb, inner in http_chain(text))
             return
         if "controller" in site.row:
             text = self._expanded(self._of_group(site.node, text))

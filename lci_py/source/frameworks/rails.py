@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.source.syntax.captures import Captured
+    from lci_py.source.syntax.captures import Captures
 
 #: Action, method and what follows the path of the collection; ":" stands for that of a member.
 _ACTIONS = (
@@ -34,7 +34,7 @@ class _Around(NamedTuple):
     nested: bool = False
 
 
-def rails_routes(captured: Captured, add: Callable[[str, str, str, str, int, int], None]) -> None:
+def rails_routes(captured: Captures, add: Callable[[str, str, str, str, int, int], None]) -> None:
     """Give all routes of a file to `add`: kind, name, router, handler, scope and line."""
     reader = _Routes(captured, add)
     for captures in captured.calls:
@@ -43,7 +43,7 @@ def rails_routes(captured: Captured, add: Callable[[str, str, str, str, int, int
 
 
 class _Routes:
-    def __init__(self, captured: Captured, add: Callable[[str, str, str, str, int, int], None]) -> None:
+    def __init__(self, captured: Captures, add: Callable[[str, str, str, str, int, int], None]) -> None:
         self._captured, self._add = captured, add
 
     def read_block(self, node: Node, around: _Around, depth: int) -> None:

@@ -75,7 +75,7 @@ def split(text: str) -> list[str]:
     return [part for part in found if part]
 
 
-def bracketed(text: str, start: int) -> str:
+def bracket_content(text: str, start: int) -> str:
     """The text from `start` up to the bracket that closes the one before it."""
     return text[start : _ends(text, start, "")]
 
@@ -113,11 +113,11 @@ def readable(path: str) -> str:
     return _GROUP.sub(r"<\1>", path).removeprefix("^").removesuffix("$").replace("\\", "")
 
 
-def chained(text: str) -> Iterator[tuple[str, str]]:
+def http_chain(text: str) -> Iterator[tuple[str, str]]:
     """The calls of a chain that are named like a method of HTTP, with their first arguments: `get(list).post(add)`."""
     at = 0
     while match := _VERB.search(text, at):
-        inner = bracketed(text, match.end())
+        inner = bracket_content(text, match.end())
         at = match.end() + len(inner)
         if inner.strip():
             yield match[1], split(inner)[0]
@@ -126,7 +126,7 @@ def chained(text: str) -> Iterator[tuple[str, str]]:
 def attributes_of(head: str, mark: str) -> Iterator[tuple[str, str, int]]:
     """The attributes in a text, each with its name, its arguments and where it starts."""
     for found in re.finditer(mark, head):
-        yield found[1], bracketed(head, found.end()) if found[0].endswith("(") else "", found.start()
+        yield found[1], bracket_content(head, found.end()) if found[0].endswith("(") else "", found.start()
 
 
 def method_of(verb: str) -> str:
@@ -135,13 +135,13 @@ def method_of(verb: str) -> str:
     return verb if verb.lower() in VERBS and verb != "ANY" else ""
 
 
-def titled(method: str, path: str) -> str:
+def route_name(method: str, path: str) -> str:
     """The name of a route."""
     path = path if path.startswith((UNKNOWN, "/")) else f"/{path}"
     return f"{method} {path}" if method else path
 
 
-def joined(before: str, path: str) -> str:
+def join_paths(before: str, path: str) -> str:
     """Two parts of a path with one slash between them."""
     if not before or not path:
         return before or path

@@ -135,8 +135,8 @@ class Repository:
         self._top = top
         relative = os.path.relpath(os.path.realpath(root), top).replace(os.sep, "/")
         self._prefix = "" if relative == "." else relative + "/"
-        self._checker: _Asked | None = None
-        self._reader: _Asked | None = None
+        self._checker: _GitPipe | None = None
+        self._reader: _GitPipe | None = None
 
     def __enter__(self) -> Repository:
         return self
@@ -236,7 +236,7 @@ class Repository:
             GitTrouble: One is missing, or not as large as its entry says.
         """
         if self._reader is None:
-            self._reader = _Asked(self._top, ["cat-file", "--batch"])
+            self._reader = _GitPipe(self._top, ["cat-file", "--batch"])
         for start in range(0, len(entries), _AT_ONCE):
             some = entries[start : start + _AT_ONCE]
             self._reader.ask([entry.oid for entry in some])
@@ -267,7 +267,7 @@ class Repository:
             GitTrouble: It is not there, or larger than `most` bytes.
         """
         if self._reader is None:
-            self._reader = _Asked(self._top, ["cat-file", "--batch"])
+            self._reader = _GitPipe(self._top, ["cat-file", "--batch"])
         self._reader.ask([oid])
         _, kind, size = self._reader.answer(oid)
         if kind != "blob" or size > most:
@@ -277,13 +277,13 @@ class Repository:
     def _check(self, names: Sequence[str]) -> list[tuple[str, str, int]]:
         """Id, type and size of each object; ("", "", 0) for one that does not exist."""
         if self._checker is None:
-            self._checker = _Asked(self._top, ["cat-file", "--batch-check"])
+            self._checker = _GitPipe(self._top, ["cat-file", "--batch-check"])
         self._checker.ask(names)
         return [self._checker.answer(name) for name in names]
 
     def _records(self, command: Sequence[str], end: bytes) -> Iterator[bytes]:
         """The output of a command, split at `end`."""
-        asked = _Asked(self._top, command)
+        asked = _GitPipe(self._top, command)
         try:
             asked.ask(())
             yield from asked.records(end)
@@ -301,7 +301,7 @@ def blob_id(data: bytes, like: str) -> str:
     return made.hexdigest()
 
 
-class _Asked:
+class _GitPipe:
     """A git process with pipes to and from it. Reading fails after `STALL_SECONDS` without output."""
 
     def __init__(self, top: Path, command: Sequence[str]) -> None:

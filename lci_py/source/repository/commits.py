@@ -19,7 +19,7 @@ _RECORD, _FIELD = "\x1e", "\x1f"
 _FORMAT = f"--format={_RECORD}%H{_FIELD}%aI{_FIELD}%an{_FIELD}%s"
 
 
-class Logged(NamedTuple):
+class LoggedCommit(NamedTuple):
     """A commit and the files it changed."""
 
     id: str
@@ -35,7 +35,7 @@ class Logged(NamedTuple):
 class Log(NamedTuple):
     """Commits, the newest first."""
 
-    commits: tuple[Logged, ...]
+    commits: tuple[LoggedCommit, ...]
     whole: bool  # whether git had time for all of them
 
 
@@ -70,7 +70,7 @@ def _log(folder: Path, *arguments: str) -> Log:
     return Log(tuple(map(_parse_record, records if whole else records[:-1])), whole)
 
 
-def _parse_record(record: str) -> Logged:
+def _parse_record(record: str) -> LoggedCommit:
     head, _, patch = record.partition("\n")
     id, date, author, subject = head.split(_FIELD, 3)
     path, added, removed, hunks = "", 0, 0, []
@@ -83,7 +83,7 @@ def _parse_record(record: str) -> Logged:
         elif line[:1] in ("+", "-", " ", "\\"):
             hunks.append(line)
             added, removed = added + (line[0] == "+"), removed + (line[0] == "-")
-    return Logged(id, date, author, subject, path, added, removed, "\n".join(hunks))
+    return LoggedCommit(id, date, author, subject, path, added, removed, "\n".join(hunks))
 
 
 def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
@@ -108,7 +108,7 @@ def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def committed(folder: Path, path: str) -> bytes | None:
+def content_at_head(folder: Path, path: str) -> bytes | None:
     """The content of a file, relative to `folder`, at HEAD; None if HEAD has none.
 
     Raises:

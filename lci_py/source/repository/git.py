@@ -189,7 +189,7 @@ def run_git(
     )  # fmt: skip
 
 
-class Changed(NamedTuple):
+class ChangedFile(NamedTuple):
     """A file that differs, or may differ, from a commit."""
 
     path: str  # relative to the folder that was asked about
@@ -243,7 +243,7 @@ def merge_base(folder: Path, commit: str) -> str | None:
     return _sha(done.stdout.decode("ascii", "replace")) if done.returncode == 0 else None
 
 
-def changed_since(folder: Path, commit: str) -> list[Changed]:
+def changed_since(folder: Path, commit: str) -> list[ChangedFile]:
     """The files of the work tree that may differ from a commit, including untracked ones that are not ignored.
 
     A file whose time and size are those in git's index is not read. git itself must not compare files: it would run the
@@ -282,10 +282,10 @@ def changed_since(folder: Path, commit: str) -> list[Changed]:
             same = entry is not None and entry["sha"].decode("ascii") == blob
             changed = not (same and entry is not None and _is_clean(entry, there, indexed_at))
         if changed and (blob or there is not None):
-            found.append(Changed(path, blob))
+            found.append(ChangedFile(path, blob))
     known = {one.path for one in found} | before.keys() | staged.keys()
     others = {os.fsdecode(name) for name in new.stdout.split(b"\0") if name}
-    return sorted([*found, *(Changed(path, "") for path in others - known)])
+    return sorted([*found, *(ChangedFile(path, "") for path in others - known)])
 
 
 def _stat(folder: Path, path: str) -> os.stat_result | None:

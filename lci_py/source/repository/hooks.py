@@ -29,7 +29,7 @@ _MAX_BYTES = 1_000_000
 _GIT_SECONDS = 10
 
 
-class Found(NamedTuple):
+class HookState(NamedTuple):
     """The state of one hook: whether it refreshes the index, and if not, why."""
 
     name: str
@@ -46,7 +46,7 @@ def hooks(root: Path, action: str, *, force: bool = False, program: Sequence[str
         program: The command that runs lci; by default, as this process was started.
     Returns:
         The new state: `folder`, `shared` (whether other repositories use it), `changed` (names of hooks) and `hooks` (a
-            `Found` each).
+            `HookState` each).
     Raises:
         HookError: There is no git or no work tree, the folder is shared, a file cannot be written, or hooks could not
             start lci safely.
@@ -111,17 +111,17 @@ def _block(program: Sequence[str]) -> str:
 # --- one file -----------------------------------------------------------------------------------------------------
 
 
-def _look(path: Path, block: str) -> Found:
+def _look(path: Path, block: str) -> HookState:
     try:
         text = _read(path)
     except HookError as error:
-        return Found(path.name, "skipped", error.message)
+        return HookState(path.name, "skipped", error.message)
     if text is None or _BEGIN not in text:
         why = _unfit(path, text) if text else ""
-        return Found(path.name, "skipped" if why else "absent", why)
+        return HookState(path.name, "skipped" if why else "absent", why)
     if not os.access(path, os.X_OK):
-        return Found(path.name, "outdated", "is not executable: git ignores it")
-    return Found(path.name, "installed" if block in text else "outdated")
+        return HookState(path.name, "outdated", "is not executable: git ignores it")
+    return HookState(path.name, "installed" if block in text else "outdated")
 
 
 def _apply(path: Path, block: str) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lci_py.source.repository.files import ALWAYS_SKIPPED
 from lci_py.source.repository.ignore_layers import Layers, ignoring, layers_inside, outer_layers
-from lci_py.source.repository.walk import NOTHING, GlobRules, Inherited, WalkOptions, nested_since
+from lci_py.source.repository.walk import NOTHING, FolderState, GlobRules, WalkOptions, nested_since
 
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 
@@ -27,7 +27,7 @@ class IgnoreRule(NamedTuple):
 
 class _Folder(NamedTuple):
     layers: Layers
-    inherited: Inherited
+    inherited: FolderState
 
 
 class TreeRules:
@@ -102,7 +102,7 @@ class TreeRules:
         reason, inherited = self._judge(name, path, True, outer)
         return None if reason else self._with_files(_Folder(outer.layers, inherited), path + "/")
 
-    def _judge(self, name: str, path: str, is_folder: bool, outer: _Folder) -> tuple[str | None, Inherited]:
+    def _judge(self, name: str, path: str, is_folder: bool, outer: _Folder) -> tuple[str | None, FolderState]:
         if name in ALWAYS_SKIPPED or name in ("", ".", ".."):
             return "excluded", NOTHING
         flat = tuple(layer for kind in outer.layers for layer in kind)

@@ -189,7 +189,7 @@ def member_options(root: Path) -> WalkOptions:
     return WalkOptions(members=tuple(Member(*item, WalkOptions()) for item in members(root).items()))
 
 
-class Inherited(NamedTuple):
+class FolderState(NamedTuple):
     """The state that the entries of a folder inherit from it."""
 
     reason: str | None = None  # why the folder is left out, if it is walked for `include` or `allow` only
@@ -197,7 +197,7 @@ class Inherited(NamedTuple):
     allowed: bool = False  # whether a glob of `allow` matched it
 
 
-NOTHING = Inherited()
+NOTHING = FolderState()
 
 
 class GlobRules:
@@ -220,17 +220,17 @@ class GlobRules:
     def __bool__(self) -> bool:
         return bool(self._exclude or self._include)
 
-    def inside_nested(self, name: str, path: str, inherited: Inherited) -> Inherited | None:
+    def inside_nested(self, name: str, path: str, inherited: FolderState) -> FolderState | None:
         """The state that the entries of a nested repository inherit; None if nothing in it is included."""
         if inherited.included:  # walked like any folder, unless an ignore file would have kept it out
             return inherited if inherited.reason else NOTHING
         if self._include and self._holds_included.match(name, path, True):
-            return Inherited(NESTED)
+            return FolderState(NESTED)
         return None
 
     def judge(
-        self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: Inherited
-    ) -> tuple[str | None, Inherited]:
+        self, name: str, path: str, is_folder: bool, flat: tuple[Layer, ...], outer: FolderState
+    ) -> tuple[str | None, FolderState]:
         """Why an entry is left out (None if it is listed), and the state that its own entries inherit, if a folder."""
         if self._exclude and self._exclude.match(name, path, is_folder):
             return "excluded", outer
@@ -245,14 +245,14 @@ class GlobRules:
         if reason and not matched and not (is_folder and holds.match(name, path, True)):
             named = included or (is_folder and self._names_folder.match(name, path, True))
             return NOT_ALLOWED if named and reason == "ignored" else reason, outer
-        return None, Inherited(reason, included, allowed)
+        return None, FolderState(reason, included, allowed)
 
 
 class _Folder(NamedTuple):
     path: str  # on disk, with a trailing separator
     relative: str  # with a trailing "/", "" for the root
     layers: Layers
-    inherited: Inherited
+    inherited: FolderState
     inode: int = 0  # as its parent listed it; 0 for the root
 
 

@@ -45,7 +45,7 @@ def claims_of(language: str, path: str, source: bytes, symbols: Sequence[Symbol]
     from lci_py.source.stated_values import comments  # a reader of the index needs none of its patterns
 
     seen = set()
-    for claim in sorted(comments.contradicted(language, source, symbols), key=lambda claim: claim.line):
+    for claim in sorted(comments.contradicting_claims(language, source, symbols), key=lambda claim: claim.line):
         fits = len(claim.name) <= MAX_NAME and len(claim.value) <= MAX_VALUE
         if fits and claim not in seen and not is_secret(claim.name, claim.value):
             seen.add(claim)

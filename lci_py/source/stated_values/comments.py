@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.stated_values.code_defaults import Given, Lines, call_at, flags, parameters_of, tables
 from lci_py.source.stated_values.values import COMPUTED, agree, code_value, literal_at, read, word
-from lci_py.source.stated_values.wording import SIGNS, form_of, holds, mentions, stated
+from lci_py.source.stated_values.wording import SIGNS, form_of, holds, mentions, stated_defaults
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
-from lci_py.source.text.words import joined
+from lci_py.source.text.words import joined_spelling
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, VALUED_KINDS
 from lci_py.types.source import Claim
 
@@ -49,7 +49,7 @@ _ITSELF = frozenset("it this that which and value default parameter option argum
 _Numbered = list[tuple[int, str]]
 
 
-def contradicted(language: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
+def contradicting_claims(language: str, source: bytes, symbols: Sequence[Symbol]) -> Iterator[Claim]:
     """The defaults in comments and help texts that differ from the code they belong to."""
     telling = _telling(source)
     if not telling:
@@ -86,10 +86,11 @@ def contradicted(language: str, source: bytes, symbols: Sequence[Symbol]) -> Ite
             given = [(value, symbol.line)] if value else []
             if not value and symbol.kind in ("field", "property"):
                 apart = _given_apart(language, text, symbols, defaults) if apart is None else apart
-                given = apart.get(joined(symbol.name), [])
+                given = apart.get(joined_spelling(symbol.name), [])
             if (
                 len(given) == 1
-                and sum(joined(one.name) == joined(symbol.name) and bool(one.doc) for one in symbols) < 2
+                and sum(joined_spelling(one.name) == joined_spelling(symbol.name) and bool(one.doc) for one in symbols)
+                < 2
             ):
                 yield from _pair(number, symbol.qualified_name, said, given[0])
 
@@ -156,16 +157,20 @@ def _value_in(passage: _Numbered, about: str) -> tuple[str, int] | None:
     for number, line in passage:
         starts.append((len(text), number))
         text += line.strip() + " "
-    said = stated(text)
+    said = stated_defaults(text)
     if len(said) != 1 or not holds(text, said[0]) or not (form := form_of(said[0].value)):
         return None
     first = text.rfind(". ", 0, said[0].start) + 1
     subject = _SUBJECT.match(text, first)
-    if subject is not None and subject[1].lower() not in _ITSELF and joined(subject[1]) != joined(about):
+    if (
+        subject is not None
+        and subject[1].lower() not in _ITSELF
+        and joined_spelling(subject[1]) != joined_spelling(about)
+    ):
         return None
     for start, name in mentions(text[:1000]):
         inside = first <= start < said[0].end and not said[0].value.start() <= start < said[0].value.end()
-        if inside and joined(name) != joined(about):
+        if inside and joined_spelling(name) != joined_spelling(about):
             return None
     at = said[0].value.start()
     return form, next(number for start, number in reversed(starts) if start <= at)
@@ -248,17 +253,17 @@ def _given_apart(
     found: dict[str, list[tuple[str, int]]] = {}
     places = Lines(text)
     for at, name, form in tables(text):
-        found.setdefault(joined(name), []).append((form, places.of(at)))
+        found.setdefault(joined_spelling(name), []).append((form, places.of(at)))
     lines = Lines(text)
     for at, name, form in defaults:
-        found.setdefault(joined(name.replace("-", "")), []).append((form, lines.of(at)))
+        found.setdefault(joined_spelling(name.replace("-", "")), []).append((form, lines.of(at)))
     if has_rule(language, "taken_apart"):
         found = {}
         for symbol in symbols:
             if symbol.kind == "property" and symbol.parent >= 0 and "default" in symbols[symbol.parent].name.lower():
                 value = code_value(language, symbol.kind, symbol.name, symbol.signature)
                 if value:
-                    found.setdefault(joined(symbol.name), []).append((value, symbol.line))
+                    found.setdefault(joined_spelling(symbol.name), []).append((value, symbol.line))
     return found
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from lci_py.source.syntax.captures import Captured, Finder
+    from lci_py.source.syntax.captures import Captures, Finder
 
 TWICE = "twice"
 _MAX_NAME = 100
@@ -32,7 +32,7 @@ _APART = lazily(
 )
 
 
-def repeated_keys(path: str, language: str, captured: Captured, finder: Finder) -> Iterator[Claim]:
+def repeated_keys(path: str, language: str, captured: Captures, finder: Finder) -> Iterator[Claim]:
     """A claim for each key that is there a second time: its line; as its value, how many lines up the first one is."""
     if not captured.keys or not is_own_code(path, language):
         return

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lci_py.source.text.language_tables import has_rule, pairs, shared_table
 from lci_py.source.text.patterns import lazily
-from lci_py.source.text.words import joined
+from lci_py.source.text.words import joined_spelling
 
 #: Unit as written -> its form, its dimension, and its factor: in seconds, in bytes, or as a share of one.
 _UNITS = {
@@ -273,7 +273,9 @@ def code_value(language: str, kind: str, name: str, signature: str) -> str:
             `#define HINT "AUDIO_HINT"`; `COMPUTED` if the value is not a literal.
     """
     value = _value(language, kind, name, signature)
-    is_name = value[:1] == '"' and (joined(value[1:-1].replace("-", "")) == joined(name) or _NAME.match(value))
+    is_name = value[:1] == '"' and (
+        joined_spelling(value[1:-1].replace("-", "")) == joined_spelling(name) or _NAME.match(value)
+    )
     return "" if is_name else value
 
 

@@ -74,7 +74,7 @@ _CONTENT = lazily(
 )
 
 
-class Stated(NamedTuple):
+class StatedDefault(NamedTuple):
     """A default stated in a text."""
 
     start: int  # of the phrase or the value, whichever comes first
@@ -82,7 +82,7 @@ class Stated(NamedTuple):
     end: int  # of both
 
 
-def stated(text: str) -> list[Stated]:
+def stated_defaults(text: str) -> list[StatedDefault]:
     """The defaults that a line or a passage states, in its order."""
     found = []
     for phrase in _PHRASE.finditer(text) if DEFAULT.search(text) else ():
@@ -92,7 +92,7 @@ def stated(text: str) -> list[Stated]:
         if value is None and phrase.group().rstrip()[-1:] in ":=" and text[phrase.start() - 1 : phrase.start()] in "([":
             value = _BARE.match(text, phrase.end())
         if value is not None:
-            found.append(Stated(phrase.start(), value, value.end()))
+            found.append(StatedDefault(phrase.start(), value, value.end()))
     if "by default" in text or "unless" in text:
         at = 0
         while (value := VALUE.search(text, at)) is not None:
@@ -101,7 +101,7 @@ def stated(text: str) -> list[Stated]:
             if after is not None and (value["bool"] is None or " by" in after.group()):
                 if found and found[-1].end == after.end():
                     found.pop()  # "on port 80 unless"
-                found.append(Stated(value.start(), value, after.end()))
+                found.append(StatedDefault(value.start(), value, after.end()))
     return sorted(found)
 
 
@@ -114,7 +114,7 @@ def mentions(line: str) -> Iterator[tuple[int, str]]:
             yield span.start(), named["flag"] or named["name"]
 
 
-def holds(text: str, one: Stated) -> bool:
+def holds(text: str, one: StatedDefault) -> bool:
     """Whether the sentence around a value is about the present, and not about a special case."""
     start = one.value.start()
     first = max(text.rfind(". ", 0, start), text.rfind("; ", 0, start)) + 1

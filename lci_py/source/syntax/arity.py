@@ -27,14 +27,14 @@ LARGEST = _WIDTH * _WIDTH - 1
 _SPREADS = frozenset({"spread_expression", "parameter_pack_expansion", "vararg"})
 
 
-def packed(least: int, most: int) -> int:
+def pack_arity(least: int, most: int) -> int:
     """The arity of a definition that takes `least` to `most` arguments."""
     return min(least, _MANY) * _WIDTH + min(most, _MANY)
 
 
 def with_least(arity: int, least: int) -> int:
     """The same arity with another minimum."""
-    return packed(least, arity % _WIDTH)
+    return pack_arity(least, arity % _WIDTH)
 
 
 def has_defaults(arity: int) -> bool:
@@ -217,7 +217,7 @@ def _count_parameters(
             optional += defaults in inner
             if inner & many:
                 unbounded, found = True, found - 1
-    return packed(max(found - optional, 0), _MANY if unbounded else found)
+    return pack_arity(max(found - optional, 0), _MANY if unbounded else found)
 
 
 _JAVA, _JAVA_MANY = frozenset({"formal_parameter"}), frozenset({"spread_parameter"})
@@ -253,7 +253,7 @@ def _kotlin_parameters(node: Node, name: Node) -> int:
     group = _child(primary or node, "class_parameters", "function_value_parameters")
     found = _count_parameters(group, _KOTLIN)
     if group is not None and b"vararg" in (group.text or b"") and found >= 0:
-        return packed(max(found // _WIDTH - 1, 0), _MANY)
+        return pack_arity(max(found // _WIDTH - 1, 0), _MANY)
     return found
 
 
@@ -264,7 +264,7 @@ def _scala_parameters(node: Node, name: Node) -> int:
     found = _count_parameters(group, _SCALA)
     types = (child.child_by_field_name("type") for child in group.named_children)
     if any(kind is not None and kind.type == "repeated_parameter_type" for kind in types):
-        return packed(max(found // _WIDTH - 1, 0), _MANY)
+        return pack_arity(max(found // _WIDTH - 1, 0), _MANY)
     return found
 
 
@@ -284,7 +284,7 @@ def _c_parameters(node: Node, name: Node, *, may_be_empty: bool = True) -> int:
     if group is None or not (may_be_empty or group.named_child_count):
         return UNKNOWN
     if group.named_child_count == 1 and group.text is not None and group.text[1:-1].strip() == b"void":
-        return packed(0, 0)
+        return pack_arity(0, 0)
     return _count_parameters(group, _CPP, _CPP_MANY)
 
 
@@ -296,7 +296,7 @@ def _only_c_parameters(node: Node, name: Node) -> int:
 def _elixir_parameters(node: Node, name: Node) -> int:
     head = name.parent
     if head is None or head.type != "call":
-        return packed(0, 0)
+        return pack_arity(0, 0)
     if head.child_by_field_name("target") != name:
         return UNKNOWN
     group = _child(head, "arguments")
@@ -305,7 +305,7 @@ def _elixir_parameters(node: Node, name: Node) -> int:
         operator is not None and operator.type == "\\\\"
         for operator in (part.child_by_field_name("operator") for part in parts)
     )
-    return packed(len(parts) - optional, len(parts))
+    return pack_arity(len(parts) - optional, len(parts))
 
 
 def _by_name(*functions: Callable[[Node, Node], int]) -> dict[str, Callable[[Node, Node], int]]:

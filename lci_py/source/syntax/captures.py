@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
-from lci_py.source.syntax.macro_calls import Called, templates, text_of, uses
+from lci_py.source.syntax.macro_calls import MacroCall, templates, text_of, uses
 from lci_py.source.syntax.macro_uses import in_program
 from lci_py.source.syntax.selectors import body as body_of, selector
 from lci_py.types.record import dataclass
@@ -70,7 +70,7 @@ class Entity:
         return self.apart and around.role == "definition" and around.kind in TYPE_KINDS
 
 
-class Captured:
+class Captures:
     """The query matches of one file, sorted by role."""
 
     def __init__(self, matches: Matches, source: bytes, parsed: bytes | None = None, uses: Sequence[Use] = ()) -> None:
@@ -128,7 +128,7 @@ class Captured:
         self.uncalled.sort()
         self.entities.sort(key=lambda e: (e.start, -e.end, e.role != "definition"))
 
-    def _macro_functions(self) -> list[tuple[Entity, list[Called]]]:
+    def _macro_functions(self) -> list[tuple[Entity, list[MacroCall]]]:
         """The functions that macros of the file define, with the calls in them."""
         return [
             (Entity(use.start_byte, use.end_byte, "definition", "function", name, use, callee), called)

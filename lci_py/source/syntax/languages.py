@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.source.syntax.limits import Limits, OutOfTime
-from lci_py.source.syntax.macro_text import VISIBLE, Use, edited, entries, macro_text
+from lci_py.source.syntax.macro_text import VISIBLE, Use, apply_edits, entries, macro_text
 from lci_py.source.syntax.recover import Recovery
 from lci_py.source.syntax.regions import Regions
-from lci_py.source.syntax.repair import cost, errors, marked, repairs, suspects, without_directives
+from lci_py.source.syntax.repair import cost, errors, mark_edits, repairs, suspects, without_directives
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
@@ -93,7 +93,7 @@ class Aside(NamedTuple):
         return place >= 0 and end <= self.ranges[place][1]
 
 
-class Parsed(NamedTuple):
+class ParsedFile(NamedTuple):
     """A syntax tree, the text that was parsed, and the uses of macros that were replaced in that text.
 
     `lost` has the byte ranges that were blanked because they do not parse beside the others. The trees of `apart` are
@@ -220,7 +220,7 @@ class LanguageSpec:
 
         return QueryCursor(Query(self.language, self.query_source))
 
-    def parse(self, source: bytes, limits: Limits) -> Parsed:
+    def parse(self, source: bytes, limits: Limits) -> ParsedFile:
         """The syntax tree of a file.
 
         Raises:
@@ -234,11 +234,11 @@ class LanguageSpec:
             text, uses = macro_text((*self.macros, *limits.macros)).rewritten(text)
         tree = self._tree(text, limits)
         if self.misread and (edits := list(self._misread(text, tree.root_node))):
-            text = edited(text, edits)
+            text = apply_edits(text, edits)
             tree = self._tree(text, limits)
         if not tree.root_node.has_error or not (found := errors(tree.root_node)):
-            return Parsed(tree, text, uses)
-        first = Parsed(tree, text, uses)
+            return ParsedFile(tree, text, uses)
+        first = ParsedFile(tree, text, uses)
         if time.thread_time() - began > limits.max_file_seconds / _MOST_ATTEMPTS:
             return first
         better = self._better(first, found, limits) if self.macros or self.divided or self.unknown else first
@@ -251,7 +251,7 @@ class LanguageSpec:
             if root.descendant_for_byte_range(*match.span("keyword")).type == "identifier":  # type: ignore[union-attr]
                 yield match.start("cause"), VISIBLE.sub(b" ", match["cause"])
 
-    def _better(self, parsed: Parsed, found: list[tuple[int, int]], limits: Limits) -> Parsed:
+    def _better(self, parsed: ParsedFile, found: list[tuple[int, int]], limits: Limits) -> ParsedFile:
         """The text with the fewest bytes in errors: the given one, or that of another attempt.
 
         If repairs of C leave errors, all directives are taken out. The branches left out are read apart.
@@ -301,16 +301,16 @@ class LanguageSpec:
             self.parser.included_ranges = []
         return found
 
-    def _edited(self, parsed: Parsed, edits: list[tuple[int, bytes]], limits: Limits) -> Parsed:
+    def _edited(self, parsed: ParsedFile, edits: list[tuple[int, bytes]], limits: Limits) -> ParsedFile:
         """A text with other words, if it then has fewer bytes in errors than before."""
         if not edits:
             return parsed
-        text = edited(parsed.text, edits)
-        tree = self._tree(text, limits, marked(parsed.tree.copy(), parsed.text, edits))
+        text = apply_edits(parsed.text, edits)
+        tree = self._tree(text, limits, mark_edits(parsed.tree.copy(), parsed.text, edits))
         fewer = cost(errors(tree.root_node)) < cost(errors(parsed.tree.root_node))
         return parsed._replace(tree=tree, text=text) if fewer else parsed
 
-    def _recover(self, parsed: Parsed, limits: Limits) -> Parsed:
+    def _recover(self, parsed: ParsedFile, limits: Limits) -> ParsedFile:
         """The text without the parts that do not parse, if it then has fewer bytes in errors than before."""
         before = cost(errors(parsed.tree.root_node))
         if not before:
@@ -349,7 +349,7 @@ class LanguageSpec:
             self.parser.reset()  # or it would go on with this source when it is given the next file
             raise
 
-    def matches_of(self, parsed: Parsed, limits: Limits) -> Matches:
+    def matches_of(self, parsed: ParsedFile, limits: Limits) -> Matches:
         """The matches of the combined query in a tree, and in that of the lines that did not parse beside them."""
         found = self.matches(parsed.tree.root_node, limits)
         if parsed.apart:
@@ -505,7 +505,7 @@ def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
 
 
 @lru_cache(maxsize=1)
-def _shared() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
+def _shared_patterns() -> dict[str, list[tuple[str, re.Pattern[bytes]]]]:
     shared: dict[str, list[tuple[str, re.Pattern[bytes]]]] = {}
     # A C++ header has no marks of Objective-C, but an Objective-C header may have those of C++: last name first.
     for name, spec in sorted(load_languages().items(), reverse=True):
@@ -524,7 +524,7 @@ def detect(path: str, head: bytes = b"") -> str:
     dot = base.rfind(".")
     if dot >= 0:
         suffix = base[dot:]
-        for language, prefer in _shared().get(suffix, ()):
+        for language, prefer in _shared_patterns().get(suffix, ()):
             if prefer.search(head[:HEAD_BYTES]):
                 return language
         found = suffixes.get(suffix) or suffixes.get(suffix.lower())

@@ -48,7 +48,7 @@ _LEADERS = frozenset(
 _CONSTANT = lazily(rb"[A-Z0-9_]+")
 
 
-class Called(NamedTuple):
+class MacroCall(NamedTuple):
     """A call in a macro's text; `start` is the byte at which its name starts."""
 
     name: str
@@ -84,7 +84,7 @@ def _tokens(source: bytes, start: int, end: int) -> tuple[list[_Token], list[byt
     return tokens[close + 1 :], [token.text for token in tokens[:close] if token.is_word]
 
 
-def called_in(source: bytes, start: int, end: int) -> list[Called]:
+def called_in(source: bytes, start: int, end: int) -> list[MacroCall]:
     """The calls in a macro's text, in order.
 
     Parameters of the macro are not calls, nor are names that are pasted together (`f_##x`). A text that is just a name
@@ -98,11 +98,13 @@ def called_in(source: bytes, start: int, end: int) -> list[Called]:
         while len(inner) > 2 and inner[0].text == b"(" and inner[-1].text == b")":
             inner = inner[1:-1]
         if len(inner) == 1 and inner[0].is_word and not _CONSTANT.fullmatch(inner[0].text):
-            return [Called(inner[0].text.decode(), "", inner[0].start, NAMED)] if inner[0].text not in _KEYWORDS else []
+            return (
+                [MacroCall(inner[0].text.decode(), "", inner[0].start, NAMED)] if inner[0].text not in _KEYWORDS else []
+            )
     return list(_calls(tokens, {*(parameters or ()), b"__VA_ARGS__"}))
 
 
-def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[Called]:
+def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[MacroCall]:
     resume = 0
     for place, token in enumerate(tokens[:-1]):
         if place < resume:
@@ -118,7 +120,7 @@ def _calls(tokens: list[_Token], parameters: set[bytes]) -> Iterator[Called]:
             continue
         # A receiver that is a parameter may be any object.
         if receiver.encode() not in parameters:
-            yield Called(token.text.decode(), receiver, token.start, _arguments(tokens, place + 1))
+            yield MacroCall(token.text.decode(), receiver, token.start, _arguments(tokens, place + 1))
 
 
 def _after(tokens: list[_Token], opening: int, left: bytes = b"(", right: bytes = b")") -> int:
@@ -166,11 +168,11 @@ class Template:
     def __init__(self, source: bytes, start: int, end: int) -> None:
         self._tokens, self._parameters = _tokens(source, start, end)
 
-    def defined(self, arguments: list[bytes]) -> list[tuple[str, list[Called]]]:
+    def defined(self, arguments: list[bytes]) -> list[tuple[str, list[MacroCall]]]:
         """The functions that a use of the macro defines, with the calls in each."""
         values = dict(zip(self._parameters or (), arguments, strict=False))
         tokens = _substitute(self._tokens, values)
-        found: list[tuple[str, list[Called]]] = []
+        found: list[tuple[str, list[MacroCall]]] = []
         place = 0
         while place < len(tokens) and len(found) < _MOST_DEFINED:
             if tokens[place].text == b"{":
@@ -222,7 +224,7 @@ def templates(source: bytes, expansions: list[tuple[Node, int, int]]) -> dict[by
 
 def uses(
     known: dict[bytes, Template], calls: list[dict[str, list[Node]]]
-) -> Iterator[tuple[Node, Node, str, list[Called]]]:
+) -> Iterator[tuple[Node, Node, str, list[MacroCall]]]:
     """The functions that are defined by uses of macros outside of functions: the use, the macro's name in it, the
     function's name, and the calls in the function.
     """

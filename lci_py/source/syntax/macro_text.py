@@ -80,7 +80,7 @@ class MacroText:
             if prefix in source:
                 edits += _attributes(source, pattern)
         if edits:
-            source = edited(source, edits)
+            source = apply_edits(source, edits)
         edits, uses = [], []
         for start, what, arguments in self._uses(source):
             found = _definition(source, start, *what, arguments)
@@ -92,7 +92,7 @@ class MacroText:
         edits += _directives(source)
         edits += _tags(source)
         edits += _elses(source)
-        return edited(source, edits), uses
+        return apply_edits(source, edits), uses
 
     def _uses(self, source: bytes) -> Iterator[tuple[int, tuple[bool, int], int]]:
         for match in self._use.finditer(b"\n" + source):
@@ -244,7 +244,7 @@ def _directives(source: bytes) -> Iterator[tuple[int, bytes]]:
                     yield match.start() + comment.start(), _IN_DIRECTIVE.sub(b" ", comment.group())
 
 
-def edited(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
+def apply_edits(source: bytes, edits: list[tuple[int, bytes]]) -> bytes:
     """The source with replacements applied; of overlapping ones, the first."""
     parts, done = [], 0
     for start, text in sorted(edits):

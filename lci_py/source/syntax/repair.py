@@ -153,7 +153,7 @@ def repairs(text: bytes, found: list[tuple[int, int]]) -> list[Edit]:
     return [(start, new) for start, new in edits if text[start : start + len(new)] != new]
 
 
-def marked(tree: Tree, text: bytes, edits: list[Edit]) -> Tree:
+def mark_edits(tree: Tree, text: bytes, edits: list[Edit]) -> Tree:
     """The tree with the ranges that are about to change marked, so that the parser can reuse the rest."""
     row, line, at = 0, 0, 0
     for start, new in sorted(edits):

@@ -46,7 +46,7 @@ class Alike(NamedTuple):
     worth: float
 
 
-def written(names: Iterable[str]) -> bytes:
+def pack_names(names: Iterable[str]) -> bytes:
     """The stored text of a segment's names; equal names count once, and overlong ones are left out."""
     lines = {" ".join(found) for name in names if len(name) <= _MOST_LETTERS and (found := _parts(name))}
     return "\n".join(sorted(lines)[:MOST_NAMES]).encode("utf-8", "surrogatepass")

@@ -52,7 +52,7 @@ def located_parts(word: str) -> list[tuple[int, int, str]]:
     return [(match.start(), match.end(), match.group().lower()) for match in _PART.finditer(word)]
 
 
-def joined(word: str) -> str:
+def joined_spelling(word: str) -> str:
     """The word in lower case and without underscores: `get_http` and `getHttp` are the same."""
     return word.replace("_", "").lower()[:MAX_WORD]
 

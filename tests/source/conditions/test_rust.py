@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lci_py.source.conditions import File, Tags
-from lci_py.source.conditions.rust import ranges, wrapped
+from lci_py.source.conditions.rust import condition_of_macro, ranges
 from lci_py.source.conditions.rust_cfg import predicate, quote, unquote
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import load_languages
@@ -154,7 +154,7 @@ WRAPPERS = [
 
 @pytest.mark.parametrize(("arms", "expected"), WRAPPERS, ids=range(len(WRAPPERS)))
 def test_macros_that_put_a_condition_before_items(arms: str, expected: str | None) -> None:
-    assert wrapped(f"macro_rules! cfg_x {{\n    {arms}\n}}") == expected
+    assert condition_of_macro(f"macro_rules! cfg_x {{\n    {arms}\n}}") == expected
 
 
 def test_a_macro_of_the_file_is_known_in_it() -> None:
@@ -213,7 +213,7 @@ PARTS = ["cfg_if! { ", "if #[cfg(a)] {", "} else {", "}", "{", "(", ")", "[", "]
 def test_nothing_raises(parts: list[str]) -> None:
     text = "".join(parts)
     source = text.encode("latin-1")
-    wrapped(text)
+    condition_of_macro(text)
     found = Tags("rust", "", File("a.rs", source, []))
     for byte in range(len(source) + 1):
         tag = found.of(byte, text)
@@ -242,4 +242,4 @@ def test_many_of_a_kind_stay_cheap(source: bytes) -> None:
     calls = [node for node in (root, *root.children) if node.type == "macro_invocation"]
     for item in ranges(File("a.rs", source, calls)):
         assert len(item.condition) + len(item.note) < 20_000
-    wrapped(source.decode())
+    condition_of_macro(source.decode())

@@ -11,7 +11,7 @@ from lci_py.source.extract.extract import extract
 from lci_py.source.stated_values import MAX_CLAIMS, is_own_code, is_secret
 from lci_py.source.stated_values.code_defaults import flags, tables
 from lci_py.source.stated_values.values import COMPUTED, agree, code_value, word
-from lci_py.source.stated_values.wording import form_of, holds, stated
+from lci_py.source.stated_values.wording import form_of, holds, stated_defaults
 
 # --- constants ----------------------------------------------------------------------------------------------------
 
@@ -180,7 +180,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize(("text", "expected"), SENTENCES, ids=range(len(SENTENCES)))
 def test_defaults_in_sentences(text: str, expected: str) -> None:
-    forms = [form_of(one.value) for one in stated(text) if holds(text, one)]
+    forms = [form_of(one.value) for one in stated_defaults(text) if holds(text, one)]
     assert [form for form in forms if form] == ([expected] if expected else [])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lci_py.source.extract.extract import extract
-from lci_py.source.syntax.arity import LARGEST, NAMED, UNKNOWN, lacks_only_defaults, packed, takes
+from lci_py.source.syntax.arity import LARGEST, NAMED, UNKNOWN, lacks_only_defaults, pack_arity, takes
 
 MANY = 255
 #: Language -> (source; name to (least, most), or None if unknown; number of arguments of each call of `g`).
@@ -80,7 +80,7 @@ def test_arguments_and_parameters_are_counted(language: str) -> None:
     known = {symbol.name: symbol.arity for symbol in found.symbols if symbol.kind not in ("class", "struct")}
     known |= {s.name: s.arity for s in found.symbols if s.kind in ("class", "struct") and s.name not in known}
     assert {name: known[name] for name in arities} == {
-        name: UNKNOWN if arity is None else packed(*arity) for name, arity in arities.items()
+        name: UNKNOWN if arity is None else pack_arity(*arity) for name, arity in arities.items()
     }
     in_order = sorted((c for c in found.calls if c.name == "g"), key=lambda call: call.line)
     assert [call.arguments for call in in_order] == calls
@@ -92,11 +92,11 @@ def test_a_language_without_overloads_counts_nothing() -> None:
 
 
 def test_what_a_definition_takes() -> None:
-    two_or_three, any_number = packed(2, 3), packed(0, MANY)
+    two_or_three, any_number = pack_arity(2, 3), pack_arity(0, MANY)
     assert [takes(two_or_three, n) for n in range(5)] == [False, False, True, True, False]
     assert takes(any_number, 1000)
     assert takes(UNKNOWN, 7)
     assert takes(two_or_three, UNKNOWN)
     assert [lacks_only_defaults(two_or_three, n) for n in (1, 4)] == [True, False]
-    assert packed(1000, 1000) <= LARGEST
-    assert takes(packed(1000, 1000), 1000)
+    assert pack_arity(1000, 1000) <= LARGEST
+    assert takes(pack_arity(1000, 1000), 1000)

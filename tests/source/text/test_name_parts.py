@@ -8,7 +8,7 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from lci_py.source.text.name_parts import NameParts, alignment, best_abbreviated, distance, nearest, written
+from lci_py.source.text.name_parts import NameParts, alignment, best_abbreviated, distance, nearest, pack_names
 
 NAMES = ["ConnectionPoolManager", "SearcherBuilder", "get_http_response", "handleHTTPRequest", "JoinSet", "wait_ready"]
 SHORT = st.text("abcd", min_size=0, max_size=7)
@@ -40,7 +40,7 @@ def test_a_name_with_one_letter_wrong_is_found(name: str, rng: random.Random) ->
     wrong = rng.choice(
         [joined[:at] + joined[at + 1 :], joined[:at] + letter + joined[at:], joined[:at] + letter + joined[at + 1 :]]
     )
-    found = nearest(NameParts(written(NAMES)).nearest_names(wrong))
+    found = nearest(NameParts(pack_names(NAMES)).nearest_names(wrong))
     assert [alike.spelling for alike in found] == [joined]
 
 
@@ -55,12 +55,12 @@ def test_a_name_with_one_letter_wrong_is_found(name: str, rng: random.Random) ->
     ],
 )
 def test_words_that_shorten_the_parts_of_a_name(words: str, name: str) -> None:
-    assert best_abbreviated(NameParts(written(NAMES)).abbreviated_names(words.split()))[0].spelling == name
+    assert best_abbreviated(NameParts(pack_names(NAMES)).abbreviated_names(words.split()))[0].spelling == name
 
 
 @pytest.mark.parametrize("words", ["manager pool", "onn pool", "pool zebra", "ready wait"])
 def test_words_in_another_order_or_with_other_letters_mean_no_name(words: str) -> None:
-    assert NameParts(written(NAMES)).abbreviated_names(words.split()) == []
+    assert NameParts(pack_names(NAMES)).abbreviated_names(words.split()) == []
 
 
 def test_a_whole_part_counts_more_than_a_beginning_and_that_more_than_some_letters() -> None:
@@ -73,11 +73,11 @@ def test_a_whole_part_counts_more_than_a_beginning_and_that_more_than_some_lette
 
 
 def test_a_short_word_is_not_mistyped_and_no_name_is_far_away() -> None:
-    names = NameParts(written(NAMES))
+    names = NameParts(pack_names(NAMES))
     assert names.nearest_names("jois") == []
     assert names.nearest_names("entirelyother") == []
 
 
 def test_names_of_any_letters_are_kept() -> None:
-    names = NameParts(written(["größe_ändern", "x" * 500, "λ", "数据_读取"]))
+    names = NameParts(pack_names(["größe_ändern", "x" * 500, "λ", "数据_读取"]))
     assert [alike.spelling for alike in nearest(names.nearest_names("größeändren"))] == ["größeändern"]

@@ -121,7 +121,7 @@ def _together(one: str, other: str, language: str) -> bool | None:
 def _alternatives(one: str, other: str, language: str) -> bool | None:
     mine, theirs, dialect = _read(one, language).affirmed, _read(other, language).affirmed, _dialect(language)
     only = [sorted(filter(dialect.is_switch, names)) for names in (
-        _asked(mine) - _asked(theirs), _asked(theirs) - _asked(mine),
+        _open_variables(mine) - _open_variables(theirs), _open_variables(theirs) - _open_variables(mine),
     )]  # fmt: skip
     if any(map(dialect.found_out, mine.variables | theirs.variables)):
         implied = {_implies(one, other, language), _implies(other, one, language)}
@@ -137,7 +137,7 @@ def _alternatives(one: str, other: str, language: str) -> bool | None:
     return None if possible is None else not possible
 
 
-def _asked(problem: Problem) -> frozenset[str]:
+def _open_variables(problem: Problem) -> frozenset[str]:
     """The variables of a condition without the choices that hold anyway: of `(A || B) && A`, only A."""
     known = problem.known
     if known is None:

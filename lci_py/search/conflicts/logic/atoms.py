@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
-from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, version, words
+from lci_py.search.conflicts.logic.values import Number, Values, number, numbers_where, numeric, version, words
 from lci_py.source.conditions.formula import All, Atom, Grammar, Not, Some, Tokens, conjuncts, parse
 from lci_py.source.text.patterns import lazily
 
@@ -130,7 +130,7 @@ def read(tag: str, dialect: Dialect) -> Formula:
 def _attempt(part: Condition, dialect: Dialect) -> re.Match[str] | None:
     if not isinstance(part, Atom) or not part.is_whole or part.tokens.texts[part.start] not in _ATTEMPTS:
         return None
-    leaf = asked(part, dialect.grammar)[1]
+    leaf = parse_atom(part, dialect.grammar)[1]
     return _ATTEMPT.fullmatch(leaf.text) if isinstance(leaf, Operand) else None
 
 
@@ -141,7 +141,7 @@ def _translate(condition: Condition, dialect: Dialect) -> Formula:
         return either(*(_translate(part, dialect) for part in condition.parts))
     if isinstance(condition, Not):
         return opposite(_translate(condition.part, dialect))
-    holds, leaf = asked(condition, dialect.grammar)
+    holds, leaf = parse_atom(condition, dialect.grammar)
     formula = _leaf(leaf, dialect)
     return formula if holds else opposite(formula)
 
@@ -152,7 +152,7 @@ def _leaf(leaf: Leaf | Unknown, dialect: Dialect) -> Formula:
     if leaf == _NEVER:
         return FALSE
     if isinstance(leaf, Operand) and (match := _PATH.fullmatch(leaf.text)):
-        return platforms.suggested(match[1])
+        return platforms.formula_of_word(match[1])
     formula = dialect.special(leaf)
     if formula is not None:
         return formula
@@ -175,7 +175,7 @@ def scalar(text: str, versions: bool = False) -> Number | str | None:
     """The value of a constant: a number, or a word; None if the text is no constant.
 
     Args:
-        text: An operand, as returned by `asked`.
+        text: An operand, as returned by `parse_atom`.
         versions: Whether a string such as "2.7" is a version.
     """
     if text in _KEYWORDS:
@@ -228,12 +228,12 @@ def _joined_names(names: list[str]) -> str:
 
 def equals(name: str, value: Number | str, dialect: Dialect) -> Formula:
     """`name == value`."""
-    return Literal(name, words(value)) if isinstance(value, str) else ordered(name, "==", value, dialect)
+    return Literal(name, words(value)) if isinstance(value, str) else comparison_formula(name, "==", value, dialect)
 
 
-def ordered(name: str, operator: str, value: Number, dialect: Dialect) -> Formula:
+def comparison_formula(name: str, operator: str, value: Number, dialect: Dialect) -> Formula:
     """`name OPERATOR value`, for a number or version."""
-    return Literal(name, numeric(compared(operator, value), dialect.zero))
+    return Literal(name, numeric(numbers_where(operator, value), dialect.zero))
 
 
 def compare(one: Number, operator: str, other: Number) -> bool:
@@ -269,7 +269,7 @@ def _comparison(leaf: Comparison, dialect: Dialect) -> Formula:
     if theirs is not None and operator == "==":
         return equals(left, theirs, dialect)
     if theirs is not None and not isinstance(theirs, str):
-        return ordered(left, operator, theirs, dialect)
+        return comparison_formula(left, operator, theirs, dialect)
     return flag(f"{left} {operator} {right}")
 
 
@@ -289,7 +289,7 @@ def _value(text: str, versions: bool) -> Number | str | None:
 # --- what an atom asks -----------------------------------------------------------------------------------------
 
 
-def asked(atom: Atom, grammar: Grammar) -> tuple[bool, Leaf | Unknown]:
+def parse_atom(atom: Atom, grammar: Grammar) -> tuple[bool, Leaf | Unknown]:
     """Parse an atom: whether it is affirmed (False if negated), and its operand or comparison."""
     if not atom.is_whole:
         return True, Unknown(atom.source)

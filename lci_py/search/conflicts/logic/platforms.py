@@ -29,7 +29,7 @@ def system(names: str) -> Literal:
     return _TABLE.literal("system", names)
 
 
-def suggested(word: str) -> Formula:
+def formula_of_word(word: str) -> Formula:
     """The formula for a platform that a path suggests: a word of `source.conditions.paths.inferred_condition`."""
     return _TABLE.words[word]
 

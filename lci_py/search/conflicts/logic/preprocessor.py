@@ -9,7 +9,7 @@ from lci_py.search.conflicts.logic import platforms
 from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, compare, flag, is_switch, scalar
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both, either, opposite
 from lci_py.search.conflicts.logic.tables import table
-from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Values, compared, numeric
+from lci_py.search.conflicts.logic.values import ALL_NUMBERS, Values, numbers_where, numeric
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _NAME = lazily(r"[A-Za-z_$][\w$]*")
 _OPERATORS = frozenset({"==", "<", "<=", ">", ">="})  # of C; a source may have others
 _BYTE_ORDER = lazily(r"_*BYTE_ORDER_*")
 _BYTE_ORDERS = {"LITTLE": 2, "1234": 2, "BIG": 1, "4321": 1}
-_NEITHER = Values(frozenset({UNDEFINED}), numbers=compared("==", (0,)))
+_NEITHER = Values(frozenset({UNDEFINED}), numbers=numbers_where("==", (0,)))
 #: Macros of tools that read the code and build nothing of it.
 _TOOLS = frozenset((
     "DOXYGEN", "__DOXYGEN__", "DOXYGEN_SHOULD_SKIP_THIS", "DOXYGEN_ONLY", "DOXYGEN_RUN", "__INTELLISENSE__",
@@ -80,7 +80,7 @@ def _c_comparison(leaf: Comparison) -> Formula | None:
     # A macro that is not defined is 0; one that is defined is 1, unless it tells a version.
     undefined = compare((0,), operator, value)
     if left in VERSIONS:
-        defined: Formula = Literal(left, numeric(compared(operator, value)))
+        defined: Formula = Literal(left, numeric(numbers_where(operator, value)))
     else:
         defined = TRUE if compare((1,), operator, value) else FALSE
     return either(both(MACROS[left], defined), both(opposite(MACROS[left]), TRUE if undefined else FALSE))
@@ -99,13 +99,13 @@ def _swift(leaf: Leaf) -> Formula | None:
     function, inside = match[1], match[2][1:-1]
     if function in ("swift", "compiler") and (version := _SWIFT_VERSION.fullmatch(inside)):
         parts = tuple(int(part) for part in version[2].split("."))
-        return Literal(function, numeric(compared(version[1], parts)))
+        return Literal(function, numeric(numbers_where(version[1], parts)))
     known = platforms.system_of(inside) if function == "os" else _SWIFT_WORDS.get(leaf.text)
     return known or flag(leaf.text)
 
 
 def _machine_values(machine: Machine) -> Mapping[str, Allowed]:
-    width = numeric(compared("==", (machine.pointer_bits // 8,)))
+    width = numeric(numbers_where("==", (machine.pointer_bits // 8,)))
     return platforms.here(machine) | dict.fromkeys(("__SIZEOF_POINTER__", "SIZEOF_VOID_P", "SIZEOF_VOIDP"), width)
 
 

@@ -21,7 +21,15 @@ from lci_py.search.conflicts.logic.atoms import (
 )
 from lci_py.search.conflicts.logic.solve import Formula, Literal, either, opposite
 from lci_py.search.conflicts.logic.tables import table
-from lci_py.search.conflicts.logic.values import Number, Values, compared, number, numeric, prefixed, words
+from lci_py.search.conflicts.logic.values import (
+    Number,
+    Values,
+    number,
+    numbers_where,
+    numeric,
+    versions_with_prefix,
+    words,
+)
 from lci_py.source.conditions.formula import COMPARISONS, Grammar
 from lci_py.source.text.patterns import lazily
 
@@ -37,7 +45,7 @@ RUBY = Dialect(grammar=Grammar(loose=frozenset({"not"})), falsy=words(NULL, NO))
 
 # PHP
 PHP = Dialect(
-    falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=compared("==", (0,))),
+    falsy=Values(frozenset({NULL, NO, EMPTY, '"0'}), numbers=numbers_where("==", (0,))),
 )
 
 # Lua
@@ -78,7 +86,7 @@ def _shell(leaf: Leaf) -> Formula | None:
     if re.search(r"[*?\[]", value):
         return flag(f"{name} == {value}")
     plain = number(value)
-    return Literal(name, words(f'"{value}') if plain is None else numeric(compared("==", plain)))
+    return Literal(name, words(f'"{value}') if plain is None else numeric(numbers_where("==", plain)))
 
 
 SHELL = Dialect(
@@ -130,7 +138,7 @@ def _js_here(machine: Machine) -> Mapping[str, Allowed]:
 
 
 JAVASCRIPT = Dialect(
-    falsy=Values(frozenset({NULL, UNDEFINED, NO, EMPTY}), numbers=compared("==", (0,))),
+    falsy=Values(frozenset({NULL, UNDEFINED, NO, EMPTY}), numbers=numbers_where("==", (0,))),
     special=_javascript,
     facts=table("suffixes").facts,
     here=_js_here,
@@ -166,7 +174,7 @@ def _python(leaf: Leaf) -> Formula | None:
     if text.endswith("TYPE_CHECKING"):
         return flag("TYPE_CHECKING")
     if match := _MAJOR.fullmatch(text):
-        return Literal(" @python", numeric(prefixed((int(match[1]),))))
+        return Literal(" @python", numeric(versions_with_prefix((int(match[1]),))))
     own = _OWN.fullmatch(text)
     # A plain word in small letters may mean anything.
     if own and (own[1] or own[2].isupper() or own[2] == "mswindows") and own[2].lower() not in _NO_SYSTEMS:
@@ -254,20 +262,20 @@ def _prefix_versions(operator: str, value: Number, length: int) -> tuple[tuple[N
     if len(value) < length:
         if operator == "==":
             return ()
-        return compared("<" if operator in ("<", "<=") else ">=", value)
+        return numbers_where("<" if operator in ("<", "<=") else ">=", value)
     if len(value) > length:  # `version_info[:2] >= (3, 8, 1)`: what begins with (3, 8) is less
         value, operator = value[:length], {">=": ">", "<": "<="}.get(operator, operator)
         if operator == "==":
             return ()
     if operator == "==":
-        return prefixed(value)
+        return versions_with_prefix(value)
     after = (*value[:-1], value[-1] + 1)
-    return compared("<" if operator in ("<", "<=") else ">=", value if operator in ("<", ">=") else after)
+    return numbers_where("<" if operator in ("<", "<=") else ">=", value if operator in ("<", ">=") else after)
 
 
 def _python_here(machine: Machine) -> Mapping[str, Allowed]:
     return platforms.here(machine) | {
-        " @python": numeric(prefixed(tuple(machine.python))),
+        " @python": numeric(versions_with_prefix(tuple(machine.python))),
         "sys.byteorder": words(f'"{machine.byteorder}'),
         flag("TYPE_CHECKING").variable: ~1,
     }
@@ -275,7 +283,7 @@ def _python_here(machine: Machine) -> Mapping[str, Allowed]:
 
 PYTHON = Dialect(
     grammar=Grammar(loose=frozenset({"not"})),
-    falsy=Values(frozenset({NULL, NO, EMPTY}), numbers=compared("==", (0,))),
+    falsy=Values(frozenset({NULL, NO, EMPTY}), numbers=numbers_where("==", (0,))),
     special=_python,
     here=_python_here,
 )

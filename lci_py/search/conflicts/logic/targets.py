@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.search.conflicts.logic.atoms import Comparison, Dialect, Operand, flag
 from lci_py.search.conflicts.logic.solve import FALSE, TRUE, Formula, Literal, both
 from lci_py.search.conflicts.logic.tables import table
-from lci_py.search.conflicts.logic.values import compared, numeric, prefixed, version, words
+from lci_py.search.conflicts.logic.values import numbers_where, numeric, version, versions_with_prefix, words
 from lci_py.source.conditions.formula import OPAQUE, Grammar
 from lci_py.source.text.patterns import lazily
 
@@ -36,9 +36,9 @@ def _go(leaf: Leaf) -> Formula | None:
     if word == "ignore":
         return FALSE  # by convention, a program beside a package that is run by hand
     if release := _RELEASE.fullmatch(word):
-        return Literal(" @go", numeric(compared(">=", (1, int(release[1])))))
+        return Literal(" @go", numeric(numbers_where(">=", (1, int(release[1])))))
     if (feature := _FEATURE.fullmatch(word)) and feature[1] in _GO.kinds[" @arch"]:
-        level = Literal(f" @{feature[1]}", numeric(compared(">=", (int(feature[3]),))))
+        level = Literal(f" @{feature[1]}", numeric(numbers_where(">=", (int(feature[3]),))))
         return both(_GO.words[feature[1]], level)
     return flag(word)
 
@@ -54,7 +54,7 @@ def _go_here(machine: Machine) -> Mapping[str, Allowed]:
 GO = Dialect(
     special=_go,
     facts=_GO.facts,
-    usual=(*_GO.usual, Literal(" @go", numeric(compared(">=", (1, _OLDEST))))),
+    usual=(*_GO.usual, Literal(" @go", numeric(numbers_where(">=", (1, _OLDEST))))),
     named={f" @{kind}": (before, _GO.kinds[f" @{kind}"]) for kind, before in (
         ("os", "GOOS="), ("arch", "GOARCH="), ("compiler", "compiler "),
     )},
@@ -161,7 +161,9 @@ def _jvm(leaf: Leaf) -> Formula | None:
         if value is None or leaf.operator not in ("<", "<=", ">", ">="):
             return None
         # `<= 2.12` includes 2.12.1.
-        cuts = (((), 0), prefixed(value)[1]) if leaf.operator == "<=" else compared(leaf.operator, value)
+        cuts = (
+            (((), 0), versions_with_prefix(value)[1]) if leaf.operator == "<=" else numbers_where(leaf.operator, value)
+        )
         return Literal("scala", numeric(cuts))
     word = leaf.text
     if word[:6] == "common" and word[6:7].isupper():
@@ -170,7 +172,7 @@ def _jvm(leaf: Leaf) -> Formula | None:
         return _JVM.words[word]
     if match := _SCALA.fullmatch(word):
         value = version(match[1])
-        return Literal("scala", numeric(prefixed(value))) if value else None
+        return Literal("scala", numeric(versions_with_prefix(value))) if value else None
     if match := _PREFIX.fullmatch(word):
         return both(_JVM.words[match[1]], flag(word))
     return flag(word) if word.isidentifier() else None

@@ -97,7 +97,7 @@ def numeric(cuts: Cuts, zero: str = "") -> Values:
     return Values(frozenset({zero}) if zero and has_zero != endless else frozenset(), endless, cuts)
 
 
-def compared(operator: str, number: Number) -> Cuts:
+def numbers_where(operator: str, number: Number) -> Cuts:
     """The numbers for which `x OPERATOR number` holds.
 
     A whole number includes all versions that begin with it: 3 is the range from `>= (3,)` to `< (4,)`, so nothing lies
@@ -112,7 +112,7 @@ def compared(operator: str, number: Number) -> Cuts:
     return (_START, below if operator == "<" else above)
 
 
-def prefixed(prefix: Number) -> Cuts:
+def versions_with_prefix(prefix: Number) -> Cuts:
     """The versions that begin with `prefix`."""
     return ((prefix, 0), ((*prefix[:-1], prefix[-1] + 1), 0))
 
