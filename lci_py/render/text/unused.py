@@ -32,6 +32,8 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True) -> None:
     left = [f"{answer.counts[one]:,} {_LABELS[one]}" for one in CERTAINTIES[1:] if answer.counts[one]]
     if left and not answer.request.all:
         said.append(", ".join(left) + layout.words(": --all lists them", ": `all` lists them"))
+    if answer.counts["certain"]:
+        said.append("look before you delete: 4 of 5 were right where all were read")
     page.end(said, answer.info)
 
 
