@@ -141,7 +141,7 @@ def test_a_session_can_be_closed_while_a_late_view_is_at_work(
     crashed: list[Any] = []
     monkeypatch.setattr(threading, "excepthook", crashed.append)
     late(monkeypatch, "symbolic")
-    monkeypatch.setattr(SymbolicIndex, "spelled", gate.wrap(SymbolicIndex.spelled))
+    monkeypatch.setattr(SymbolicIndex, "with_joined_names", gate.wrap(SymbolicIndex.with_joined_names))
     with app.open_engine(str(repo)) as session:
         assert [entry.view for entry in ask(session, budget_ms=AMPLE).degraded] == ["symbolic"]
         assert gate.entered.wait(PATIENCE)
