@@ -201,6 +201,22 @@ def test_no_other_language_claims_the_same_files(folder: Path) -> None:
         assert detect(f"file{suffix}") not in (folder.name, TEXT), f"{suffix} belongs to no other language"
 
 
+def test_without_the_extra_the_files_are_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = ["a/main.tf", "Makefile", "rules.mk", "a.py", "notes.txt", "tf"]
+    assert [detect(path) for path in paths[:3]] == ["hcl", "make", "make"] and not languages.absent_grammars(paths)
+    with monkeypatch.context() as patch:
+        extras = {"tree_sitter_hcl", "tree_sitter_make"}
+        patch.setattr(languages, "find_spec", lambda name: None if name in extras else object())
+        languages.load_languages.cache_clear()
+        languages._by_key.cache_clear()
+        assert [detect(path) for path in paths] == [TEXT, TEXT, TEXT, "python", TEXT, TEXT]
+        assert detect("build", b"#!/usr/bin/make -f\n") == TEXT
+        absent = {"hcl": {"files": 1, "extra": "languages"}, "make": {"files": 2, "extra": "languages"}}
+        assert languages.absent_grammars(paths) == absent
+    languages.load_languages.cache_clear()
+    languages._by_key.cache_clear()
+
+
 @pytest.mark.parametrize(
     ("word", "language"),
     [("py", "python"), ("RS", "rust"), ("ts", "typescript"), ("js", "javascript"), ("c++", "cpp"), ("cs", "csharp"),

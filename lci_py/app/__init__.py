@@ -620,6 +620,7 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
         trust: As in `open_engine`.
     """
     from lci_py.index.store.status_report import lost_lines, skipped_paths, status_report
+    from lci_py.source.syntax.languages import TEXT, absent_grammars
 
     with open_engine(root, refresh="never", trust=trust) as engine:
         snapshot = engine.snapshot
@@ -640,6 +641,9 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             found |= _repositories(snapshot, stale)
         if found["errors_by_language"] and not problems:
             found["lost_lines"] = lost_lines(snapshot.symbols.per_file("path, errors, lines"))
+        if TEXT in found["files_by_language"] and not problems:
+            files = snapshot.symbols.per_file("path, language")
+            found["absent_grammars"] = absent_grammars(path for path, language in files if language == TEXT)
     return {**found, "problems": problems} if check else found
 
 

@@ -170,6 +170,12 @@ def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = Fals
     file.write(
         _row("", f"lines that do not parse: {', '.join(lost[: None if verbose else 3])}" if lost else "", layout)
     )
+    absent = get("absent_grammars") or {}
+    texts = ", ".join(f"{plural(item['files'], 'file')} of {name}" for name, item in absent.items())
+    extras = ",".join(sorted({item["extra"] for item in absent.values()}))
+    file.write(
+        _row("text", f"{texts}: `pip install 'lci-py[{extras}]'`, then `lci index --full`" if absent else "", layout)
+    )
     by_kind = counts((get("symbols_by_kind") or {}).items(), signs)
     file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), layout))
     pending = f", {get('pending_chunks'):,} not embedded yet" if get("pending_chunks") else ""

@@ -27,6 +27,8 @@ _TEXT = lazily(
 )
 #: Types of leaves that may be a name or plain text, such as a word of a shell command.
 _EITHER = frozenset({"word"})
+#: Types of nodes in which such a leaf is the name of a variable, as in $(CC).
+_VARIABLES = frozenset({"variable_reference", "ifdef_directive"})
 _WORD = rb"[0-9A-Za-z_\x80-\xff]"
 
 
@@ -133,6 +135,11 @@ def told_by_marks(name: str, language: str) -> bool:
     return spec.marks_text and are_enough(name, spec.language)
 
 
+def _is_variable(node: Node) -> bool:
+    around = node.parent
+    return around is not None and (around.type in _VARIABLES or around.child_by_field_name("name") == node)
+
+
 def _name_at(root: Node, match: re.Match[bytes]) -> Node | None:
     """The node of a name, or of a dotted leaf that ends in the name (Elixir's aliases); None inside text."""
     start, end = match.span()
@@ -192,7 +199,7 @@ def _occurrences(text: bytes, hits: list[tuple[int, Node]], roles: _Roles) -> It
     for byte, node in hits:
         # A macro that was overwritten has no node of its own.
         role = roles.of(byte if node.child_count and node.type != "selector_expression" else node.start_byte)
-        if role == "reference" and node.type in _EITHER:
+        if role == "reference" and node.type in _EITHER and not _is_variable(node):
             continue
         row, at = row + text.count(b"\n", at, byte), byte
         start = text.rfind(b"\n", 0, byte) + 1

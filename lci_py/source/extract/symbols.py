@@ -122,6 +122,7 @@ class SymbolReader:
             scope = self.symbols[parent].qualified_name
         if entity.owner and entity.role == "definition":
             owner = plain_name(entity.owner)
+            owner = self._spec.parents.get(owner, owner)
             parent, scope = self._owners.get(owner.rpartition(".")[2], parent), _qualified_in(scope, owner)
         return parent, scope
 
@@ -238,10 +239,12 @@ def _join_clauses(entities: list[Entity], source: bytes, blank: re.Pattern[bytes
 
 
 def _nest(entities: list[Entity], *, flat: bool = False) -> None:
-    """Set the enclosing entity of each. In a `flat` language, a function that contains another ends before it."""
+    """Set the enclosing entity of each. In a `flat` language, a function ends before another, or what is
+    `apart`, that seems to be in it.
+    """
     stack: list[int] = []
     for index, entity in enumerate(entities):
-        if flat and entity.role == "definition" and entity.kind == "function":
+        if flat and entity.role == "definition" and (entity.kind == "function" or entity.apart):
             for outer in stack:
                 if entities[outer].kind == "function" and not _share_node(entities[outer], entity):
                     entities[outer].end = min(entities[outer].end, entity.start)

@@ -13,6 +13,7 @@ import warnings
 from bisect import bisect_right
 from functools import cached_property, lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +27,7 @@ from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
 
@@ -164,6 +165,13 @@ class LanguageSpec:
     unknown: re.Pattern[bytes] | None
     misread: re.Pattern[bytes] | None
     regions: tuple[Regions, ...]
+    parents: dict[str, str]
+    extra: str
+
+    @cached_property
+    def is_installed(self) -> bool:
+        """Whether the grammar is there: without the extra that brings it, the files are text."""
+        return not self.extra or find_spec(self.module) is not None
 
     @cached_property
     def language(self) -> TreeSitterLanguage:
@@ -451,6 +459,8 @@ def _spec(folder: Path) -> LanguageSpec:
         unknown=_of_bytes(data.get("unknown")),
         misread=_of_bytes(data.get("misread")),
         regions=tuple(map(Regions.of, data.get("regions", ()))),
+        parents=data.get("parents", {}),
+        extra=grammar.get("extra", ""),
     )
 
 
@@ -490,12 +500,14 @@ def prepare(language: str) -> None:
         assert spec.parser and spec.cursor
 
 
-@lru_cache(maxsize=1)
-def _by_key() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
+@lru_cache(maxsize=2)
+def _by_key(*, installed: bool = True) -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
     suffixes: dict[str, str] = {}
     filenames: dict[str, str] = {}
     interpreters: dict[str, str] = {}
     for name, spec in load_languages().items():
+        if spec.is_installed is not installed:
+            continue
         suffixes.update(dict.fromkeys(spec.suffixes, name))
         for regions in spec.regions:
             suffixes.update(dict.fromkeys(regions.suffixes, name))
@@ -536,6 +548,19 @@ def detect(path: str, head: bytes = b"") -> str:
         if shebang:
             return interpreters.get(shebang.group(1).decode(), TEXT)
     return TEXT
+
+
+def absent_grammars(paths: Iterable[str]) -> dict[str, dict[str, object]]:
+    """The languages of some files whose grammars are not installed: for each, the number of `files` and the `extra`."""
+    suffixes, filenames, _ = _by_key(installed=False)
+    found: dict[str, dict[str, object]] = {}
+    for path in paths if suffixes else ():
+        base = path.rsplit("/", 1)[-1]
+        name = filenames.get(base) or suffixes.get(base[base.rfind(".") :] if "." in base else "")
+        if name is not None:
+            counted = found.setdefault(name, {"files": 0, "extra": load_languages()[name].extra})
+            counted["files"] += 1  # type: ignore[operator]
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -416,6 +416,19 @@ def test_a_status_counts_files_with_syntax_errors() -> None:
     assert "syntax" not in file.getvalue()
 
 
+def test_a_status_names_the_extra_that_reads_what_is_text() -> None:
+    file = io.StringIO()
+    absent = {"hcl": {"files": 2, "extra": "languages"}, "make": {"files": 1, "extra": "languages"}}
+    index.render_status({"files": 9, "absent_grammars": absent}, Page(file))
+    assert (
+        "2 files of hcl, 1 file of make: `pip install 'lci-py[languages]'`, then `lci index --full`\n"
+        in file.getvalue()
+    )
+    file = io.StringIO()
+    index.render_status({"files": 9, "absent_grammars": {}}, Page(file))
+    assert "pip" not in file.getvalue()
+
+
 def test_dry_run() -> None:
     file = io.StringIO()
     skips = [Skip(f"b{i}", "binary") for i in range(7)]

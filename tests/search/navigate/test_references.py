@@ -125,6 +125,8 @@ LANGUAGES = {
     "scala": ('// run\nobject A { val s = "run"; def run() = run() }\n', [2, 2]),
     "bash": ("# run\necho run 'run'\nrun() { echo; }\nrun\n", [3, 4]),
     "lua": ("-- run\nlocal s = 'run'\nfunction run() run() end\n", [3, 3]),
+    "hcl": ('# run\nresource "a_b" "run" {\n  x = "to run ${a_b.run.id}"\n  run = 1\n}\n', [2, 3, 4]),
+    "make": ("# run\nrun: x\n\techo run $(run)\nall: run\nrun += 1\nifdef run\nendif\n", [2, 3, 4, 5, 6]),
     "haskell": ('-- run\ns = "run"\nrun x = run x\n', [3, 3]),
     "ocaml": ('(* run *)\nlet s = "run"\nlet run x = M.run x\n', [3, 3]),
     "ocaml_interface": ("(** run *)\nval run : run:int -> int\n", [2, 2]),

@@ -1,0 +1,1 @@
+(include_directive filenames: (list (word) @import.module)) @import
