@@ -74,6 +74,8 @@ CHAIN: dict[str, tuple[str, str]] = {
     "csharp": ("class C { void f() { if (a) b();\n", "else if (a) b();\n"),
     "elixir": ("x = a\n", "|> f()\n"),
     "go": ("package p\nfunc f() { if a { b() ", "} else if a { b()\n"),
+    "hcl": ("locals {\n  x = a ? b : ", "a ? b : "),
+    "make": ("ifdef A\n", "else ifdef A\n"),
     "haskell": ("f x = if x then a\n", " else if x then a\n"),
     "java": ("class C { void f() { if (a) b();\n", "else if (a) b();\n"),
     "javascript": ("if (a) b();\n", "else if (a) b();\n"),
