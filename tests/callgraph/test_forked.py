@@ -63,8 +63,8 @@ def test_half_of_the_files_are_linked_as_well_in_another_process(program: str, m
 @pytest.mark.skipif(sys.platform != "linux", reason="no process is forked here")
 def test_it_ends_when_its_caller_is_killed() -> None:
     script = (
-        "import time; from lci_py.callgraph.forked import Forked\n"
-        "Forked(lambda: time.sleep(3600), fork=True); print('started', flush=True); time.sleep(3600)"
+        "import time; from lci_py.callgraph.forked import ForkedComputation\n"
+        "ForkedComputation(lambda: time.sleep(3600), fork=True); print('started', flush=True); time.sleep(3600)"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", script],
