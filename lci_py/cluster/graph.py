@@ -55,7 +55,7 @@ def link(parts: Sequence[Snapshot], folder: Path) -> list[Path]:
             linker.add_facts(tables.facts(file), tables.calls(file), tables.qualified_names(file))
         write_graph(whole := folder / "graph.arrays", linker.finish(fork=FORKS))
         cut = _Cut(GraphIndex(whole), symbols, parts)
-        shas = [[known.sha for known in part.files.known() if known.slot >= 0] for part in parts]
+        shas = [[known.sha for known in part.files.states() if known.slot >= 0] for part in parts]
         times = Counter(sha for own in shas for sha in own)
         made = []
         for number, own in enumerate(shas):

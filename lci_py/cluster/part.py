@@ -167,7 +167,7 @@ def write_texts(folder: Path, root: Path, table: FileTable) -> Iterator[tuple[st
     """
     from array import array
 
-    paths = {known.sha: known.path for known in table.known() if known.slot >= 0}
+    paths = {known.sha: known.path for known in table.states() if known.slot >= 0}
     shas = sorted(paths)
     ends = [place for place, sha in enumerate(shas, 1) if int(sha[-2:], 16) % _SOME == 0 or place == len(shas)]
     for start, stop in zip((0, *ends), ends, strict=False):

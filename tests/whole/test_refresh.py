@@ -287,7 +287,7 @@ def test_files_of_an_archive_are_believed_soon(root: Path) -> None:
     time.sleep(0.05)
     refresh(root)
     with app.open_engine(str(root), refresh="never") as session:
-        assert {item.mtime_ns for item in session.snapshot.files.known()} == {1_600_000_000 * 10**9}
+        assert {item.mtime_ns for item in session.snapshot.files.states()} == {1_600_000_000 * 10**9}
 
 
 def test_a_time_that_was_not_believed_is_noted_on_the_way(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -298,7 +298,7 @@ def test_a_time_that_was_not_believed_is_noted_on_the_way(root: Path, monkeypatc
 
     def unsettled() -> set[str]:
         with app.open_engine(str(root), refresh="never") as session:
-            return {item.path for item in session.snapshot.files.known() if item.mtime_ns < 0}
+            return {item.path for item in session.snapshot.files.states() if item.mtime_ns < 0}
 
     assert unsettled() == {"f0.py", "f2.py"}
     now = time.time_ns
@@ -646,7 +646,7 @@ def test_a_file_that_changes_while_it_is_indexed(root: Path, monkeypatch: pytest
         patch.setattr(worker, "read_file", read)
         refresh(root)
     with app.open_engine(str(root), refresh="never") as session:
-        sha = next(item.sha for item in session.snapshot.files.known() if item.path == "f0.py")
+        sha = next(item.sha for item in session.snapshot.files.states() if item.path == "f0.py")
     assert sha == digest((root / "f0.py").read_bytes())
     refresh(root)
     assert as_if_anew(root)

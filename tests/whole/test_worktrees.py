@@ -188,7 +188,7 @@ def test_what_another_work_tree_has_parsed_is_not_parsed_again(main: Path, linke
         assert (built.parsed_files, built.reused_files >= cached) == (2 - cached, True)
     # What was taken over is kept, for merging segments when the other work tree is gone.
     cache = Cache(linked / ".lci", cache_secret())
-    keys = [item.key for item in FileTable(next((linked / ".lci").glob("files-*"))).known() if item.path < "src/f3.py"]
+    keys = [item.key for item in FileTable(next((linked / ".lci").glob("files-*"))).states() if item.path < "src/f3.py"]
     assert set(cache.get("records", keys)) >= set(keys[1:])
     cache.close()
 

@@ -55,7 +55,7 @@ class PreviousGeneration:
     @property
     def change(self) -> Change:
         """The changes, with the list of unchanged files."""
-        return self.changed if self.changed is not None else Change(same=self.table.known())
+        return self.changed if self.changed is not None else Change(same=self.table.states())
 
 
 def walk_settings(options: WalkOptions) -> dict[str, Any]:

@@ -195,7 +195,7 @@ class GenerationBuilder:
         writer.flush(fork=_FORKS and self._options.jobs > 1 and len(tasks) >= _FEWEST_FILES)
         generation.embedded_chunks = writer.embedded_chunks
         generation.segments = [*self._kept, *writer.segments]
-        generation.known = sorted([*self._placed(), *self._skipped], key=lambda item: item.path)
+        generation.known = sorted([*self._with_slots(), *self._skipped], key=lambda item: item.path)
         return generation
 
     def _keep(self, batch: list[Done]) -> bool:
@@ -250,7 +250,7 @@ class GenerationBuilder:
             self._linker.add(record.path, is_test(record.path), record.extract)
         self._waiting.clear()
 
-    def _placed(self) -> Iterator[FileState]:
+    def _with_slots(self) -> Iterator[FileState]:
         slot = 0
         for state in self._generation.segments:
             for number, item in enumerate(state.files):

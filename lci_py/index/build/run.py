@@ -172,7 +172,7 @@ def _previous(run: Run, tree: Tree, latest: Manifest | None) -> PreviousGenerati
             return PreviousGeneration(latest, table, None)
         quick, only = run.options.quick, run.options.files
         change = compare(
-            str(run.root), table.known(), tree.walked.files, tree.walked_ns, only, settling=quick is not None
+            str(run.root), table.states(), tree.walked.files, tree.walked_ns, only, settling=quick is not None
         )
         if quick is not None and not change.within(*quick):
             return PreviousGeneration(latest, table, change.touched_only(), partly=True)

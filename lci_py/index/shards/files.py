@@ -179,7 +179,7 @@ class FileTable:
         """The slot of every known file, in the order of `paths`; -1 for a file that is not indexed."""
         return self._check_length("slots", self.arrays.view("slots", "i4").tolist())
 
-    def known(self) -> list[FileState]:
+    def states(self) -> list[FileState]:
         """Every known file, ascending by path."""
         return [
             self._known_file(i, path, stat)

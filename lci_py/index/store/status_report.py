@@ -108,7 +108,7 @@ def skipped_paths(files: FileTable, reasons: Iterable[str]) -> dict[str, list[st
     """The first paths that were skipped for each reason; each of `reasons` has an entry."""
     found: dict[str, list[str]] = {reason: [] for reason in reasons}
     skipped = [(skip.path, skip.reason) for skip in files.skipped()]
-    skipped += [(item.path, item.reason) for item in files.known() if item.slot < 0]
+    skipped += [(item.path, item.reason) for item in files.states() if item.slot < 0]
     for path, reason in sorted(skipped):
         paths = found.setdefault(reason, [])
         if len(paths) < _EXAMPLES:

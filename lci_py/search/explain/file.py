@@ -135,7 +135,7 @@ def _spellings(root: Path, name: str) -> list[str]:
 
 def not_indexed(snapshot: Snapshot, path: str) -> tuple[str, str] | None:
     """Why a file is not indexed, as a word and as a sentence; None if it is."""
-    known = next((item for item in snapshot.files.known() if item.path == path), None)
+    known = next((item for item in snapshot.files.states() if item.path == path), None)
     if known is not None:
         return None if known.slot >= 0 else (known.reason, f"not indexed: {_IS.get(known.reason, known.reason)}")
     own = [name for name in path.split("/") if name in ALWAYS_SKIPPED]

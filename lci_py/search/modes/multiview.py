@@ -333,7 +333,7 @@ def build_answer(
         scored = own_scores(outcome, head)
         wanted = LineMatcher(query.terms, query.phrases, query.forms)
 
-        def shown(item: FusedResult) -> Result:
+        def to_result(item: FusedResult) -> Result:
             others = tuple(
                 (view, scores[item.unit])
                 for view, scores in scored.items()
@@ -347,7 +347,7 @@ def build_answer(
             made = result(snapshot, rows[item.unit], request, item.source, item.score, wanted, places.get(item.unit))
             return replace(made, also_matched=others, graph=around.get(item.unit), explain=explain)
 
-        results = [shown(item) for item in head]
+        results = [to_result(item) for item in head]
         stage.left = len(results)
         return answer(snapshot, request, results, total)
 

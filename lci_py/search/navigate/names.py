@@ -71,7 +71,7 @@ def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
     """Everything that a name can mean; of FILE:LINE the function or type around the line, of a path of HTTP, such as
     `GET /checks/12`, the functions that answer it.
     """
-    found = meanings(nodes.snapshot.symbols, name) or _around(nodes.snapshot.symbols, name)
+    found = meanings(nodes.snapshot.symbols, name) or _definition_at(nodes.snapshot.symbols, name)
     if found or not ROUTE.match(name):
         return found
     from lci_py.search.routes import handlers
@@ -79,7 +79,7 @@ def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
     return groups(handlers(nodes.snapshot, name))
 
 
-def _around(symbols: SymbolicIndex, name: str) -> list[Meaning]:
+def _definition_at(symbols: SymbolicIndex, name: str) -> list[Meaning]:
     """What FILE:LINE means; nothing if there is no such file, or no definition around the line."""
     file, _, line = name.rpartition(":")
     paths = symbols.paths() if file and line.isdecimal() and len(line) < _DIGITS else []

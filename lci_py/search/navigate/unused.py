@@ -389,17 +389,14 @@ class _Walk:
         implementing = self._tables[language].get("implementing")
         if implementing is None:
             return False
-        lines = self._text(row.file).split(b"\n")
-        own = _indent(lines[row.line - 1])
-        above = next(
-            (
-                one
-                for one in lines[row.line - 2 :: -1]
-                if one.strip() and _indent(one) < own and not one.lstrip().startswith((b"//", b"#"))
-            ),
+        text, starts = self._text(row.file), self._lines(row.file)
+        above = (text[starts[line] : starts[line + 1]] for line in range(row.line - 2, -1, -1))
+        own = _indent(text[starts[row.line - 1] : starts[row.line]])
+        head = next(
+            (one for one in above if one.strip() and _indent(one) < own and not one.lstrip().startswith((b"//", b"#"))),
             b"",
         )
-        return re.search(implementing, above.decode("utf-8", "replace")) is not None
+        return re.search(implementing, head.decode("utf-8", "replace")) is not None
 
     def _is_published(self, file: int, language: str) -> bool:
         """Whether other programs may use what a file exports: a manifest in its folder or one above says so."""
@@ -446,7 +443,7 @@ class _Walk:
     def _named_in_skipped_files(self, left: Sequence[int]) -> list[int]:
         """Those of some definitions that generated code names, which is not in the index (`Form1.Designer.cs`)."""
         found: set[bytes] = set()
-        for file in self._snapshot.files.known():
+        for file in self._snapshot.files.states():
             if file.slot < 0 and file.reason in _GENERATED_REASONS:
                 found.update(_WORD.findall(self._snapshot.reader.read(file.path) or b""))
         return [number for number in left if self._rows[number].name.encode("utf-8", "surrogatepass") in found]

@@ -55,7 +55,7 @@ def test_what_is_written_is_read(
     known.sort(key=lambda item: item.path)
     write_files(path, known, skipped, folders, None)
     table = FileTable(path)
-    assert table.known() == known and len(table) == len(known)
+    assert table.states() == known and len(table) == len(known)
     assert table.paths() == [item.path for item in known]
     assert table.stats() == [(item.size, item.mtime_ns, item.ctime_ns) for item in known]
     assert table.skipped() == skipped
