@@ -77,6 +77,8 @@ FILES = {
         '  @GetMapping({"/{id}", "/by/{id}"})\n  public Pet show() { return null; }\n'
         '  @RequestMapping(value = "/add", method = RequestMethod.POST)\n  Pet add() { return null; }\n}\n'
     ),
+    # of all rows of the table, the file has a sign of the last one only
+    "java/Moves.java": "interface MoveListener {\n  void moved(Pet pet);\n}\n",
     "cs/Pets.cs": (
         '[Route("api/[controller]")]\nclass PetsController {\n  [HttpGet("{id}")]\n  public int Show() { return 1; }\n'
         '  [HttpPost("/raw")]\n  public int Raw() { return 1; }\n}\n'
@@ -157,6 +159,10 @@ def test_a_function_is_called_by_the_names_under_which_it_is_registered(root: Pa
         answer = engine.navigate("callers", GraphRequest(function, every=True))
     kinds = ("route", "event", "command", "inject")
     assert sorted(one.place.symbol for one in answer.neighbours if one.place.kind in kinds) == NAMES[function]
+
+
+def test_a_file_with_a_sign_of_one_row_is_read(lci: Callable[..., Ran], root: Path) -> None:
+    assert "1 definition" in lci("def", "MoveListener.moved", cwd=root).out
 
 
 def test_a_fixture_is_called_by_the_test_that_takes_it(lci: Callable[..., Ran], root: Path) -> None:

@@ -102,7 +102,8 @@ def registrations(
         _read_texts(captured, caller, texts, registry)
         if table.fixtures:
             _fixtures(source, symbols, registry)
-        read_attributes(source, symbols, attributes, registry)
+        if attributes:  # the first row of the table has what they begin with, whether its own signs are there or not
+            read_attributes(source, symbols, attributes, table.attributes[0]["mark"], registry)
     return registry.registered[:MOST], registry.calls[:MOST]
 
 

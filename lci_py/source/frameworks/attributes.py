@@ -21,23 +21,24 @@ _NAMED = lazily(r"(\w+)\s*[=:](?![=:])\s*(.*)", re.DOTALL)
 _COMMENTS = ("*", "/")
 
 
-def read_attributes(source: bytes, symbols: Sequence[Symbol], rows: Sequence[Row], registry: Registry) -> None:
+def read_attributes(
+    source: bytes, symbols: Sequence[Symbol], rows: Sequence[Row], mark: str, registry: Registry
+) -> None:
     """Give to `registry` what the attributes of a file register.
 
     Args:
         source: The file.
         symbols: Its definitions; a type comes before its members.
         rows: Of the table.
+        mark: Pattern of what an attribute begins with, its name as the group.
     """
-    if not rows:
-        return
     text = source.decode("utf-8", "replace")
     lines = ["" if line.lstrip().startswith(_COMMENTS) else line for line in text.split("\n")]
     names = {name: row for row in rows for name in row["names"].split()}
     bases: dict[int, str] = {}  # path of a type whose members are routes
     for number, symbol in enumerate(symbols):
         head = "\n".join(lines[symbol.first_line - 1 : symbol.line])
-        for name, inner, at in attributes_of(head, rows[0]["mark"]):
+        for name, inner, at in attributes_of(head, mark):
             if (row := names.get(name)) is None:
                 continue
             arguments = _arguments(inner)
