@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 A = TypeVar("A")
 #: Fields, and keys of objects, whose value is a path or several.
-_PATHS = frozenset({"file", "path", "also_in", "unsearched", "nearest_tests", "by_name"})
+_PATHS = frozenset({"file", "path", "also_in", "unsearched", "by_name"})
 #: Fields in which nothing is a path of the answer, or may be long.
 _NO_PATHS = frozenset({"request", "info", "index", "lines", "marks", "explain", "plan", "trace", "tally", "totals"})
 #: A source of a disagreement that is a place; any other source is the id of a result.

@@ -11,8 +11,9 @@ Change = Literal["modified", "added", "removed"]
 #: Why something is affected: calls lead to a change; it is changed itself; it calls the method that a changed one
 #: overrides; it uses the type of a change that nobody is known to call; it mentions a changed name that nothing else
 #: has; it calls or mentions a name of a change, and it is not known what that means; its file imports a file that has
-#: changed outside of its definitions; it is a file of tests named after a file with a change.
-Reason = Literal["calls", "changed", "dispatch", "type", "mentions", "name", "imports", "file_name"]
+#: changed outside of its definitions; it is a file of tests named after a file with a change; it is one of the files
+#: of tests that share most words with the change.
+Reason = Literal["calls", "changed", "dispatch", "type", "mentions", "name", "imports", "file_name", "words"]
 #: Those that say too little for a test to be run because of them alone.
 UNSURE = ("name", "imports")
 #: Calls from a change, at most, if a request does not say and a test is that near.
@@ -36,6 +37,7 @@ class ChangedPlace(NamedTuple):
 
     place: Place
     change: Change
+    text: str = ""  # its own lines that differ, where they are known
 
 
 class AffectedDefinition(NamedTuple):
@@ -48,6 +50,11 @@ class AffectedDefinition(NamedTuple):
     @property
     def sure(self) -> bool:
         return self.reason not in UNSURE
+
+    @property
+    def reached(self) -> bool:
+        """Whether it is known how it gets to the change, and not only that it is about the same."""
+        return self.sure and self.reason != "words"
 
 
 class AffectedAnswer(NamedTuple):
@@ -63,7 +70,6 @@ class AffectedAnswer(NamedTuple):
     dropped: tuple[int, int, int] = (0, 0, 0)  # changes, tests and callers that it or an offset left out
     offset: int = 0  # of them, rows left out before the first one shown
     by_name: tuple[str, ...] = ()  # files of tests that only a name or an import leads to, if these are left out
-    nearest_tests: tuple[str, ...] = ()  # if there are no tests: files of some by folder and name, best first
     through: tuple[Through, ...] = ()  # declared methods that changes implement with more others than are followed
     uncompared: tuple[str, ...] = ()  # repositories of a workspace without git, or without the revision
     calls: tuple[Link, ...] = ()  # with `calls`

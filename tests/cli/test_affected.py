@@ -90,15 +90,22 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
 def test_no_test_is_said_and_the_nearest_are_named(affected: Callable[..., Ran], root: Path) -> None:
     commit(root, {"lib/shut/door.py": "def door():\n    return 1\n", "lib/apart.py": "def apart():\n    return 1\n"})
     edit(root, "lib/shut/door.py", "1", "2")
-    said = "no test reaches this by calls; nearest by folder and name: tests/test_shut.py"
+    said = "no test reaches this by calls; those listed share words with it"
     plain, paths, found = affected(), affected("--paths"), affected("--json")
     assert plain.code == 0 and said in plain.out
-    assert (paths.code, paths.out) == (1, "") and said in paths.err
+    assert paths == Ran(0, "tests/test_shut.py\n", f"lci: {said}\n")
     assert answer(found)["nearest_tests"] == ["tests/test_shut.py"]
     assert affected("--paths", "-q").err == ""
     assert [affected("--fail-if-none", *more).code for more in ((), ("--json",), ("--paths",))] == [1, 1, 1]
     edit(root, "pool/core.py", "return data", "return [data]")
     assert affected("--fail-if-none").code == 0 and "no test" not in affected("--paths").err
+    git(root, "checkout", "-q", ".")
+    commit(
+        root, {"tests/serve.py": "def test_it(run):\n    assert run('door')\n", "lib/door.py": "def door_of(x): pass\n"}
+    )
+    edit(root, "lib/door.py", "x", "y")
+    ran = answer(affected("--json"))
+    assert (ran["results"][0]["file"], ran["results"][0]["reason"]) == ("tests/serve.py", "words")
     git(root, "checkout", "-q", ".")
     assert affected("--paths").err == "lci: nothing has changed since HEAD\n"
 
@@ -131,7 +138,8 @@ def shop(tmp_path: Path) -> Path:
 
 
 def reasons(ran: Ran) -> dict[str, str]:
-    return {one["file"]: one["reason"] for one in answer(ran)["results"]}
+    """By file, of the tests that do not only share words with a change."""
+    return {one["file"]: one["reason"] for one in answer(ran)["results"] if one["reason"] != "words"}
 
 
 def test_what_no_call_names_is_reached_through_its_base_or_its_type(lci: Callable[..., Ran], shop: Path) -> None:
@@ -141,12 +149,15 @@ def test_what_no_call_names_is_reached_through_its_base_or_its_type(lci: Callabl
 
 def test_what_only_a_name_says_stands_apart(lci: Callable[..., Ran], shop: Path) -> None:
     edit(shop, "shop/guard.py", "len(cart) <", "len(cart) <=")
-    ran = lci("affected", "--json", cwd=shop)
+    ran = lci("affected", "--json", "--depth", "9", cwd=shop)  # not those that share words
     assert answer(ran)["by_name_files"] == ["tests/test_many.py"]  # JavaScript does not mean Python, nor an empty file
     assert "test_files" not in answer(ran)
-    assert "by name or import only: 1 more file of tests; --all lists them" in lci("affected", cwd=shop).out
-    assert lci("affected", "--paths", cwd=shop).code == 1
-    assert lci("affected", "--paths", "--all", cwd=shop).out == "tests/test_many.py\n"
+    assert (
+        "by name or import only: 1 more file of tests; --all lists them"
+        in lci("affected", "--depth", "9", cwd=shop).out
+    )
+    assert lci("affected", "--paths", "--depth", "9", cwd=shop).code == 1
+    assert lci("affected", "--paths", "--all", "--depth", "9", cwd=shop).out == "tests/test_many.py\n"
     edit(shop, "shop/guard.py", "CART = 3", "CART = 4")
     assert reasons(lci("affected", "--json", cwd=shop)) == {"tests/test_rules.py": "mentions"}
 

@@ -58,7 +58,11 @@ def _finish(asked: CommandRun, answer: AffectedAnswer, code: int) -> int:
     call = asked.call
     if asked.shape == "paths" and not call.flag("quiet") and (unsaid := _unsaid(answer)):
         say(unsaid)
-    return EXIT_NO_RESULTS if (call.flag("paths") or call.flag("fail_if_none")) and not answer.tests else code
+    if (call.flag("fail_if_none") and not any(one.reached for one in answer.tests)) or (
+        call.flag("paths") and not answer.tests
+    ):
+        return EXIT_NO_RESULTS
+    return code
 
 
 def _unsaid(answer: AffectedAnswer) -> str:

@@ -91,10 +91,9 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
 
 def no_test(answer: AffectedAnswer) -> str:
     """The sentence that no test reaches the changes; "" if one does, or nothing has changed."""
-    if not answer.changed or answer.tests or any(answer.dropped):
+    if not answer.changed or any(one.reached for one in answer.tests) or any(answer.dropped):
         return ""
-    near = ", ".join(map(visible_line, answer.nearest_tests))
-    return "no test reaches this by calls" + (f"; nearest by folder and name: {near}" if near else "")
+    return "no test reaches this by calls" + ("; those listed share words with it" if answer.tests else "")
 
 
 def _by_file(tests: Sequence[AffectedDefinition], layout: Layout) -> list[str]:
@@ -150,5 +149,7 @@ def _reason_words(one: AffectedDefinition) -> str:
         return "imports the file"
     if one.reason == "file_name":
         return "by the file's name"
+    if one.reason == "words":
+        return "shares words with the change"
     calls = f"{plural(one.distance, 'call')} away"
     return calls + _BY.get(one.reason, "")

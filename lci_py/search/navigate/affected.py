@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -16,13 +17,13 @@ from lci_py.search.navigate.changes import changes_of, file_place
 from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch
 from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes, place_of
-from lci_py.source.text.words import parts
+from lci_py.source.text.words import WORD, parts, stem
 from lci_py.types.affected import DEPTH, AffectedAnswer, AffectedDefinition, AffectedRequest, ChangedPlace
 from lci_py.types.graph import GraphRequest
 from lci_py.types.search import CALLABLE, FILE_KIND, FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
@@ -41,8 +42,8 @@ _NAME = 4
 _LONG = 9
 #: Maximum number of functions whose mentions are searched, and of names that are searched in tests.
 _MENTIONED, _LOOKED_FOR = 10, 40
-#: Number of test files suggested if no test is reached.
-_NEAREST = 3
+#: Number of test files that share most words with a change, and how often a word counts at most.
+_ALIKE, _OFTEN = 5, 3
 #: Maximum number of files with the words of such a name.
 _FILES = 20
 #: Maximum number of methods per distance for which dynamic dispatch is looked up.
@@ -50,7 +51,17 @@ _DISPATCHED = 200
 #: Maximum extra folder distance of a test file, compared with the nearest one of the same name.
 _FURTHER = 1
 #: Reasons from the surest on; a chain is as sure as its weakest link.
-_BY_SURENESS: tuple[Reason, ...] = ("changed", "calls", "dispatch", "type", "mentions", "file_name", "name", "imports")
+_BY_SURENESS: tuple[Reason, ...] = (
+    "changed",
+    "calls",
+    "dispatch",
+    "type",
+    "mentions",
+    "file_name",
+    "words",
+    "name",
+    "imports",
+)
 
 
 def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
@@ -64,11 +75,11 @@ def affected(snapshot: Snapshot, request: AffectedRequest) -> AffectedAnswer:
     reach = _Reach(snapshot, request)
     callers, tests = reach.run(changes)
     sure = tests if request.all else tuple(one for one in tests if one.sure)
-    surely = {one.place.file for one in sure}
-    less = {one.place.file for one in tests} - surely
-    nearest = _nearest_tests(snapshot, request, changes) if changes and not sure else ()
+    if changes and request.depth is None:
+        sure = (*sure, *_alike_tests(snapshot, request, changes, {one.place.file for one in sure}))
+    less = {one.place.file for one in tests} - {one.place.file for one in sure}
     return AffectedAnswer(
-        request, commit, changes, callers, sure, index_info(snapshot), uncompared=uncompared, nearest_tests=nearest,
+        request, commit, changes, callers, sure, index_info(snapshot), uncompared=uncompared,
         by_name=tuple(sorted(less)), through=reach.folded(), calls=reach.calls() if request.calls else (),
     )  # fmt: skip
 
@@ -81,21 +92,36 @@ def tests_of(snapshot: Snapshot, rows: Sequence[Row]) -> list[Place]:
     return [one.place for one in reach.run([ChangedPlace(place_of(row), "modified") for row in rows])[1]]
 
 
-def _nearest_tests(snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace]) -> tuple[str, ...]:
-    """The test files whose folders and names have most in common with those of the changes, best first."""
+def _alike_tests(
+    snapshot: Snapshot, request: AffectedRequest, changes: Sequence[ChangedPlace], known: Collection[str]
+) -> list[AffectedDefinition]:
+    """Files of tests that share most words with changes, best first, besides those that are known. An integration test
+    reaches code through a server, a process or an interface, which calls do not show, but it speaks of the same.
+
+    Source:
+        BM25 of what differs, over whole files: Peng, Shi and Zhang, ISSTA 2020.
+    """
+    texts = [f"{one.text} {one.place.qualified_name or ''} {one.place.file}" for one in changes]
+    words = WORD.findall(" ".join((*texts, request.diff or "")))
+    counts = Counter(stem(part) for word in words for part in parts(word) if not part.isdigit())
+    families = {family(one.place.language) for one in changes}
+    files = [
+        (number, file_place(path, language))
+        for number, (path, language, test) in enumerate(snapshot.symbols.per_file("path, language, test"))
+        if test and family(language) in families
+    ]
+    lexical, numbers = snapshot.lexical, {number for number, _ in files}
+    terms = []
+    for text, count in sorted(counts.items()):
+        term = lexical.term(text)
+        # What most tests say tells none from another.
+        if term is not None and 2 * len(numbers.intersection(lexical.rows("files", term).tolist())) <= len(numbers):
+            terms.append((term, float(min(count, _OFTEN))))
+    scores = lexical.scores("files", terms) + lexical.scores("paths", terms)
     passes = place_filter(request.filters, snapshot.freshness.there())
-    changed = {one.place.file for one in changes}
-    words = [_path_words(path) for path in changed]
-    found = []
-    for path, language, test in snapshot.symbols.per_file("path, language, test"):
-        if not test or not passes(file_place(path, language)):
-            continue
-        name, whole = _path_words(path)
-        shared = max(((len(name & own), len(whole & other)) for own, other in words), default=(0, 0))
-        if any(shared):
-            found.append((*shared, path))
-    found.sort(key=lambda one: (-one[0], -one[1], one[2]))
-    return tuple(path for *_, path in found[:_NEAREST])
+    best = sorted((-float(scores[number]), place.file, place) for number, place in files if scores[number] > 0)
+    alike = [AffectedDefinition(place, 1, "words") for _, path, place in best if path not in known and passes(place)]
+    return alike[:_ALIKE]
 
 
 def _path_words(path: str) -> tuple[set[str], set[str]]:

@@ -215,7 +215,7 @@ def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[Change
     found = []
     for path in files:
         definitions = present.definitions(path)
-        found += [_changed_place(one, "modified") for one in definitions if one.kind not in _PROSE]
+        found += [ChangedPlace(_place_of(one), "modified") for one in definitions if one.kind not in _PROSE]
         language = definitions[0].language if definitions else present.language(path)
         found.append(ChangedPlace(file_place(path, language), "modified"))
     return found
@@ -327,17 +327,24 @@ def _differences(
     inside = {one.id for one in new.values() if one.id in old and own_before[one.id] != own_now[one.id]}
     # The digest of a type has the comments between its methods, too, each of which is about a method.
     explained = bool(inside) or own_before[_ABOVE] != own_now[_ABOVE]
-    found = [(_changed_place(one, "added"), one.digest) for one in new.values() if one.id not in old]
+
+    def differing(owner: str) -> str:
+        return b"\n".join({*own_before.get(owner, ())} ^ {*own_now.get(owner, ())}).decode("utf-8", "replace")
+
+    def place(one: Definition, change: Change) -> tuple[ChangedPlace, str]:
+        return ChangedPlace(_place_of(one), change, differing(one.id)), one.digest
+
+    found = [place(one, "added") for one in new.values() if one.id not in old]
     found += [
-        (_changed_place(one, "modified"), one.digest)
+        place(one, "modified")
         for one in new.values()
         if one.id in inside
         or (one.id in old and old[one.id].digest != one.digest and (one.kind not in TYPE_KINDS or not explained))
     ]
-    found += [(_changed_place(one, "removed"), one.digest) for one in old.values() if one.id not in new]
+    found += [place(one, "removed") for one in old.values() if one.id not in new]
     if (old or new) and own_before[_OUTSIDE] != own_now[_OUTSIDE]:
         language = next(iter((*new.values(), *old.values()))).language
-        found.append((ChangedPlace(file_place(path, language), "modified"), ""))
+        found.append((ChangedPlace(file_place(path, language), "modified", differing(_OUTSIDE)), ""))
     return found
 
 
@@ -381,10 +388,6 @@ def _reaches(lines: Sequence[bytes], definitions: Iterable[Definition]) -> dict[
 
 def _indent(line: bytes) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _changed_place(one: Definition, change: Change) -> ChangedPlace:
-    return ChangedPlace(_place_of(one), change)
 
 
 def _place_of(one: Definition) -> Place:
