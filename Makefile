@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-WORKERS ?= 2
+# One more than there are cores: a test waits for processes of its own for a quarter of its time.
+WORKERS ?= 3
 # A module's fixtures are made once if one worker runs all of it; in the order of the folders, short modules are not the last.
 SPREAD := --dist loadfile --no-loadscope-reorder
 # Compiled modules are kept: tests start the program hundreds of times, and pytest rewrites every test module.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from lci_py.agents.block import Block, find
 from lci_py.agents.safe_files import LeftAloneError
+from tests.support.properties import examples
 
 BODY = "Use lci.\n\n- `lci search`\n"
 HEAD = "---\nname: lci\n---\n\n"
@@ -14,7 +15,7 @@ TEXTS = st.lists(st.sampled_from([*"# a<!->\n\t\ufeffé`", "\r\n"]), max_size=20
 NAMES = st.lists(st.sampled_from(["codex", "zed", "agents-md", "vscode"]), min_size=1, max_size=4, unique=True)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(TEXTS, NAMES)
 @example("", ["zed"])
 @example("a\n\r\n", ["zed"])

@@ -7,11 +7,12 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from lci_py.agents.entry import Entry, read_json
 from lci_py.agents.safe_files import LeftAloneError
 from lci_py.agents.table import BY_NAME
+from tests.support.properties import examples
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -73,7 +74,7 @@ def blackened(text: str) -> str:
     return "".join(text.split())
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(documents())
 @example("{}")
 @example("{/* c */}/* , */\n")
@@ -102,7 +103,7 @@ def test_any_document_takes_the_entry_and_gives_it_back(before: str) -> None:
     assert blackened(before).count("*") == blackened(rest).count("*")
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     st.text(st.sampled_from('{}[]",:/*\\\n\r\t a1'), max_size=12), st.sampled_from(["", '{"a": 1', "{", '{"x": {}, '])
 )
@@ -226,7 +227,7 @@ LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.lists(LINES, min_size=1, max_size=5, unique=True), st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans()
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.callgraph.edges import Links
 from lci_py.callgraph.program import (
@@ -23,6 +23,7 @@ from lci_py.callgraph.program import (
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.graph import read_links
 from lci_py.types.record import replace
+from tests.support.properties import examples
 from tests.support.segments import Segmented, assert_same, full
 
 FILES = {
@@ -84,7 +85,7 @@ def arrays(links: Links) -> dict[str, np.ndarray]:
     return {**{name: getattr(links.program, name) for name in STORED_PROGRAM}, **links.solution._asdict()}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data(), st.sampled_from(EDITS))
 def test_damaged_constraints_are_refused_or_do_no_harm(data: st.DataObject, edit: dict[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.callgraph import changed_lookups, edges, lookups, relink as relinking
 from lci_py.callgraph.changed_lookups import contributions
@@ -18,10 +18,11 @@ from lci_py.callgraph.relink import _places, relink
 from lci_py.errors import DamagedIndexError
 from lci_py.types.record import replace
 from tests.support.programs import histories
+from tests.support.properties import examples
 from tests.support.segments import Segmented, assert_same, full
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(histories(), st.sampled_from((0.0, 1.0, 1.0)), st.integers(0, 5))
 def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share: float, merge_at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -31,7 +32,7 @@ def test_a_refresh_equals_a_full_link(history: list[dict[str, str]], bulk_share:
             assert_same(found, full(files))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(histories(("python", "typescript")), st.integers(0, 5))
 def test_a_refresh_of_functions_as_values_equals_a_full_link(history: list[dict[str, str]], merge_at: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -84,7 +85,7 @@ def test_functions_are_followed_anew_only_if_other_values_flow(edit: str, tmp_pa
     assert_same(index.refresh(PASSED), full(PASSED))  # and back again
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(histories())
 def test_look_ups_that_share_a_key_miss_nothing(history: list[dict[str, str]]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
@@ -95,7 +96,7 @@ def test_look_ups_that_share_a_key_miss_nothing(history: list[dict[str, str]]) -
             index.relinked(files)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(histories())
 def test_more_changes_than_are_compared_miss_nothing(history: list[dict[str, str]]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
@@ -622,7 +623,7 @@ def test_a_changed_file_with_other_symbols_than_the_graph_says_is_damage(tmp_pat
             relink(shifted, index.tables, index.tables, moved, fresh)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     seed=st.integers(0, 1 << 20), n=st.integers(0, 60), nodes=st.integers(1, 6), at_a_time=st.sampled_from([1, 5, 99])
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from lci_py.cli.command_line import ARGUMENT, MORE, parse
 from lci_py.cli.main import main
 from lci_py.cli.options import COMMANDS
 from lci_py.errors import UsageError
+from tests.support.properties import examples
 
 
 @st.composite
@@ -54,7 +55,7 @@ def written(draw: st.DrawFn) -> tuple[list[str], str, dict[str, Any]]:
     return [command.name, *options, *(["--"] if dashed else []), *positionals], command.name, said
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(written())
 def test_a_line_means_what_is_written(line: tuple[list[str], str, dict[str, Any]]) -> None:
     argv, command, said = line
@@ -74,7 +75,7 @@ TOKENS = [*sorted({s for c in COMMANDS.values() for f in c.flags for s in f.spel
 TOKENS += ["٣", "--json=1", "-n", "-h", "--help", "--nope", "-nx", "9" * 12, "a=b", "é", "\ud800"]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.sampled_from([*COMMANDS, "nope", "--version", "-x"]), st.lists(st.sampled_from(TOKENS), max_size=5))
 @example("search", ["-qn5", "-vm", "bm25", "q", "-l", "go", "-lpy", "--path=a=b"])
 @example("search", [])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.embed.encoder import MAX_TOKENS, MODEL_DIR, Encoder, open_encoder, tf_weight
 from lci_py.embed.folder import ModelFolder
@@ -19,6 +19,7 @@ from lci_py.errors import BadModelError, DamagedIndexError
 from lci_py.source.text.words import WORD, parts
 from tests.conftest import PROJECT
 from tests.support import tiny_models as tiny
+from tests.support.properties import examples
 
 WORDS = st.lists(
     st.sampled_from("parse getHTTPResponse pool_size ñandú v2beta x 中文 _private __init__".split()), max_size=12
@@ -44,7 +45,7 @@ def through_onnx(onnx: Encoder, words: list[str]) -> np.ndarray:
     return onnx.encode_bags(np.array([0, len(ids)], np.int64), ids, weights, question=True)[0]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(words=WORDS)
 def test_the_query_path_gives_the_models_vector(encoder: Encoder, onnx: Encoder, words: list[str]) -> None:
     np.testing.assert_allclose(encoder.encode_text(" ".join(words)), through_onnx(onnx, words), atol=2e-6)
@@ -140,7 +141,7 @@ def test_a_folder_without_a_model_is_a_typed_error(tmp_path: Path) -> None:
 # --- tokens without the tokenizer -------------------------------------------------------------------------------------
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(text=st.text(max_size=12))
 def test_the_tokens_of_a_part_are_the_tokenizers(encoder: Encoder, onnx: Encoder, text: str) -> None:
     split = [part for word in WORD.findall(text) for part in parts(word)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.search.query.plan import LIVE, Ranking, plan
 from lci_py.search.query.text import read_text
@@ -18,6 +18,7 @@ from lci_py.types.search import Filters
 from tests.quality import judged, tune
 from tests.quality.judged import Benchmark, Case, Place, Score, Task
 from tests.quality.judged_arrays import Block
+from tests.support.properties import examples
 
 # The measure in few words; a benchmark folder brings its own.
 _SCORER = """
@@ -123,7 +124,7 @@ def _case(
     return Case(task, plan(read_text(task.query), Filters()), candidates, places)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     seed=st.integers(0, 10_000), n=st.integers(1, 250), n_files=st.integers(1, 40),
     factor=st.sampled_from([0.0, 0.6, 1.0]), saturation=st.sampled_from([0.0, 0.5, 0.9, 1.0]), leads=st.booleans(),

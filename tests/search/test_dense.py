@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py import app
 from lci_py.index.shards.dense import DenseIndex
@@ -18,6 +18,7 @@ from lci_py.search.retrievers import DenseRetriever
 from lci_py.types.search import SearchRequest
 from tests.conftest import Ran
 from tests.support import tiny_models as tiny
+from tests.support.properties import examples
 
 QUESTIONS = ("where is the stock of a warehouse counted", "Service", "open a file and read its lines", "zygote")
 
@@ -57,7 +58,7 @@ def test_a_limit_above_what_the_filter_leaves(session: Engine, allowed: int) -> 
     assert sorted(unit for unit, _ in ranked(session.snapshot.dense, QUESTIONS[0], 100, mask)) == list(range(allowed))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), share=st.sampled_from([0.02, 0.3, 0.9]))
 def test_a_filter_leaves_the_others_scores_and_order(session: Engine, text: str, seed: int, share: float) -> None:
     allowed = np.random.default_rng(seed).random(session.snapshot.n_units) < share
@@ -66,7 +67,7 @@ def test_a_filter_leaves_the_others_scores_and_order(session: Engine, text: str,
     assert ranked(session.snapshot.dense, text, session.snapshot.n_units, allowed) == left
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), count=st.integers(1, 60))
 def test_multiview_measures_the_score_that_the_mode_gives(session: Engine, text: str, seed: int, count: int) -> None:
     """To the last bit, whichever other units are measured."""
@@ -146,7 +147,7 @@ def test_an_index_without_a_token_answers(tmp_path: Path, lci: Callable[..., Ran
     assert "error" not in ran.json()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(
     text=st.sampled_from(QUESTIONS), seed=st.integers(0, 99), share=st.sampled_from([None, 0.1, 0.6]),
     limit=st.integers(0, 12),

@@ -21,11 +21,11 @@ def test_a_lattice_of_bases_is_walked_once(tmp_path: Path) -> None:
 
 
 def test_modules_that_import_all_of_one_another_are_not_all_searched(tmp_path: Path) -> None:
-    """Each of 80 modules takes every name of the others, and calls one that none of them has."""
-    for number in range(80):
-        stars = "".join(f"from m{other} import *\n" for other in range(80) if other != number)
+    """Each of 45 modules takes every name of the others, and calls one that none of them has."""
+    for number in range(45):
+        stars = "".join(f"from m{other} import *\n" for other in range(45) if other != number)
         (tmp_path / f"m{number}.py").write_text(
             f"{stars}def f{number}():\n    nowhere{number}()\n    f{number - 1}()\n"
         )
     built = app.build_index(str(tmp_path), jobs=1)
-    assert built.edges_by_kind["calls"] == 79  # the look-up finds what the first modules have
+    assert built.edges_by_kind["calls"] == 44  # the look-up finds what the first modules have

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import term_counts
@@ -17,6 +17,7 @@ from lci_py.index.shards.bm25 import FIELDS, UNITS, LexicalIndex, bm25, idf, len
 from lci_py.index.shards.numbering import Numbering, number_slots
 from lci_py.index.shards.term_counts import Sparse, count
 from tests.support.layout import row_sizes
+from tests.support.properties import examples
 
 Bag = list[tuple[int, int]]  # (word, count), a word as often as it likes
 #: A word's terms are its parts and the whole of it: words share terms, and one has a term twice.
@@ -80,7 +81,7 @@ def whole(folder: Path, files: Sequence[File]) -> LexicalIndex:
 # --- the formula ------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(files=st.lists(file(), min_size=1, max_size=6))
 def test_scores_are_those_of_bm25s(tmp_path_factory: pytest.TempPathFactory, files: list[File]) -> None:
     from bm25s import BM25
@@ -158,7 +159,7 @@ def numbers(segments: Sequence[Sequence[tuple[str, File, bool]]]) -> dict[str, n
     return number_slots(alive) | row_sizes(sizes)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(files=spread(), order=st.permutations(range(len(TERMS))))
 def test_an_answer_does_not_depend_on_the_segments(
     tmp_path_factory: pytest.TempPathFactory,
@@ -221,7 +222,7 @@ def test_words_that_are_not_there_are_not_found(tmp_path: Path) -> None:
 # --- counting ---------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     rows=st.lists(
         st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9) | st.integers(1, 700)), max_size=8), max_size=9
@@ -373,7 +374,7 @@ def content(path: Path) -> bytes:
     return bytes(ChecksummedFile(map_file(path), path.name).content)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=3))
 def test_a_shard_with_flipped_bits_answers_or_is_damage(
     tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[float, int]]

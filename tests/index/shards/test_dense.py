@@ -10,7 +10,7 @@ from pathlib import Path
 import faiss
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards import dense
@@ -18,6 +18,7 @@ from lci_py.index.shards.arrays import Arrays, append_sums
 from lci_py.index.shards.dense import DenseIndex, open_vectors, write_compact, write_dense
 from lci_py.index.shards.numbering import Numbering
 from tests.support.layout import random_layouts
+from tests.support.properties import examples
 
 
 def unit(random: np.random.Generator, n: int, dimension: int) -> np.ndarray:
@@ -134,7 +135,7 @@ def test_equal_chunks_tie_wherever_they_stand(tmp_path: Path, chunks: int, dimen
     assert index.best(found[0]).tobytes() == found[0].tobytes()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(data=st.data())
 def test_a_unit_is_as_near_as_its_nearest_chunk(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
@@ -162,7 +163,7 @@ def test_what_is_no_number_is_far_from_everything(tmp_path: Path) -> None:
         assert index.cosines(rows[0]).tolist()[1] == -1
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(
     seed=st.integers(0, 1 << 20), segments=st.integers(1, 4), dimension=st.sampled_from([3, 33, 192]),
 )  # fmt: skip
@@ -202,7 +203,7 @@ def test_shards_of_other_segments(tmp_path: Path) -> None:
 # --- the compact file -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 1 << 20), rows=st.integers(0, 30), dimension=st.sampled_from([1, 6, 192]))
 def test_a_compact_row_is_near_and_copied_without_loss(
     tmp_path_factory: pytest.TempPathFactory, seed: int, rows: int, dimension: int

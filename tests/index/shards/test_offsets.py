@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.arrays import (
@@ -20,6 +20,7 @@ from lci_py.index.shards.arrays import (
     string_arrays,
     write_arrays,
 )
+from tests.support.properties import examples
 
 SIZES = st.one_of(st.integers(0, 4), st.integers(WIDE - 3, WIDE + 3), st.integers(0, 3000))
 
@@ -29,7 +30,7 @@ def opened(folder: Path, sizes: list[int], **changes: np.ndarray) -> Offsets:
     return Offsets(Arrays(folder / "x.arrays"), "it", sum(sizes))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(sizes=st.lists(SIZES, max_size=3 * BLOCK + 2), least=st.integers(1, WIDE))
 def test_every_piece_is_found(tmp_path_factory: pytest.TempPathFactory, sizes: list[int], least: int) -> None:
     found = opened(tmp_path_factory.mktemp("offsets"), sizes)
@@ -42,7 +43,7 @@ def test_every_piece_is_found(tmp_path_factory: pytest.TempPathFactory, sizes: l
             assert found.at(start) == found.at(stop - 1) == piece
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sets(st.text("abé", max_size=4) | st.sampled_from(["a" * 254, "a" * 255, "b" * 900]), max_size=200))
 def test_every_string_is_found(tmp_path_factory: pytest.TempPathFactory, texts: set[str]) -> None:
     path = tmp_path_factory.mktemp("strings") / "x.arrays"
@@ -56,7 +57,7 @@ def test_every_string_is_found(tmp_path_factory: pytest.TempPathFactory, texts: 
         assert table.starting(prefix, len(strings)) == [text for text in strings if text.startswith(prefix)]
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(
     st.lists(SIZES, min_size=1, max_size=2 * BLOCK),
     st.sampled_from(["sizes", "blocks", "wide", "widths"]),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.embed.encoder import Encoder
 from lci_py.errors import DamagedIndexError
@@ -16,6 +16,7 @@ from lci_py.index.shards.arrays import offset_arrays, write_arrays
 from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.tokens import Bags, TokenBags, TokenTable, write_tokens
 from tests.support.layout import random_layouts
+from tests.support.properties import examples
 
 ROWS = 50
 BAGS = st.lists(st.lists(st.integers(0, ROWS - 1), max_size=9, unique=True), min_size=1, max_size=12)
@@ -42,7 +43,7 @@ def question(seed: int, tokens: int, rows: int = ROWS) -> tuple[np.ndarray, np.n
     return np.sort(random.choice(rows, tokens, replace=False)), weights / weights.sum()
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(
     bags=BAGS, seed=st.integers(0, 99), tokens=st.lists(st.integers(0, 20), min_size=1, max_size=4),
     run=st.sampled_from([1, 5, 1 << 20]), group=st.sampled_from([1, 3, 16]), kept=st.sampled_from([0, 4, 1000]),
@@ -126,7 +127,7 @@ def test_chunks_without_tokens_are_no_damage(tmp_path: Path, bags: list[list[int
     assert reader.coverage(*question(1, 2)).tolist() == [0.0] * len(bags)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seed=st.integers(0, 1 << 20), segments=st.integers(1, 4), dimension=st.sampled_from([6, 192]), data=st.data())
 def test_coverage_does_not_depend_on_the_segments(
     tmp_path_factory: pytest.TempPathFactory, seed: int, segments: int, dimension: int, data: st.DataObject
@@ -143,7 +144,7 @@ def test_coverage_does_not_depend_on_the_segments(
         assert found[0][slots[0]].tobytes() == found[1][slots[1]].tobytes()
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(seed=st.integers(0, 1 << 20), segments=st.integers(1, 4), at_a_time=st.sampled_from([1, 3, 1 << 16]))
 def test_some_chunks_are_covered_as_among_all(
     tmp_path_factory: pytest.TempPathFactory, seed: int, segments: int, at_a_time: int
@@ -168,7 +169,7 @@ def test_no_segment_covers_nothing() -> None:
 PARTS = st.dictionaries(st.text(min_size=1, max_size=4), st.lists(st.integers(0, 40_000), max_size=4), max_size=12)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(tables=st.lists(PARTS, min_size=1, max_size=3), others=st.lists(st.text(max_size=4), max_size=8))
 def test_a_part_is_found_in_whichever_segment_has_it(
     tmp_path_factory: pytest.TempPathFactory, tables: list[dict[str, list[int]]], others: list[str]

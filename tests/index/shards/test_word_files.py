@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py import app
 from lci_py.index.shards.word_files import _ends, words_in
 from lci_py.search.engine import Engine
 from lci_py.source.text.words import stem
+from tests.support.properties import examples
 
 WORDS = (
     "vm_insert_page", "my_vm_insert_pages", "refereeing", "processes", "running", "agreed", "flies", "parseURLs",
@@ -61,7 +62,7 @@ def test_few_files_hold_a_rare_text(engine: Engine) -> None:
     assert held(engine, "= {") == set(engine.snapshot.files.living_paths())
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.text("aeisngdxyl", min_size=1, max_size=7),
     st.sampled_from(["", "s", "es", "ies", "ing", "ings", "ed", "eing", "eeing", "nning", "lled", "sses", "e"]),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py import app
 from lci_py.render.json import answer as render
@@ -22,6 +22,7 @@ from lci_py.types.record import replace
 from lci_py.types.search import MODES, Answer, Filters, SearchRequest
 from tests.search.modes.test_ranked_golden import QUERIES
 from tests.support.envelopes import envelope
+from tests.support.properties import examples
 
 unit_interval = st.floats(0, 1, width=32)
 WORDS = ["item", "order", "total", "parse", "line", "Inventory", "circle", "area", "not", "found", "warehouse", "add",
@@ -104,7 +105,7 @@ def check(answer: Answer) -> None:
         assert sum(written) == pytest.approx(shown["mode_score"], abs=bound)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(" ".join),
     st.sampled_from(MODES),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 from lci_py.errors import BadPatternError
 from lci_py.search.grep.matcher import compile_pattern, lines
 from lci_py.types.grep import GrepRequest
+from tests.support.properties import examples
 
 _chars = st.sampled_from(["a", "b", "A", "B", "_", " ", "-", "\n", "\n", "é", "1", "\t", "s", "S", "ſ"])
 _texts = st.lists(_chars, max_size=30).map("".join)
@@ -57,7 +58,7 @@ def expected(text: str, pattern: str, **flags: bool) -> list[int]:
     return [number for number, row in enumerate(rows, 1) if compiled.search(row)]
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(_texts, _patterns, _flags)
 @example("a\nb", "[^a]b", {})
 @example("\n", "", {})

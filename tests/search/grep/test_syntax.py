@@ -6,9 +6,10 @@ import re
 
 import pytest
 import re2
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.search.grep.syntax import required_texts
+from tests.support.properties import examples
 
 _atoms = st.sampled_from(
     ["a", "b", "ab", "Xy", "é", r"\.", r"\w", r"\d", r"\S", ".", "[ab]", "[^a]", r"[\w\]]", "[[:alpha:]]", "[]x]", "^",
@@ -33,7 +34,7 @@ def _options() -> re2.Options:
     return options
 
 
-@settings(max_examples=250)
+@examples(250)
 @given(_expressions, _texts.map("".join))
 def test_a_match_holds_a_text_of_every_clause(expression: str, text: str) -> None:
     try:

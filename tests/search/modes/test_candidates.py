@@ -8,13 +8,14 @@ from contextlib import closing
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import UsageError
 from lci_py.search.engine import Engine
 from lci_py.search.modes import single
 from lci_py.search.ranking import evidence, literal_matches, same_file
 from lci_py.types.search import Filters, Result, SearchRequest
+from tests.support.properties import examples
 
 EVERYTHING = 100_000
 QUERIES = ["parse the configuration", "add an item to the store", "name", "total price of all orders", "Shape"]
@@ -52,7 +53,7 @@ def passes(result: Result, filters: Filters) -> bool:
     )
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(
     mode=st.sampled_from(["dense", "bm25"]), query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30)
 )
@@ -84,7 +85,7 @@ def test_a_single_mode_ranks_the_filtered_corpus(
     assert [r.mode_score for r in got] == pytest.approx([score for _, score in wanted], rel=1e-5)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(query=st.sampled_from(QUERIES), filters=FILTERS, limit=st.integers(1, 30))
 def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
     session: Engine, query: str, filters: Filters, limit: int
@@ -97,7 +98,7 @@ def test_multiview_returns_only_what_passes_and_all_that_its_views_find(
     assert head == got[:limit]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(filters=FILTERS)
 def test_symbolic_returns_every_symbol_that_passes(session: Engine, filters: Filters) -> None:
     whole = session.search(SearchRequest("*", "symbolic", EVERYTHING, snippet=0)).results

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.search.query.long import is_long, read_long
 from lci_py.search.query.plan import plan
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.types.search import Filters
 from tests.conftest import Ran
+from tests.support.properties import examples
 
 ISSUE = """Trailing space in the header of `format_report`
 <!-- Please search for duplicates first. -->
@@ -77,7 +78,7 @@ def test_quotes_and_colons_of_a_long_question_are_its_own() -> None:
     assert read_text('"no rows at all"').phrases == ("no rows at all",)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.text(max_size=400), st.integers(1, 200))
 def test_every_text_can_be_read_and_is_bounded(text: str, times: int) -> None:
     found = read_long(f"{text}\n" * times)

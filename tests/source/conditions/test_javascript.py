@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.config import FEATURE_FLAGS
 from lci_py.source.conditions.paths import path_condition, platform_stem
 from lci_py.source.extract.extract import extract
+from tests.support.properties import examples
 
 
 def tags(source: str, language: str = "javascript", path: str = "a.js") -> list[str | None]:
@@ -101,11 +102,11 @@ def test_the_platform_of_a_file_is_around_all_its_conditions() -> None:
     [
         "if (A) { var x = 1 }" + " else if (B) { var x = 1 }" * 2000,
         "if (A) " * 2000 + "function f() {}",
-        "switch (a) {" + "case 1:" * 5000 + "function f() {} }",
-        "switch (a) {" + "case 1: var y = 1;" * 3000 + "}",
-        "a && " * 3000 + "(exports.f = 1)",
-        "if (" + "(" * 3000 + "a" + ")" * 3000 + ") { function f() {} } else { function f() {} }",
-        "class A {" + "@a " * 5000 + "m() {} }",
+        "switch (a) {" + "case 1:" * 2500 + "function f() {} }",
+        "switch (a) {" + "case 1: var y = 1;" * 1500 + "}",
+        "a && " * 1500 + "(exports.f = 1)",
+        "if (" + "(" * 1500 + "a" + ")" * 1500 + ") { function f() {} } else { function f() {} }",
+        "class A {" + "@a " * 2500 + "m() {} }",
     ],
     ids=range(7),
 )
@@ -114,7 +115,7 @@ def test_conditions_of_hostile_files_are_bounded(source: str) -> None:
         assert tag is None or len(tag) < 4000
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.sampled_from(["javascript", "typescript", "tsx"]),
     st.lists(

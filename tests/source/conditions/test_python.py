@@ -5,11 +5,12 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.config import FEATURE_FLAGS
 from lci_py.source.conditions.flags import readable
 from lci_py.source.extract.extract import extract
+from tests.support.properties import examples
 
 
 def tags(source: str, flags: tuple[str, ...] = FEATURE_FLAGS) -> list[str | None]:
@@ -112,15 +113,15 @@ def test_without_predicates_nothing_is_a_flag() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "if A: x = 1\n" + "elif B: x = 1\n" * 3000 + "else: x = 2\n",
+        "if A: x = 1\n" + "elif B: x = 1\n" * 1500 + "else: x = 2\n",
         "if A:\n" + "".join(f"{' ' * n}if B:\n" for n in range(1, 90)) + " " * 90 + "x = 1\n",
         "if " + "(" * 400 + "A" + ")" * 400 + ":\n    x = 1\nelse:\n    x = 2\n",
         "if " + "a.b(" * 100 + ")" * 100 + ":\n    x = 1\nelse:\n    x = 2\n",
         "if " + " and ".join(["not x"] * 10_000) + ":\n    x = 1\nelse:\n    x = 2\n",
-        "if is_enabled" + "(" * 20_000 + ":\n    x = 1\n",
-        "if " + "is_enabled." * 20_000 + "x:\n    x = 1\n",
-        "match x:\n" + "    case 1: x = 1\n" * 3000,
-        "try: x = 1\n" + "except E: x = 1\n" * 3000,
+        "if is_enabled" + "(" * 8_000 + ":\n    x = 1\n",
+        "if " + "is_enabled." * 8_000 + "x:\n    x = 1\n",
+        "match x:\n" + "    case 1: x = 1\n" * 1500,
+        "try: x = 1\n" + "except E: x = 1\n" * 1500,
         "@is_enabled(" + "x" * 100_000 + ")\ndef f(): ...\n",
     ],
     ids=range(10),
@@ -130,7 +131,7 @@ def test_conditions_of_hostile_files_are_bounded(source: str) -> None:
         assert tag is None or len(tag) < 4000
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     st.lists(
         st.sampled_from(["if A:", "elif B:", "else:", "try:", "except E:", "finally:", "match x:", "case 1:", "case _:",

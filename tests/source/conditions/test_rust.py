@@ -225,14 +225,14 @@ def test_nothing_raises(parts: list[str]) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        b"cfg_a! { " * 30_000,
-        b"cfg_if! { if #[cfg(a)] { " * 15_000,
-        b"cfg_if! {" + b" if #[cfg(a)] { fn f() {} } else" * 15_000 + b" {} }",
-        b"cfg_a! { " + b"#[cfg(a)]" * 30_000 + b" fn f() {} }",
-        b"cfg_a! { " + b'"' * 200_001,
-        b"cfg_a! { " + b"#[" * 100_000,
-        b"macro_rules! m { ($($i:item)*) => { " + b"#[cfg(a)]" * 30_000,
-        b'#[cfg_attr(a, path = "b")]\n' * 15_000 + b"mod m;",
+        b"cfg_a! { " * 10_000,
+        b"cfg_if! { if #[cfg(a)] { " * 5_000,
+        b"cfg_if! {" + b" if #[cfg(a)] { fn f() {} } else" * 5_000 + b" {} }",
+        b"cfg_a! { " + b"#[cfg(a)]" * 10_000 + b" fn f() {} }",
+        b"cfg_a! { " + b'"' * 60_001,
+        b"cfg_a! { " + b"#[" * 30_000,
+        b"macro_rules! m { ($($i:item)*) => { " + b"#[cfg(a)]" * 10_000,
+        b'#[cfg_attr(a, path = "b")]\n' * 5_000 + b"mod m;",
     ],
     ids=range(8),
 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.config import FEATURE_FLAGS
 from lci_py.source.extract.extract import extract
+from tests.support.properties import examples
 
 
 def tags(language: str, source: str) -> list[str | None]:
@@ -126,14 +127,14 @@ def test_conditions(language: str, source: str, expected: list[str | None]) -> N
     ("language", "source"),
     [
         ("ruby", "if A then X = 1\n" + "elsif B then X = 1\n" * 1500 + "end\n"),
-        ("ruby", "case a\n" + "when 1 then X = 1\n" * 3000 + "end\n"),
-        ("ruby", "X = 1" + " if a" * 3000 + "\n"),
+        ("ruby", "case a\n" + "when 1 then X = 1\n" * 1500 + "end\n"),
+        ("ruby", "X = 1" + " if a" * 1500 + "\n"),
         ("php", "if (A) { class B {} }" + " else if (B) { class B {} }" * 1500),
         ("php", "#[" + "A, " * 5000 + "B] class C {}"),
-        ("lua", "if a then x = 1\n" + "elseif b then x = 1\n" * 3000 + "end\n"),
-        ("elixir", "cond do\n" + "  a -> def f, do: 1\n" * 3000 + "end\n"),
+        ("lua", "if a then x = 1\n" + "elseif b then x = 1\n" * 1500 + "end\n"),
+        ("elixir", "cond do\n" + "  a -> def f, do: 1\n" * 1500 + "end\n"),
         ("bash", "[ a ]" + " && X=1 || X=2" * 2000 + "\n"),
-        ("bash", "if [ a ]; then X=1\n" + "elif [ b ]; then X=1\n" * 3000 + "fi\n"),
+        ("bash", "if [ a ]; then X=1\n" + "elif [ b ]; then X=1\n" * 1500 + "fi\n"),
         ("bash", "if " + "[ a ] && " * 5000 + "b; then X=1; else X=2; fi\n"),
     ],
     ids=range(10),
@@ -151,7 +152,7 @@ PARTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.sampled_from(sorted(TABLES)), st.lists(st.sampled_from(PARTS), max_size=30))
 def test_nothing_raises(language: str, parts: list[str]) -> None:
     assert all(tag is None or tag for tag in tags(language, "\n".join(parts)))

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.source.extract.chunk import MAX_CHARS, OUTLINE_CHARS, chunk_text
 from lci_py.source.extract.extract import extract
@@ -15,6 +15,7 @@ from lci_py.source.syntax.languages import detect, load_languages
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Chunk, Extract, Symbol
 from tests.source.extract.test_python_ast import modules
+from tests.support.properties import examples
 
 PROJECT = Path(__file__).resolve().parents[3]
 CORPUS = sorted(path for path in (PROJECT / "fixtures" / "corpus").rglob("*") if path.is_file())
@@ -109,7 +110,7 @@ def test_real_files(path: Path) -> None:
     check(source.rstrip(), extract(path.name, source.rstrip(), language))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(modules() | modules(windows=True))
 def test_generated_python(source: bytes) -> None:
     check(source, extract("a.py", source, "python"))
@@ -127,7 +128,7 @@ def paragraphs() -> list[tuple[str, list[str]]]:
 PARAGRAPHS = paragraphs()
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.data())
 def test_torn_files(data: st.DataObject) -> None:
     """Lines of real files, repeated, left out and out of order, as in a broken or half-written file."""
@@ -141,14 +142,14 @@ def test_torn_files(data: st.DataObject) -> None:
     check(source, extract("a", source, language))
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\x00")), st.sampled_from(["text", *LANGUAGES]))
 def test_any_text(text: str, language: str) -> None:
     source = text.encode()
     check(source, extract("a", source, language))
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.lists(st.text("ab \n", max_size=900), max_size=12))
 def test_text_files(parts: list[str]) -> None:
     source = "\n".join(parts).encode()

@@ -14,7 +14,7 @@ from lci_py.source.repository.ignore_rules import parse_ignore_file
 
 HARD: dict[str, Callable[[], object]] = {
     "blank lines before a cfg": lambda: Tags("rust", "", File("a.rs", b"#![cfg(x)]\n" + b"\n" * 400_000, [])),
-    "cfg without an end": lambda: Tags("rust", "", File("a.rs", b"#![cfg(\n" + b"#![cfg(\n" * 40_000 + b"]", [])),
+    "cfg without an end": lambda: Tags("rust", "", File("a.rs", b"#![cfg(\n" + b"#![cfg(\n" * 15_000 + b"]", [])),
     "comments that never close": lambda: Tags(
         "preprocessor", "c", File("a.c", b"#if " + b"/* " * 6000 + b"\nint x;" * 60_000, [])
     ),

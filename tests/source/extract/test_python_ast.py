@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from tests.quality.ast_compare import figures, ours, truth
+from tests.support.properties import examples
 
 Lines = list[str]
 
@@ -149,13 +150,13 @@ def check(source: bytes) -> None:
             assert got == want, (key, figure)
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(modules())
 def test_generated(source: bytes) -> None:
     check(source)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(modules(windows=True))
 def test_generated_on_windows(source: bytes) -> None:
     """CRLF, and pages cut by form feeds."""

@@ -10,11 +10,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.errors import BadGlobError, BadPathError
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import WalkOptions, walk
+from tests.support.properties import examples
 
 
 @pytest.fixture(autouse=True)
@@ -349,7 +350,7 @@ def test_two_stars_after_the_root_mean_every_depth(tmp_path: Path) -> None:
     assert paths(tmp_path) == []
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     files=st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=4).map("/".join), min_size=1, max_size=10),
     ignores=st.lists(

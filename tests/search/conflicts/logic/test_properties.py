@@ -12,12 +12,13 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from lci_py.search.conflicts.logic import Machine, holds, implies, never, together
 from lci_py.source.conditions import negate
 from lci_py.source.conditions.normal_form import normal_form
 from lci_py.source.text.language_tables import pairs, shared_table
+from tests.support.properties import examples
 
 World = dict[str, Any]
 Condition = tuple[str, Callable[[World], bool]]
@@ -52,13 +53,13 @@ NAMES: list[Condition] = [(name, lambda w, name=name: w[name]) for name in "abcd
 NAME_WORLDS = [dict(zip("abcd", values, strict=True)) for values in itertools.product((True, False), repeat=4)]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(formulas(NAMES), formulas(NAMES), st.sampled_from(["go", "swift", "csharp", "rust", "javascript"]))
 def test_names(one: Condition, other: Condition, language: str) -> None:
     check(language, one, other, NAME_WORLDS)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(formulas(NAMES))
 def test_the_normal_form_means_the_same(one: Condition) -> None:
     normal = normal_form(one[0], constants=False)
@@ -68,7 +69,7 @@ def test_the_normal_form_means_the_same(one: Condition) -> None:
 TEXTS: list[Condition] = [(text, bool) for text in ("A", "B == 1", "F(G(1), (2))", "defined(C)", "A ? B : C")]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(formulas(TEXTS), st.booleans())
 def test_a_condition_has_one_normal_form(one: Condition, constants: bool) -> None:
     text = one[0]
@@ -95,7 +96,7 @@ def macro_atoms() -> Iterator[Condition]:
 MACRO_WORLDS = [{"A": a, "B": b} for a, b in itertools.product((None, -1, 0, 1, 2, 3, 4), repeat=2)]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(formulas(list(macro_atoms())), formulas(list(macro_atoms())))
 def test_macros(one: Condition, other: Condition) -> None:
     check("c", one, other, MACRO_WORLDS)
@@ -135,7 +136,7 @@ PLATFORMS = ["win32", "linux", "linux2", "darwin", "cygwin", "freebsd13", "java"
 PYTHON_WORLDS: list[World] = [{"version": v, "platform": p} for v, p in itertools.product(VERSIONS, PLATFORMS)]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(formulas(list(python_atoms()), words=True), formulas(list(python_atoms()), words=True))
 def test_python(one: Condition, other: Condition) -> None:
     check("python", one, other, PYTHON_WORLDS)
@@ -174,7 +175,7 @@ GO_NAMES = ["linux", "android", "darwin", "windows", "unix", "amd64", "arm64", "
 GO_ATOMS: list[Condition] = [(name, lambda w, name=name: name in w) for name in GO_NAMES]  # type: ignore[misc]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(formulas(GO_ATOMS), formulas(GO_ATOMS))
 def test_go(one: Condition, other: Condition) -> None:
     check("go", one, other, GO_WORLDS)
@@ -279,7 +280,7 @@ PIECES += ["RUBY_PLATFORM =~ /", "KERNEL_VERSION(4)", "MIN_VERSION_x(1,2)", "sca
 junk = st.one_of(st.text(max_size=40), st.lists(st.sampled_from(PIECES), max_size=15).map("".join))
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(junk, junk, st.sampled_from(LANGUAGES))
 def test_any_text_has_an_answer_that_does_not_depend_on_the_order(one: str, other: str, language: str) -> None:
     both = together(one, other, language)
