@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 def vimgrep(parts: Parts) -> Iterator[str]:
     """One line per place: the matching line of `grep` and `refs`, the calls of `callers`, else definitions."""
     command = parts.head.get("command", "search")
+    # What a change affects are callers as much as tests, which alone are the results.
+    callers = parts.head["callers"] if command == "affected" else ()
     seen = set()
-    for found in parts.results:
+    for found in (*callers, *parts.results):
         for file, line, column, text in _places(found, command):
             row = f"{visible_path(file)}:{line}:{column}: {visible_line(text)}".rstrip() + "\n"
             if row not in seen:

@@ -87,6 +87,13 @@ def test_the_uncommitted_change(affected: Callable[..., Ran], root: Path) -> Non
     assert "8 function test_shut  4 calls away\n" in affected("-v").out
 
 
+def test_an_editor_is_led_to_callers_and_tests(affected: Callable[..., Ran]) -> None:
+    assert affected("clean", "--vimgrep").out.splitlines()[:3] == [
+        "pool/core.py:8:1: function close", "pool/core.py:12:1: function shut",
+        "tests/test_clean.py:4:1: function test_clean",
+    ]  # fmt: skip
+
+
 def test_no_test_is_said_and_the_nearest_are_named(affected: Callable[..., Ran], root: Path) -> None:
     commit(root, {"lib/shut/door.py": "def door():\n    return 1\n", "lib/apart.py": "def apart():\n    return 1\n"})
     edit(root, "lib/shut/door.py", "1", "2")
