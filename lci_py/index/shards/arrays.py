@@ -359,11 +359,12 @@ class Offsets:
             raise self._damaged()
         return start, start + size
 
-    def at(self, place: int) -> int:
-        """The piece that contains a position of the array."""
-        block = bisect_right(self._blocks, place) - 1
-        starts = self._starts(min(block, max(len(self._blocks) - 2, 0)))
-        return block * BLOCK + bisect_right(starts, place) - 1
+    def piece_at(self, position: int) -> tuple[int, int, int]:
+        """The piece that contains a position of the array, its start and its end."""
+        block = min(bisect_right(self._blocks, position) - 1, max(len(self._blocks) - 2, 0))
+        starts = self._starts(block)
+        piece = min(bisect_right(starts, position), len(starts) - 1) - 1
+        return block * BLOCK + piece, *self._check_range(starts[piece], starts[piece + 1])
 
     def place(self, wanted: bytes, text: Callable[[int, int], bytes]) -> int:
         """The first piece that is not below `wanted`, if the pieces ascend; `text` returns the bytes of a span."""

@@ -119,7 +119,7 @@ class _Vocabulary:
 
     def uncertain(self, *, folds: bool) -> set[int]:
         """Files with words that the index stores differently: too long ones, or letters with two capitals."""
-        return self._files(self._long() + (self._terms_containing(_LONG_S) or [] if folds else []))
+        return self._files([*self._long(), *(self._terms_containing(_LONG_S) or () if folds else ())])
 
     def _files_with(self, words: Sequence[Part]) -> set[int] | None:
         found: set[int] | None = None
@@ -149,19 +149,18 @@ class _Vocabulary:
         if terms is None:
             return None
         wanted, tails = word.encode(), tuple(end.encode() for end in ends)
-        return [term for term in terms if wanted in (text := self._term(term)) or text.endswith(tails)]
+        return [term for term, text in terms.items() if wanted in text or text.endswith(tails)]
 
-    def _terms_containing(self, needle: bytes) -> list[int] | None:
-        """The terms that contain these bytes; None if there are too many."""
+    def _terms_containing(self, needle: bytes) -> dict[int, bytes] | None:
+        """The terms that contain these bytes, with their texts; None if there are too many."""
         if not needle:
             return None
-        found: list[int] = []
+        found: dict[int, bytes] = {}
         blob, offsets, at = self._blob, self._offsets, self._blob.find(needle)
         while at >= 0:
-            term = offsets.at(at)
-            _, end = offsets.span(term)
+            term, start, end = offsets.piece_at(at)
             if at + len(needle) <= end:
-                found.append(term)
+                found[term] = blob[start:end]
                 if len(found) > _MOST_PLACES:
                     return None
                 at = blob.find(needle, end)

@@ -40,7 +40,7 @@ def test_every_piece_is_found(tmp_path_factory: pytest.TempPathFactory, sizes: l
     assert list(found.longest(least)) == [piece for piece, size in enumerate(sizes) if size >= least]
     for piece, (start, stop) in enumerate(pairwise(ends)):
         if start < stop:
-            assert found.at(start) == found.at(stop - 1) == piece
+            assert found.piece_at(start) == found.piece_at(stop - 1) == (piece, start, stop)
 
 
 @examples(60)
