@@ -1,4 +1,8 @@
-"""Pauses or slows the garbage collector while millions of long-lived values are created."""
+"""Pauses or slows the garbage collector while millions of long-lived values are created.
+
+What leads an index build makes no cycles worth a collection: its values live until a stage is done, and are freed by
+their counts. Workers do: the values of a parsed file refer to each other.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +29,6 @@ def gc_paused() -> Iterator[None]:
         gc.unfreeze()  # all that is frozen becomes part of the oldest generation
         if collects:
             gc.enable()
-
-
-@contextmanager
-def gc_rare() -> Iterator[None]:
-    """Let the collector run less often, here and in processes forked meanwhile.
-
-    The values of an index build live until a file or a stage is done, and are freed without the collector.
-    """
-    before = gc.get_threshold()
-    collect_rarely()
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def collect_rarely() -> None:

@@ -104,12 +104,19 @@ def _record(entry: FileEntry, data: bytes, found: Extract, texts: bool) -> FileR
     )
 
 
+#: Makes blanks of all ASCII characters but those of words.
+_BLANKED = bytes(byte if byte < 128 and WORD.match(chr(byte)) else 32 for byte in range(256))
+
+
 def count_words(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[tuple[bytes, bytes], ...]]:
     """The distinct words of some texts, and each text's bag as `FileRecord` holds it."""
-    positions: defaultdict[str, int] = defaultdict(count().__next__)  # a new word has the next number
+    positions: defaultdict[bytes, int] = defaultdict(count().__next__)  # a new word has the next number
     bags = []
     for text in texts:
-        counts = Counter(WORD.findall(text))
+        # As `WORD` finds them, and several times faster.
+        plain = text.isascii()
+        words = text.encode().translate(_BLANKED).split() if plain else [word.encode() for word in WORD.findall(text)]
+        counts = Counter(words)
         ids = array("i", map(positions.__getitem__, counts))
         bags.append((ids.tobytes(), array("i", counts.values()).tobytes()))
-    return tuple(positions), tuple(bags)
+    return tuple([word.decode() for word in positions]), tuple(bags)

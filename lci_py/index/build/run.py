@@ -85,10 +85,10 @@ def build(root: Path, index_dir: Path, options: BuildOptions, progress: Progress
         manifest = previous.manifest if previous.partly else _with_head(run, previous.manifest)
         return summary_of(root, manifest, tree.walked, started, changed=False)
     # Not before: when nothing has changed, importing it would take as long as everything else.
-    from lci_py.callgraph.gc_paused import gc_rare
+    from lci_py.callgraph.gc_paused import gc_paused
     from lci_py.index.store import commit as store
 
-    with store.staging(index_dir, options.wait) as folder, gc_rare():
+    with store.staging(index_dir, options.wait) as folder, gc_paused():
         newest = _latest(index_dir, options)
         if newest != latest:
             # Another writer has published a generation since, perhaps with files that were not there before.

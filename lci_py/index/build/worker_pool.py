@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import deque
@@ -47,8 +48,6 @@ def early_workers(jobs: int) -> Nursery | None:
 
 
 def _import_worker() -> None:
-    import gc
-
     import lci_py.index.build.worker  # noqa: F401
     from lci_py.callgraph.gc_paused import collect_rarely
 
@@ -119,6 +118,7 @@ def _unordered_results(
     if not tasks or small or (jobs <= 1 and not _FORKS):
         for number, batch in batches:
             yield number, work(_load_batch(batch, load))
+            gc.collect(0)  # the cycles of parsed files, which nothing else frees in a process that pauses the collector
         return
     while batches:
         lost: list[Batch] = []

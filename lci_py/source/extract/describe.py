@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.languages import LanguageSpec
     from lci_py.types.source import Symbol
 
-_COMMENT_MARKS = lazily(
-    r"^\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)|(?<!\*)\*+/\s*$"
-)
+#: Comment marks at the start and at the end of a line.
+_OPENING = lazily(r"\s*(?:/\*+!?|\*+/|\*+(?=\s|$)|//+[!/]?|#+!?(?=\s|$)|--+\s?\|?|;+|%+|\{-\|?|-\}|@doc\b)")
+_CLOSING = lazily(r"(?<!\*)\*+/\s*$")
 _QUOTES = lazily(r"^[rRbBuUfF]*(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')\s*$")
 _CONTINUED = lazily(r"(?<!\\)\\\r?\n")  # a backslash at the end of a line joins it with the next one
 MAX_SIGNATURE = 300
@@ -102,9 +102,22 @@ def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, 
     if is_string:
         text = _CONTINUED.sub("", _QUOTES.sub("", text.strip()))
     else:
-        text = "\n".join((marks or _COMMENT_MARKS).sub("", line).strip() for line in text.splitlines())
+        lines, size = [], 0
+        for line in text.splitlines():
+            lines.append((_without_marks(line) if marks is None else marks.sub("", line)).strip())
+            size += len(lines[-1])
+            if most is not None and size > most:
+                break
+        text = "\n".join(lines)
     text = text.strip()
     return text if most is None or len(text) <= most else text[: most - 1] + "…"
+
+
+def _without_marks(line: str) -> str:
+    opening = _OPENING.match(line)
+    start = opening.end() if opening is not None else 0
+    closing = _CLOSING.search(line, start) if line.find("*/", start) >= 0 else None
+    return line[start:] if closing is None else line[start : closing.start()]
 
 
 def is_exported(spec: LanguageSpec, captured: Captures, entity: Entity, owner: Symbol | None) -> bool:

@@ -31,13 +31,17 @@ _BEFORE = lazily(r"[\w)\]>!?}$]$")
 _FIRST = lazily(r"(?:&|\*|\(|new\b|await\b|mut\b|\s)*\$?([^\W\d][\w$]*)")
 #: Words that keep the blank after them when blanks are removed: `new Foo`, `await f()`.
 _WORDS = lazily(r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|try|as\??|is)\s+(?=[\w$(&*\[])")
-#: Names and dots: a text with nothing to remove.
-_PLAIN = lazily(r"[\w.$@]+")
+#: What may have to be removed.
+_REMOVED = lazily(r"[\s\0(\[{]")
+#: Words of `_WORDS` and `_CASTS` before a blank.
+_BEFORE_BLANK = lazily(
+    r"\b(?:new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|as[?!]?|is)\s"
+)
 #: A chain of names of which some are called, with arguments that have no groups and texts in them; and such arguments.
-_CHAIN = lazily(r"(?:[\w.$@]*\w\([^()\[\]{}\"']*\))+[\w.$@]*")
+_CHAIN = lazily(r"(?:[^\s\0()\[\]{}\"']*\w\([^()\[\]{}\"']*\))+[^\s\0()\[\]{}\"']*")
 _FILLED = lazily(r"\([^()]+\)")
 _PARTS = lazily(r"([(\[{)\]}]|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
-_CASTS = lazily(r"\s+(as[?!]?|is)\s+(?=[\w$(])")
+_CASTS = lazily(r"(?<!\s)\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
 #: An annotation in a type: `Connection.@Nullable Response`.
 _ANNOTATION = lazily(r"@[\w.]+\s+")
@@ -78,11 +82,13 @@ def outline(captured: Captures, node: Node) -> str:
 
 def shorten(text: str) -> str:
     """As `outline`, for a text."""
-    if _PLAIN.fullmatch(text):
+    if not _REMOVED.search(text):
         return text[:_KEPT]
     if _CHAIN.fullmatch(text):
         return _FILLED.sub("()", text)[:_KEPT]
-    if _SPACE.search(text):
+    if not _BEFORE_BLANK.search(text):
+        text = "".join(text.split())
+    else:
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", _CASTS.sub("\0" r"\1" "\0", text)))
     text = text.replace("\0", " ")
     if _GROUPS.search(text):
