@@ -33,6 +33,7 @@ class Callees:
         self._members = evaluator.members
         self.known: dict[int, Definition] = {}
         self._interfaces: dict[int, list[Definition]] = {}
+        self._derived: dict[int, list[Definition]] = {}
         self._memo: dict[tuple[Value, int], tuple[tuple[Definition, int], ...]] = {}
 
     def start(self) -> None:
@@ -40,6 +41,7 @@ class Callees:
         self.known.clear()
         self._memo.clear()
         self._interfaces.clear()
+        self._derived.clear()
 
     def of(self, values: Iterable[Value], arguments: int = UNKNOWN) -> Targets:
         """The targets if any of the values is called.
@@ -169,8 +171,7 @@ class Callees:
         for value in values:
             if value.at is None or not _may_be_derived(value):
                 continue
-            heirs = self._heirs(value.at)
-            for heir in heirs if len(heirs) <= _MOST_HEIRS else ():
+            for heir in self._heirs(value.at):
                 for member in self._look.members(heir, name):
                     self.known[member.symbol] = member
                     if member.symbol not in found:
@@ -235,17 +236,22 @@ class Callees:
         return list(found.values())
 
     def _heirs(self, owner: Definition) -> list[Definition]:
-        """All types derived from one, directly or not."""
-        found: dict[int, Definition] = {}
-        pending = [owner]
-        while pending and len(found) <= _MOST_HEIRS:
-            current = pending.pop()
-            facts = self._look.tables.facts(current.file)
-            for heir in self._look.heirs(facts.head.family, facts.names[current.symbol - facts.first]):
-                if heir.symbol not in found and current in self._members.bases(heir):
-                    found[heir.symbol] = heir
-                    pending.append(heir)
-        return list(found.values())
+        """All types derived from one, directly or not; none if there are more than `_MOST_HEIRS`."""
+        known = self._derived.get(owner.symbol)
+        if known is None:
+            found: dict[int, Definition] = {}
+            pending = [owner]
+            while pending and len(found) <= _MOST_HEIRS:
+                current = pending.pop()
+                facts = self._look.tables.facts(current.file)
+                for heir in self._look.heirs(facts.head.family, facts.names[current.symbol - facts.first]):
+                    if heir.symbol not in found and current in self._members.bases(heir):
+                        found[heir.symbol] = heir
+                        pending.append(heir)
+                        if len(found) > _MOST_HEIRS:
+                            break
+            known = self._derived[owner.symbol] = list(found.values()) if len(found) <= _MOST_HEIRS else []
+        return known
 
 
 def _may_be_derived(value: Value) -> bool:

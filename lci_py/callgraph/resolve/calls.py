@@ -304,6 +304,8 @@ class _CallResolver:
         """The functions stored in a field, variable or parameter."""
         if self._language not in language_rules.EXPANDING:
             values = self._values
+            if not receiver and self._language in language_rules.SEPARATE_NAMES and name[:1] != "$":
+                return ()  # a function's name, never a variable's
             return values.of_member(caller, receiver, name) if receiver else values.of_name(caller, name)
         if receiver:
             return self._stored.of_member(caller, receiver, name)
@@ -454,7 +456,7 @@ class _CallResolver:
 
     def _included_function(self, name: str) -> Targets:
         """The `static` function of a source file that the file includes."""
-        for target in sorted(self._imported_files):
+        for target in sorted(self._imported_files) if self._language in language_rules.EXPANDING else ():
             found = self._look.top(target, name)
             if found is not None and found.static:
                 self.known[found.symbol] = found
