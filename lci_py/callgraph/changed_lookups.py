@@ -75,7 +75,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
                 for inner in offers or ():
                     yield ("offering", family, name, inner), (path,)
     for name, item in facts.bindings.items():
-        yield ("binding", path, name), (item.module, item.name, language)
+        yield ("module", path, name), ("import", item.module, item.name, language)
     ids = [*tables.stable_ids(file)]
     # An anonymous function is identified by its enclosing symbol and its number.
     ids += [f"{ids[one.symbol] if one.symbol >= 0 else path}{number}" for number, one in enumerate(facts.lambdas)]
@@ -85,6 +85,8 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         scope, within = (ids[place] if place >= 0 else "" for place in (typed.scope, typed.within))
         owner = facts.name_at(typed.scope) if typed.scope >= 0 else ""
         look_up = ("typed", path, owner, typed.name) if typed.kind < TAKES else ("said", path, owner, str(typed.kind))
+        if typed.scope < 0 and typed.kind < TAKES and typed.name:
+            look_up = ("module", path, typed.name)
         yield look_up, (typed.kind, scope, typed.text, typed.expr, within, language)
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
@@ -117,7 +119,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
             if language in METHOD_SETS:
                 yield ("methods", path, facts.name_at(outer)), (ids[outer], name)
         if is_top(kind, around, language):
-            yield ("top", path, name), token
+            yield ("module", path, name), token
             yield ("folder", family, folder, name), token
         if is_shared(around) and not facts.static[place]:
             yield ("only", family, name), token

@@ -30,6 +30,8 @@ from lci_py.types.expressions import PARAMETERS
 from lci_py.types.source import FIELD, FIELD_TYPE, Import, StoredFunction, TypeHint
 
 LookUp = tuple[str, ...]
+#: A name at a file's top level: its definition, its type hints in text order, the import that binds it.
+ModuleName = tuple[Definition | None, Sequence[TypeHint], Import | None]
 #: A name called on unknown receivers in more places than this is a name of the standard library: append, encode.
 COMMON_CALLS = 12
 #: A name with more definitions than this says nothing about which one is meant.
@@ -102,8 +104,7 @@ class LookUps:
             "declaring": self._declaring,
             "open": self._open,
             "offering": self._offering,
-            "binding": lambda path, name: self._facts(path).bindings.get(name),
-            "top": self._top,
+            "module": self._module,
             "member": self._members,
             "bases": self._bases,
             "reopened": self._reopened,
@@ -224,20 +225,23 @@ class LookUps:
 
     def binding(self, file: int, name: str) -> Import | None:
         """The import that binds a name in a file."""
-        if file == self.own:
-            return self.tables.facts(file).bindings.get(name)
-        found: Import | None = self._ask(("binding", self._paths[file], name))
-        return found
+        return self.in_module(file, name)[2]
 
     # --- definitions ----------------------------------------------------------------------------------------------
 
+    def in_module(self, file: int, name: str) -> ModuleName:
+        """All that a name means at a file's top level."""
+        if file == self.own:
+            facts = self.tables.facts(file)
+            place = facts.own_top.get(name, -1)
+            found = self._definition(file, place) if place >= 0 else None
+            return found, facts.typed.get((-1, name), ()), facts.bindings.get(name)
+        asked: ModuleName = self._ask(("module", self._paths[file], name))
+        return asked
+
     def top(self, file: int, name: str) -> Definition | None:
         """The definition of a name at a file's top level."""
-        if file == self.own:
-            place = self.tables.facts(file).own_top.get(name, -1)
-            return self._definition(file, place) if place >= 0 else None
-        found: Definition | None = self._ask(("top", self._paths[file], name))
-        return found
+        return self.in_module(file, name)[0]
 
     def definition(self, file: int, place: int) -> Definition:
         """A symbol of a file. It leaves no key, since its stable id determines all fields of a `Definition`."""
@@ -264,6 +268,8 @@ class LookUps:
         """
         if file == self.own:
             return self.tables.facts(file).typed.get((place, name), ())
+        if place < 0 and name:
+            return self.in_module(file, name)[1]
         owner = self.tables.facts(file).name_at(place) if place >= 0 else ""
         asked = self._ask(("typed", self._paths[file], owner, name))
         return [item for item in asked if item.scope == place] if asked else ()
@@ -482,10 +488,12 @@ class LookUps:
             self._n_variables += len(known) + 1
         return known
 
-    def _top(self, path: str, name: str) -> Definition | None:
+    def _module(self, path: str, name: str) -> ModuleName:
         file = self.files.by_path[path]
-        place = self.tables.facts(file).top.get(name, -1)
-        return self._definition(file, place) if place >= 0 else None
+        facts = self.tables.facts(file)
+        place = facts.top.get(name, -1)
+        found = self._definition(file, place) if place >= 0 else None
+        return found, facts.typed.get((-1, name), ()), facts.bindings.get(name)
 
     def _members(self, path: str, owner: str, name: str) -> list[tuple[int, int]]:
         facts = self._facts(path)

@@ -123,7 +123,7 @@ def relink(
 
 def _is_of_paths(look_up: LookUp) -> bool:
     """Whether a look-up determines the files of imports that the points-to analysis goes through."""
-    return look_up[0] in _OF_PATHS or (look_up[0] == "binding" and look_up[1].endswith(NPM))
+    return look_up[0] in _OF_PATHS or (look_up[0] == "module" and look_up[1].endswith(NPM))
 
 
 class _Versions(NamedTuple):

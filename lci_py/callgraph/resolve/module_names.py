@@ -124,9 +124,9 @@ class ModuleNames:
 
     def _of_module(self, file: int, name: str, depth: int, outside: bool) -> Values | None:
         """As `in_module`, without star imports; None if the file has nothing of that name."""
-        found = self._look.top(file, name)
+        found, typed, item = self._look.in_module(file, name)
         if found is not None and not is_own(found, self._look.files.families[file]):
-            return self._rows(file, self._look.typed(file, -1, name), depth)
+            return self._rows(file, typed, depth)
         if found is not None:
             rust = found.kind == "module" and self._look.files.heads[file].language in language_rules.CRATES
             inner = self._import.crates.child(file, name) if rust else -1
@@ -134,10 +134,8 @@ class ModuleNames:
             imported = self._imported_as_well(file, name, found, depth)
             # What stands in a module inside the file is seen from there; an import is mostly the file's.
             return imported if imported and found.around == "module" else (value, *imported)
-        typed = self._look.typed(file, -1, name)
         own = not outside or self._look.files.heads[file].language not in language_rules.PRIVATE_IMPORTS
-        item = self._look.binding(file, name) if own else None
-        if item is not None:
+        if item is not None and own:
             return self.imported(file, item, name, depth)
         return self._rows(file, typed, depth) if typed or not own else None
 
