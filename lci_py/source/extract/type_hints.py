@@ -34,9 +34,7 @@ _WORDS = lazily(r"\b(new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|
 #: What may have to be removed.
 _REMOVED = lazily(r"[\s\0(\[{]")
 #: Words of `_WORDS` and `_CASTS` before a blank.
-_BEFORE_BLANK = lazily(
-    r"\b(?:new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|as[?!]?|is)\s"
-)
+_BEFORE_BLANK = lazily(r"\b(?:new|await|try|mut|dyn|impl|out|in|typeof|const|struct|enum|throws|as[?!]?|is)\s")
 #: A chain of names of which some are called, with arguments that have no groups and texts in them; and such arguments.
 _CHAIN = lazily(r"(?:[^\s\0()\[\]{}\"']*\w\([^()\[\]{}\"']*\))+[^\s\0()\[\]{}\"']*")
 _FILLED = lazily(r"\([^()]+\)")
