@@ -84,9 +84,10 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for typed in facts.types:
         scope, within = (ids[place] if place >= 0 else "" for place in (typed.scope, typed.within))
         owner = facts.name_at(typed.scope) if typed.scope >= 0 else ""
-        look_up = ("typed", path, owner, typed.name) if typed.kind < TAKES else ("said", path, owner, str(typed.kind))
-        if typed.scope < 0 and typed.kind < TAKES and typed.name:
-            look_up = ("module", path, typed.name)
+        look_up: LookUp = ("said", path, owner, str(typed.kind))
+        if typed.kind < TAKES:
+            at_top = typed.scope < 0 and typed.name
+            look_up = ("module", path, typed.name) if at_top else ("typed", path, owner, typed.name)
         yield look_up, (typed.kind, scope, typed.text, typed.expr, within, language)
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
