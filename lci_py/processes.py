@@ -9,6 +9,7 @@ threads compete with whoever waits for the results.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pickle
 import signal
@@ -38,9 +39,6 @@ _PERIOD = 0.2
 @contextmanager
 def starting() -> Iterator[None]:
     """Hold Ctrl-C back while child processes start, until each has called `leave_interrupts`."""
-    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover - not on this platform, which does not fork either
-        yield
-        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -51,12 +49,7 @@ def starting() -> Iterator[None]:
 def leave_interrupts() -> None:
     """Ignore Ctrl-C in a child process: the parent receives it, too, and ends its children."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _receive_interrupts()
-
-
-def _receive_interrupts() -> None:
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptible: bool = False) -> int:
@@ -76,7 +69,7 @@ def fork(body: Callable[[], object], foreign: Sequence[int] = (), *, interruptib
         status = 1
         try:
             if interruptible:
-                _receive_interrupts()
+                signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             else:
                 leave_interrupts()
             for end in foreign:
@@ -144,9 +137,7 @@ class _Pipes(NamedTuple):
 
 def _pipes() -> _Pipes:
     made = _Pipes(*os.pipe(), *os.pipe())
-    with suppress(ImportError, OSError):
-        import fcntl
-
+    with suppress(OSError):
         fcntl.fcntl(made.answer, _F_SETPIPE_SZ, _PIPE_BYTES)
     return made
 

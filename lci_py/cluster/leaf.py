@@ -7,7 +7,6 @@ root, and records what is missing.
 from __future__ import annotations
 
 import zlib
-from _thread import allocate_lock
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 from pathlib import Path
@@ -269,7 +268,7 @@ class _PackedReader(SourceReader):
 
     def read(self, path: str) -> bytes | None:
         table = self._snapshot.files
-        names = self._names
+        names = table.paths()
         place = bisect_left(names, path)
         if place == len(names) or names[place] != path or (known := table.known_at(place)).slot < 0:
             return None
@@ -279,10 +278,8 @@ class _PackedReader(SourceReader):
         arrays = self._packs[number]
         shas = bytes(arrays.view("shas", "u1"))
         starts, texts = arrays.view("starts", "i8"), arrays.view("texts", "u1", check=False)
-        own, at = bytes.fromhex(known.sha), 0
-        while at < len(shas) and shas[at : at + 16] != own:
-            at += 16
-        at //= 16
+        own = bytes.fromhex(known.sha)
+        at = next((place for place in range(len(shas) // 16) if shas[16 * place : 16 * place + 16] == own), len(shas))
         if not (at < len(shas) // 16 == len(starts) - 1 and 0 <= starts[at] <= starts[at + 1] <= len(texts)):
             raise DamagedIndexError(f"{arrays.name}: the texts do not fit the files")
         arrays.check_items("texts", starts[at], starts[at + 1])
@@ -293,10 +290,6 @@ class _PackedReader(SourceReader):
         if digest(found) != known.sha:
             raise DamagedIndexError(f"{arrays.name}: its texts are not those of the index")
         return found
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return self._snapshot.files.paths()
 
 
 class _FixedFreshness(Freshness):
@@ -325,7 +318,6 @@ class Leaf:
     def __init__(self, snapshot: PartSnapshot) -> None:
         self._engine = Engine(snapshot)
         self._snapshot = snapshot
-        self._turn = allocate_lock()
         self._run, self._whole = "", PartOf()
 
     def close(self) -> None:
@@ -341,35 +333,32 @@ class Leaf:
             UsageError: The query, or a filter, cannot be used.
             IndexError_: A shard cannot be used.
         """
-        with self._turn:
-            snapshot = self._snapshot
-            if run != self._run:
-                snapshot.forget()
-                self._run, self._whole = run, PartOf()
-            snapshot.whole = whole = self._whole
-            whole.tell(known)
-            try:
-                answer = self._engine.ranked(request)
-                whole.settle()
-            except LacksStatistics:
+        snapshot = self._snapshot
+        if run != self._run:
+            snapshot.forget()
+            self._run, self._whole = run, PartOf()
+        snapshot.whole = whole = self._whole
+        whole.tell(known)
+        try:
+            answer = self._engine.ranked(request)
+            whole.settle()
+        except LacksStatistics:
+            return whole.lacking
+        except UsageError:  # another part may have what this one does not know
+            if whole.lacking:
                 return whole.lacking
-            except UsageError:  # another part may have what this one does not know
-                if whole.lacking:
-                    return whole.lacking
-                raise
-            return PartAnswer(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
+            raise
+        return PartAnswer(answer, tuple(self._digest_of_copy(one.file) for one in answer.results))
 
     def copies(self, sha: str) -> list[str]:
         """The files of the part with a content. Raises IndexError_ if a shard cannot be used."""
-        with self._turn:
-            return list(self._snapshot.files.with_content(sha))
+        return self._snapshot.files.with_content(sha)
 
     def _digest_of_copy(self, path: str) -> str:
         """The digest of a file that may be in several places of the fleet; "" for any other."""
         snapshot = self._snapshot
         try:
-            if not snapshot.graph.copied[bisect_left(snapshot.files.living_paths(), path)]:
-                return ""
+            copied = snapshot.graph.copied[bisect_left(snapshot.files.living_paths(), path)]
         except IndexError_:  # only a search that needs the graph says so
-            pass
-        return snapshot.freshness.sha(path)
+            copied = True
+        return snapshot.freshness.sha(path) if copied else ""

@@ -253,7 +253,7 @@ def _reason(error: Exception) -> str:
 def _open_new(path: Path) -> Any:
     with suppress(FileNotFoundError):
         path.unlink()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     return os.fdopen(os.open(path, flags, 0o600), "wb")
 
 

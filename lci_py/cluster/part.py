@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 import zlib
+from array import array
 from contextlib import ExitStack, closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -165,8 +167,6 @@ def write_texts(folder: Path, root: Path, table: FileTable) -> Iterator[tuple[st
         IndexWriteError: A file has changed since it was indexed.
         OSError: A pack cannot be written.
     """
-    from array import array
-
     paths = {known.sha: known.path for known in table.states() if known.slot >= 0}
     shas = sorted(paths)
     ends = [place for place, sha in enumerate(shas, 1) if int(sha[-2:], 16) % _SOME == 0 or place == len(shas)]
@@ -195,9 +195,7 @@ def link_fleet(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Flee
         IndexError_: A part cannot be read.
         IndexWriteError: The store cannot be written.
     """
-    with suppress(ImportError, OSError, ValueError):  # it opens the symbols of all parts
-        import resource
-
+    with suppress(OSError, ValueError):  # it opens the symbols of all parts
         resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     with ExitStack() as stack:
         found = link([stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts], work)

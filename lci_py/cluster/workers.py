@@ -7,6 +7,7 @@ private folder of this command.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
@@ -136,10 +137,6 @@ def _own_folder() -> tuple[Path, int]:
 def _can_lock(folder: int) -> bool:
     """Whether the lock of a folder can be taken. Its holder keeps it until the process ends."""
     try:
-        import fcntl
-    except ImportError:  # pragma: no cover - not on this platform, where folders of killed processes stay
-        return False
-    try:
         fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         return False
@@ -148,7 +145,7 @@ def _can_lock(folder: int) -> bool:
 
 def _sweep() -> None:
     """Remove the folders of killed commands of this user."""
-    with suppress(OSError, AttributeError), os.scandir(tempfile.gettempdir()) as entries:
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
             own = entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False)
             if own and entry.stat(follow_symlinks=False).st_uid == os.getuid():
