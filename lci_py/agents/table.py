@@ -1,7 +1,7 @@
 """The agents that lci supports, as rows: where each looks for MCP servers and for instructions.
 
 The addresses of their documentation are in docs/agents.md. A new agent is a row here, a row there, and a name in
-`cli/options/agents.py`.
+`cli/options/manage.py`.
 """
 
 from __future__ import annotations

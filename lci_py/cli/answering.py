@@ -4,12 +4,12 @@ of functions.
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lci_py.cli.options import ANSWERING
 from lci_py.cli.output import FILES, PICTURES, cost, emit, from_here, shape_of
 from lci_py.cli.request import number, open_engine
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError
@@ -74,10 +74,7 @@ def answer(call: Invocation, row: Row) -> int:
         found = row.ask(asked)
         if row.skip is not None and (offset := number(call.values, "offset")):
             found = row.skip(found, offset)
-        if from_here(call, shape, engine.root) and shape not in (*PICTURES, "sarif"):
-            from lci_py.render.relative_paths import seen_from
-
-            found = seen_from(found, engine.root, os.getcwd())
+        found = from_here(found, call, shape, engine.root)
         writer, written = row.writer(asked), "text" if shape in _AS_TEXT else shape
         if shape in PICTURES:
             writer = writer._replace(page=_page(asked))
@@ -88,24 +85,10 @@ def answer(call: Invocation, row: Row) -> int:
         return row.finish(asked, found, code)
 
 
-#: Commands that answer a question about an index: the module and the name of their row.
-ROWS = {
-    "explore": ("rows.explore", "ROW"),
-    "similar": ("rows.similar", "ROW"),
+#: Commands that answer a question about an index, where the module of their row is not called like them.
+_ROWS = {
     "def": ("search", "DEFINITIONS"),
-    "callers": ("rows.graph", "ROW"),
-    "callees": ("rows.graph", "ROW"),
-    "tree": ("rows.graph", "ROW"),
-    "refs": ("rows.graph", "ROW"),
-    "grep": ("rows.grep", "ROW"),
-    "files": ("rows.files", "ROW"),
-    "history": ("rows.history", "ROW"),
-    "show": ("rows.show", "ROW"),
-    "outline": ("rows.outline", "ROW"),
-    "path": ("rows.path", "ROW"),
-    "affected": ("rows.affected", "ROW"),
-    "unused": ("rows.unused", "ROW"),
-    "conflicts": ("rows.conflicts", "ROW"),
+    **dict.fromkeys(("callers", "callees", "tree", "refs"), ("rows.graph", "ROW")),
 }
 #: The module of each other command, where that is not called like it; its function is `run_COMMAND`.
 _MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")}
@@ -113,10 +96,8 @@ _MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "wo
 
 def runner(command: str) -> Callable[[Invocation], int]:
     """The function that runs a command and returns its exit code."""
-    if command in ROWS:
-        from lci_py.cli.answering import answer
-
-        module, name = ROWS[command]
+    if command in ANSWERING and command not in ("search", "status"):
+        module, name = _ROWS.get(command, (f"rows.{command}", "ROW"))
         return partial(answer, row=getattr(import_module(f"lci_py.cli.{module}"), name))
     module = _MODULES.get(command, command)
     run: Callable[[Invocation], int] = getattr(import_module(f"lci_py.cli.{module}"), f"run_{command}")

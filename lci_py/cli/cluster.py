@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from lci_py.cli.options.cluster import CLUSTER_ACTIONS
+from lci_py.cli.options.manage import CLUSTER_ACTIONS
 from lci_py.cli.output import shape_of
 from lci_py.cli.request import BATCH_KEYS, FILTER_KEYS, texts, to_request
 from lci_py.cli.search import put

@@ -117,10 +117,14 @@ def shape_of(call: Invocation, *others: str) -> str:
     return shape
 
 
-def from_here(call: Invocation, shape: str, root: Path) -> bool:
-    """Whether paths have to be made relative to the current folder, as for people and xargs: not in the root itself,
-    and not with --root."""
-    return not call.starts_at_root and shape not in MACHINE and not os.path.samefile(root, ".")
+def from_here(answer: A, call: Invocation, shape: str, root: Path) -> A:
+    """The answer with paths that start at the current folder, as people and xargs need them: not with --root, and not
+    for a program or a file."""
+    if call.starts_at_root or shape in (*MACHINE, *PICTURES, "sarif") or os.path.samefile(root, "."):
+        return answer
+    from lci_py.render.relative_paths import seen_from
+
+    return seen_from(answer, root, os.getcwd())
 
 
 def fields_of(call: Invocation) -> tuple[str, ...]:
@@ -150,13 +154,12 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
         shape: From `shape_of`.
         bare: Whether the text has no room for a note, as lists of paths: it goes to stderr.
     """
-    fields = fields_of(call)
-    footer, note = not call.flag("quiet"), None
+    note = None
     max_tokens = number(call.values, "max_tokens") if "max_tokens" in call.values else None
     if max_tokens is not None and writer.cut is not None and shape not in PLACES:
-        answer, note = _shorten(writer.cut(answer), max_tokens, lambda part, said: _written(
-            call, shape, part, writer, fields, said
-        ))  # fmt: skip
+        answer, note = _shorten(
+            writer.cut(answer), max_tokens, lambda part, said: _written(call, shape, part, writer, said)
+        )
     with writing():
         if shape == "paths":
             writer.paths(answer, paths_stdout())
@@ -164,17 +167,12 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
             from lci_py.render.vimgrep import vimgrep
 
             paths_stdout().writelines(vimgrep(writer.parts(answer)))
-        elif shape == "text":
-            to = screen(call)
-            writer.write(answer, to, footer)
-            _say_cut(note, to)
-        elif shape in PICTURES:
-            machine_stdout().write(writer.picture(answer, shape))
         elif shape == "sarif":
             machine_stdout().write(import_module("lci_py.render.json.sarif").sarif(answer) + "\n")
         else:
-            _write(shape, _with_note(_with_repositories(call, writer.parts(answer)), note), fields, machine_stdout())
-    if footer and (bare or shape in PLACES):
+            page = screen(call) if shape == "text" else None
+            _write(call, shape, answer, writer, note, machine_stdout() if page is None else page.file, page)
+    if not call.flag("quiet") and (bare or shape in PLACES):
         info: IndexInfo = getattr(answer, "info", None) or getattr(answer, "index")  # noqa: B009  # whatever it is
         if info.advice:
             say(info.advice)
@@ -183,14 +181,14 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
 def _with_repositories(call: Invocation, parts: Parts) -> Parts:
     """In a workspace or a fleet, the parts with the repository of every place; in a workspace, also missing ones."""
     if call.command == "cluster":
-        from lci_py.render.json.workspaces import of_fleet
+        from lci_py.render.json.answer import of_fleet
 
         return of_fleet(parts)
     root = workspace_of(call)
     if root is None:
         return parts
     from lci_py.app.workspaces import missing_repositories
-    from lci_py.render.json.workspaces import of_workspace
+    from lci_py.render.json.answer import of_workspace
 
     return of_workspace(parts, root, missing_repositories(root))
 
@@ -199,37 +197,51 @@ def cost(call: Invocation, shape: str, writer: Writer[A]) -> Callable[[A], int]:
     """A function that counts the tokens of an answer as written, for a command that shortens its answer itself."""
     from lci_py.render.token_budget import tokens
 
-    fields = fields_of(call)
-    return lambda part: tokens(_written(call, shape, part, writer, fields, None))
+    return lambda part: tokens(_written(call, shape, part, writer, None))
 
 
-def _written(
-    call: Invocation, shape: str, answer: A, writer: Writer[A], fields: tuple[str, ...], note: dict[str, int] | None
-) -> str:
+def _written(call: Invocation, shape: str, answer: A, writer: Writer[A], note: dict[str, int] | None) -> str:
     # A client of `lci mcp` is told more, and all of it counts.
     held = type(sys.stdout)() if isinstance(sys.stdout, io.StringIO) else io.StringIO()
+    page, width = None, None
     if shape == "text":
-        width = None
         if sys.stdout.isatty():
             import shutil
 
             width = shutil.get_terminal_size().columns
         from lci_py.render.text.style import Page
 
-        to = Page(held, width=width)
-        writer.write(answer, to, not call.flag("quiet"))
-        _say_cut(note, to)
-    elif shape in PICTURES:
-        held.write(writer.picture(answer, shape))
-    elif shape not in PLACES:
-        _write(shape, _with_note(_with_repositories(call, writer.parts(answer)), note), fields, held)
+        page = Page(held, width=width)
+    if shape not in PLACES:
+        _write(call, shape, answer, writer, note, held, page)
     return held.getvalue()
 
 
-def _write(shape: str, parts: Parts, fields: tuple[str, ...], file: IO[str]) -> None:
-    """Write JSON or Markdown: a single object as a whole or, after an error on the way, not at all."""
+def _write(
+    call: Invocation,
+    shape: str,
+    answer: A,
+    writer: Writer[A],
+    note: dict[str, int] | None,
+    file: IO[str],
+    page: Page | None,
+) -> None:
+    """Write an answer in a format that has room for a note: as text to the page, else to the file. A single object of
+    JSON is written as a whole or, after an error on the way, not at all.
+    """
+    if page is not None:
+        writer.write(answer, page, not call.flag("quiet"))
+        if note is not None:
+            from lci_py.render.text.style import cut_lines
+
+            page.lines(cut_lines(note, page.layout))
+        return
+    if shape in PICTURES:
+        file.write(writer.picture(answer, shape))
+        return
     from lci_py.render.json.answer import dumps
 
+    parts, fields = _with_note(_with_repositories(call, writer.parts(answer)), note), fields_of(call)
     if shape == "jsonl":
         file.writelines(line + "\n" for line in parts.lines(fields))
     elif shape == "json":
@@ -273,11 +285,3 @@ def _with_note(parts: Parts, note: dict[str, int] | None) -> Parts:
         return {**tail, "has_more": tail["has_more"] or "results_dropped" in note, "truncated": note}
 
     return parts._replace(tail=tail)
-
-
-def _say_cut(note: dict[str, int] | None, to: Page) -> None:
-    if note is None:
-        return
-    from lci_py.render.text.style import cut_lines
-
-    to.lines(cut_lines(note, to.layout))

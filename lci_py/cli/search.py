@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from typing import TYPE_CHECKING
@@ -40,9 +39,7 @@ def run_search(call: Invocation) -> int:
     if shape == "paths" and request.snippet is not None:
         request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
     with open_engine(call, snippet=_LINES if shape == "text" and sys.stdout.isatty() else _FEW_LINES) as engine:
-        answer = engine.search(request)
-        if from_here(call, shape, engine.root):
-            answer = _from_here(answer, engine)
+        answer = from_here(engine.search(request), call, shape, engine.root)
         listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
         _warn_of_log(engine, call)
         name = _defined_name(engine, request, call, shape)
@@ -111,12 +108,6 @@ def _exit_code(answer: Answer, strict: bool) -> int:
     if strict and answer.degraded:
         return EXIT_DEGRADED
     return EXIT_OK if answer.results else EXIT_NO_RESULTS
-
-
-def _from_here(answer: Answer, engine: Engine) -> Answer:
-    from lci_py.render.relative_paths import seen_from
-
-    return seen_from(answer, engine.root, os.getcwd())
 
 
 def _writer(call: Invocation, request: SearchRequest, *, listed: bool) -> Writer[Answer]:

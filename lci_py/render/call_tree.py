@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from lci_py.render.token_budget import largest
+from lci_py.render.token_budget import fitted
 from lci_py.types.record import replace
 
 if TYPE_CHECKING:
@@ -91,10 +91,8 @@ def within_tokens(answer: GraphAnswer, most: int, max_tokens: int, cost: Callabl
         max_tokens: > 0.
         cost: Counts the tokens of a part as written.
     """
-    if cost(cut(answer, most)) <= max_tokens:
-        return cut(answer, most)
 
     def first(count: int) -> GraphAnswer:
         return replace(cut(answer, count), limited_by="--max-tokens", max_tokens=max_tokens)
 
-    return first(largest(min(most, size(answer.branches)), lambda count: cost(first(count)) <= max_tokens))
+    return fitted(cut(answer, most), max_tokens, cost, min(most, size(answer.branches)), first, 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.render.token_budget import largest
+from lci_py.render.token_budget import fitted
 from lci_py.types.outline import FileOutline, Node
 
 if TYPE_CHECKING:
@@ -44,12 +44,9 @@ def _nodes(items: dict[str, Item]) -> tuple[Node, ...]:
 
 def within_tokens(answer: OutlineAnswer, max_tokens: int, cost: Callable[[OutlineAnswer], int]) -> OutlineAnswer:
     """The answer with as many of its first items as take at most `max_tokens`."""
-    if cost(answer) <= max_tokens and answer.total == len(answer.items):
-        return answer
+    size = len(answer.items)
 
     def first(count: int) -> OutlineAnswer:
         return answer._replace(items=answer.items[:count], max_tokens=max_tokens)
 
-    # One item is shown whatever the budget: an answer without any would say that there is none.
-    least = min(1, len(answer.items))
-    return first(largest(len(answer.items), lambda count: cost(first(count)) <= max_tokens, least))
+    return fitted(answer if answer.total == size else first(size), max_tokens, cost, size, first)

@@ -28,10 +28,8 @@ _NO_PATHS = frozenset({"request", "info", "index", "lines", "marks", "explain", 
 _SOURCE = re.compile(r"(?s)(.+):(\d+)")
 
 
-def _move(root: Path, folder: str) -> _Move | None:
-    """The rule to rewrite a path; None if `folder` is the root."""
-    if os.path.samefile(root, folder):
-        return None
+def _move(root: Path, folder: str) -> _Move:
+    """The rule to rewrite a path."""
     if root.parent.name == "workspaces":
         return _out_of_workspace(root, folder)
     return lambda path: os.path.relpath(os.path.join(root, path), folder)
@@ -53,10 +51,7 @@ def _out_of_workspace(root: Path, folder: str) -> _Move:
 
 def seen_from(answer: A, root: Path, folder: str) -> A:
     """The answer of any command, with every path in it relative to `folder`; its request is unchanged."""
-    move = _move(root, folder)
-    if move is None:
-        return answer
-    found: A = _mover(move)(answer)
+    found: A = _mover(_move(root, folder))(answer)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lci_py.render.token_budget import BYTES_PER_TOKEN, largest
+from lci_py.render.token_budget import BYTES_PER_TOKEN, fitted, largest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,7 +75,4 @@ def _fewer(least: ShowAnswer, cost: Callable[[ShowAnswer], int], max_tokens: int
     def first(count: int) -> ShowAnswer:
         return least._replace(results=least.results[:count], dropped=(*least.results[count:], *least.dropped))
 
-    # The head of one is shown whatever the budget: an answer without any would say that there is none.
-    return first(
-        largest(len(least.results), lambda count: cost(first(count)) <= max_tokens, min(1, len(least.results)))
-    )
+    return fitted(least, max_tokens, cost, len(least.results), first)

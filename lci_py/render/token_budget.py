@@ -36,6 +36,21 @@ def largest(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
     return low
 
 
+def fitted(
+    answer: A, max_tokens: int, cost: Callable[[A], int], size: int, first: Callable[[int], A], least: int = 1
+) -> A:
+    """The answer if it fits, else as many of its `size` results as do.
+
+    Args:
+        cost: Counts the tokens of an answer as written.
+        first: The answer with the given number of first results.
+        least: What is shown whatever the budget: an answer without any result would say that there is none.
+    """
+    if cost(answer) <= max_tokens:
+        return answer
+    return first(largest(size, lambda count: cost(first(count)) <= max_tokens, min(least, size)))
+
+
 def head(text: str, max_tokens: int) -> str:
     """The first lines of `text` that fit, at least one, and the number of missing ones."""
     lines = text.splitlines(keepends=True)

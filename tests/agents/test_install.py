@@ -655,7 +655,7 @@ def test_without_the_extra_no_entry_is_written(agent: Agent, root: Path, monkeyp
 
 def test_the_tables_of_the_command_line_are_those_of_the_program() -> None:
     from lci_py.agents import install
-    from lci_py.cli.options import agents as options
+    from lci_py.cli.options import manage as options
 
     assert (options.AGENT_NAMES, options.AGENT_PARTS) == (NAMES, install.ONLY)
     assert (*install.ACTIONS, "hook") == options.AGENT_ACTIONS

@@ -11,7 +11,7 @@ from lci_py.cli.mcp_server.greeting import Greeting
 from lci_py.cli.mcp_server.tools import tools
 from lci_py.cli.mcp_server.wire import Wire
 from lci_py.cli.mcp_server.worker_process import WorkerProcess
-from lci_py.cli.options.agents import READABLE, TOOLS
+from lci_py.cli.options.manage import READABLE, TOOLS
 from lci_py.cli.streams import say
 from lci_py.errors import EXIT_OK, UsageError, unknown_refresh, unknown_value
 from lci_py.types.search import REFRESH

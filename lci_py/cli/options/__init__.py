@@ -40,9 +40,9 @@ _MODULES = {
     "clean": "manage",
     "workspace": "manage",
     "hook": "manage",
-    "agent": "agents",
-    "mcp": "agents",
-    "cluster": "cluster",
+    "agent": "manage",
+    "mcp": "manage",
+    "cluster": "manage",
 }
 #: The commands that answer questions about an index: each can be a line of a batch.
 ANSWERING = (

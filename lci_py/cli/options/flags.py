@@ -77,6 +77,8 @@ NO_PAGER_FLAG = Flag(("--no-pager",), "flag", "Print what is longer than the ter
 SCREEN_FLAGS = (QUIET_FLAG, VERBOSE_FLAG, COLOR_FLAG, HYPERLINK_FLAG, NO_PAGER_FLAG)
 GENERAL_FLAGS = (ROOT_FLAG, WORKSPACE_FLAG, *SCREEN_FLAGS)
 TRUST_FLAG = Flag(("--trust-index",), "flag", "Read an index that was not made by you on this machine.", GENERAL)
+#: The flags of every command that reads an index.
+INDEX_FLAGS = (TRUST_FLAG, *GENERAL_FLAGS)
 REFRESH_FLAG = Flag(
     ("--refresh",),
     "text",
@@ -124,9 +126,10 @@ FILTER_FLAGS = (
     Flag(("--exclude",), "list", "Leave out paths that match; as --path; repeatable.", FILTERS, "GLOB"),
     Flag(("--repo",), "list", "Of a workspace, only repositories whose name matches; repeatable.", FILTERS, "GLOB"),
 )
+#: The flags that say which results a command shows.
+SELECTION_FLAGS = (OFFSET_FLAG, REFRESH_FLAG, *FILTER_FLAGS)
 #: The flags of a command that shows a list, besides the length of the list.
-_PRINTED = (*ANSWER_FLAGS, PATHS_FLAG, MAX_TOKENS_FLAG)
-LIST_FLAGS = (OFFSET_FLAG, REFRESH_FLAG, *FILTER_FLAGS, *_PRINTED, TRUST_FLAG, *GENERAL_FLAGS)
+LIST_FLAGS = (*SELECTION_FLAGS, *ANSWER_FLAGS, PATHS_FLAG, MAX_TOKENS_FLAG, *INDEX_FLAGS)
 DRAWN_ANSWER_FLAGS = tuple(PICTURE_FLAG if flag is FORMAT_FLAG else flag for flag in ANSWER_FLAGS)
 DRAWN_LIST_FLAGS = tuple(PICTURE_FLAG if flag is FORMAT_FLAG else flag for flag in LIST_FLAGS)
 NO_TESTS_FLAG = Flag(

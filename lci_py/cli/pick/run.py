@@ -131,8 +131,5 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
 
 def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[str]:
     """FILE:LINE of each, as other commands print it."""
-    if from_here(call, "paths", engine.root):
-        from lci_py.render.relative_paths import seen_from
-
-        chosen = [seen_from(entry, engine.root, os.getcwd()) for entry in chosen]
-    return [f"{entry.file}:{entry.line}" for entry in chosen]
+    shown = (from_here(entry, call, "paths", engine.root) for entry in chosen)
+    return [f"{entry.file}:{entry.line}" for entry in shown]

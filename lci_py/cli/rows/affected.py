@@ -79,21 +79,12 @@ def _unsaid(answer: AffectedAnswer) -> str:
 
 def _fit(asked: CommandRun, answer: AffectedAnswer, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
     max_tokens = number(asked.call.values, "max_tokens")
-    return answer if max_tokens is None or asked.shape == "paths" else _fit_budget(answer, max_tokens, cost)
-
-
-def _fit_budget(answer: AffectedAnswer, max_tokens: int, cost: Callable[[AffectedAnswer], int]) -> AffectedAnswer:
-    """The answer with as many rows as the budget has room for: changes first, then tests, then callers."""
-    from lci_py.render.token_budget import largest
-
-    if cost(answer) <= max_tokens:
+    if max_tokens is None or asked.shape == "paths":
         return answer
-    whole = len(answer.changed) + len(answer.tests) + len(answer.callers)
+    from lci_py.render.token_budget import fitted
 
-    def first(count: int) -> AffectedAnswer:
-        return _rows(answer, 0, count)._replace(max_tokens=max_tokens)
-
-    return first(largest(whole, lambda count: cost(first(count)) <= max_tokens, min(1, whole)))
+    size = len(answer.changed) + len(answer.tests) + len(answer.callers)
+    return fitted(answer, max_tokens, cost, size, lambda count: _rows(answer, 0, count)._replace(max_tokens=max_tokens))
 
 
 def _rows(answer: AffectedAnswer, first: int, last: int | None) -> AffectedAnswer:

@@ -9,7 +9,7 @@ from lci_py.cli.answering import Row
 from lci_py.cli.output import Writer
 from lci_py.cli.request import flag_filters, number, place_from_root, plain_text
 from lci_py.errors import UsageError, Words
-from lci_py.types.explore import EXPLORE_TOKENS, ExploreAnswer, ExploreRequest, Piece
+from lci_py.types.explore import EXPLORE_TOKENS, ExploreAnswer, ExploreRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,10 +59,9 @@ def standard_input() -> str:
 
 def _fit(asked: CommandRun, answer: ExploreAnswer, cost: Callable[[ExploreAnswer], int]) -> ExploreAnswer:
     """The answer with as many steps of its budget as its format has room for."""
-    most = answer.request.max_tokens
-    if asked.shape == "paths" or cost(answer) <= most:
+    if asked.shape == "paths":
         return answer
-    from lci_py.render.token_budget import largest
+    from lci_py.render.token_budget import fitted
 
     place = {piece.id: i for i, piece in enumerate(answer.pieces)}
 
@@ -72,15 +71,10 @@ def _fit(asked: CommandRun, answer: ExploreAnswer, cost: Callable[[ExploreAnswer
         left = [piece for piece in answer.pieces if piece.id not in states]
         named = {piece.qualified_name for piece in shown if piece.lines}
         chains = tuple(chain for chain in answer.chains if all(link.name in named for link in chain))
-        left_out = (*sorted(left, key=_worth), *answer.left_out)
-        return answer._replace(pieces=tuple(shown), chains=chains, left_out=left_out)
+        left.sort(key=lambda piece: (-piece.worth, piece.file, piece.line))
+        return answer._replace(pieces=tuple(shown), chains=chains, left_out=(*left, *answer.left_out))
 
-    # One piece is shown whatever the budget: an answer without any would say that there is none.
-    return first(largest(len(answer.states), lambda count: cost(first(count)) <= most, min(1, len(answer.states))))
-
-
-def _worth(piece: Piece) -> tuple[float, str, int]:
-    return -piece.worth, piece.file, piece.line
+    return fitted(answer, answer.request.max_tokens, cost, len(answer.states), first)
 
 
 ROW = Row(

@@ -29,7 +29,7 @@ def _request(call: Invocation, _shape: str) -> HistoryRequest:
         path,
         first,
         flag_filters(call),
-        10 if (limit := number(call.values, "limit")) is None else limit,
+        number(call.values, "limit") or 10,
         number(call.values, "offset") or 0,
         call.flag("patch"),
     )

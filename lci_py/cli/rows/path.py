@@ -19,14 +19,13 @@ def _request(call: Invocation, _shape: str) -> PathRequest:
     filters = flag_filters(call)
     if len(names) != 2 or not all(names):
         raise UsageError(f"path takes two names, not {len([name for name in names if name])}", hint="lci path FROM TO")
-    depth, limit = number(call.values, "depth"), number(call.values, "limit")
     return PathRequest(
         names[0],
         names[1],
         every=call.flag("all"),
         filters=filters,
-        depth=20 if depth is None else depth,
-        limit=(5 if limit is None else limit) + (number(call.values, "offset") or 0),
+        depth=number(call.values, "depth") or 20,
+        limit=(number(call.values, "limit") or 5) + (number(call.values, "offset") or 0),
     )
 
 

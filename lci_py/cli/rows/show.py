@@ -24,11 +24,10 @@ def _request(call: Invocation, _shape: str) -> ShowRequest:
     targets = tuple(_target(text, call) for text in call.texts("argument"))
     if not targets:
         raise UsageError("there is no target", hint=Words("lci show TARGET…", "give names, ids or FILE:LINE"))
-    limit = number(call.values, "limit")
     return ShowRequest(
         targets,
         flag_filters(call),
-        limit=10 if limit is None else limit,
+        limit=number(call.values, "limit") or 10,
         context=number(call.values, "context") or 0,
         signature=call.flag("signature"),
         doc=call.flag("doc"),

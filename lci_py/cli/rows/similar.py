@@ -21,8 +21,7 @@ _CODE = re.compile(r"[\n(){};=]")
 
 def _request(call: Invocation, _shape: str) -> SimilarRequest:
     text = call.text("argument") or ""
-    limit = number(call.values, "limit")
-    common = (flag_filters(call), 10 if limit is None else limit, number(call.values, "offset") or 0)
+    common = (flag_filters(call), number(call.values, "limit") or 10, number(call.values, "offset") or 0)
     code = standard_input() if text == "-" else text if _CODE.search(text) else None
     if not (text if code is None else code).strip():
         raise UsageError("there is no code", hint=Words("lci similar FILE:LINE, NAME, or - for stdin", "give a target"))

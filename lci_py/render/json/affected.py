@@ -13,24 +13,17 @@ if TYPE_CHECKING:
 
 def parts(answer: AffectedAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts(_head(answer), (_reached_object(one) for one in answer.tests), lambda: _tail(answer))
-
-
-def _head(answer: AffectedAnswer) -> dict[str, Any]:
     request = answer.request
     since: dict[str, Any] = {"revision": request.revision, "commit": answer.commit} if request.diff is None else {}
-    return {
+    head = {
         "command": "affected",
         **(since if request.files is None else {"files": list(request.files)}),
         "changed": [{**place_object(one.place), "change": one.change} for one in answer.changed],
         "callers": [_reached_object(one) for one in answer.callers],
     }
-
-
-def _tail(answer: AffectedAnswer) -> dict[str, Any]:
     changes, tests, callers = answer.dropped
     dropped = {"changed_dropped": changes, "results_dropped": tests, "callers_dropped": callers}
-    return {
+    tail = {
         "test_files": sorted({one.place.file for one in answer.tests}),
         "by_name_files": list(answer.by_name),
         "nearest_tests": [] if any(one.reached for one in answer.tests) else [one.place.file for one in answer.tests],
@@ -41,6 +34,7 @@ def _tail(answer: AffectedAnswer) -> dict[str, Any]:
         "index": index_object(answer.info),
         "truncated": None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, **dropped},
     }
+    return Parts(head, map(_reached_object, answer.tests), lambda: tail)
 
 
 def _reached_object(one: AffectedDefinition) -> dict[str, Any]:

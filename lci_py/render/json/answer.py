@@ -63,6 +63,40 @@ def _chosen(found: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
     return {key: whole[key] for key in fields if key in whole}
 
 
+def of_workspace(parts: Parts, root: str, missing: Sequence[dict[str, str]]) -> Parts:
+    """An answer about a workspace, with its root, and the repository of each place.
+
+    Args:
+        root: The root of the workspace; `root/file` is the file.
+        missing: The repositories that cannot be read.
+    """
+    all_parts = of_fleet(parts)
+    head = {**all_parts.head, "workspace": root.rpartition("/")[2], "root": root}
+    return all_parts._replace(head=head, tail=lambda: {**all_parts.tail(), "missing_repositories": list(missing)})
+
+
+def of_fleet(parts: Parts) -> Parts:
+    """An answer with the repository of every place."""
+    results = map(_with_repositories, parts.results)
+    return parts._replace(
+        head=_with_repositories(parts.head), results=results, tail=lambda: _with_repositories(parts.tail())
+    )
+
+
+def _with_repositories(value: Any) -> Any:
+    """`value` with the repository in front of the file of every place."""
+    if isinstance(value, dict):
+        found: dict[str, Any] = {}
+        for key, item in value.items():
+            if key == "file" and isinstance(item, str):
+                found["repository"] = item.partition("/")[0]
+            found[key] = _with_repositories(item)
+        return found
+    if isinstance(value, (list, tuple)):
+        return [_with_repositories(item) for item in value]
+    return value
+
+
 def lean(value: Any) -> Any:
     """`value` without empty keys: those whose value is null, or an empty text, list or object."""
     if isinstance(value, dict):

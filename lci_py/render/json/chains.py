@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 def parts(answer: PathAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts(_head(answer), (_chain(chain) for chain in answer.chains), lambda: _tail(answer))
-
-
-def _head(answer: PathAnswer) -> dict[str, Any]:
-    return {
+    head = {
         "command": "path",
         "from": answer.request.source,
         "to": answer.request.target,
@@ -27,16 +23,14 @@ def _head(answer: PathAnswer) -> dict[str, Any]:
         "targets": [place_object(place) for place in answer.targets],
         "depth": answer.request.depth,
     }
-
-
-def _tail(answer: PathAnswer) -> dict[str, Any]:
-    return {
+    tail = {
         "total": answer.total,
         "has_more": answer.total > answer.offset + len(answer.chains),
         "index": index_object(answer.info),
         **other_meanings(answer.others),
         "frontier": None if answer.frontier is None else _frontier(answer.frontier),
     }
+    return Parts(head, map(_chain, answer.chains), lambda: tail)
 
 
 def _chain(chain: Sequence[Hop]) -> dict[str, Any]:

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
 
 def parts(answer: ConflictsAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts({}, (_conflict(found) for found in answer.results), lambda: _tail(answer))
+    tail = {
+        "conflicts": round_floats(answer.conflicts),
+        "total": answer.total,
+        "has_more": answer.total > answer.offset + len(answer.results),
+        "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
+        "diff": _diff(*answer.since, answer.uncompared) if answer.since else None,
+        "left_out": {**answer.left_out, "undecided": answer.undecided or None},
+        "index": index_object(answer.index),
+    }
+    return Parts({}, map(_conflict, answer.results), lambda: tail)
 
 
 def _conflict(found: Conflict) -> dict[str, Any]:
@@ -36,15 +45,3 @@ def _conflict(found: Conflict) -> dict[str, Any]:
 def _diff(revision: str, commit: str | None, uncompared: Sequence[str] | None) -> dict[str, Any]:
     """The commit that the work tree was compared with; the repositories of a workspace have one each."""
     return {"revision": revision, "commit": commit, "uncompared": list(uncompared or ())}
-
-
-def _tail(answer: ConflictsAnswer) -> dict[str, Any]:
-    return {
-        "conflicts": round_floats(answer.conflicts),
-        "total": answer.total,
-        "has_more": answer.total > answer.offset + len(answer.results),
-        "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
-        "diff": _diff(*answer.since, answer.uncompared) if answer.since else None,
-        "left_out": {**answer.left_out, "undecided": answer.undecided or None},
-        "index": index_object(answer.index),
-    }

@@ -12,12 +12,8 @@ if TYPE_CHECKING:
 
 def parts(answer: ExploreAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts(_head(answer), map(_piece, answer.pieces), lambda: _tail(answer), "pieces")
-
-
-def _head(answer: ExploreAnswer) -> dict[str, Any]:
-    request = answer.request
-    return {
+    request, left = answer.request, len(answer.left_out)
+    head = {
         "command": "explore",
         "query": request.question,
         "revision": request.revision,
@@ -27,6 +23,16 @@ def _head(answer: ExploreAnswer) -> dict[str, Any]:
             for chain in answer.chains
         ],
     }
+    targets = [f"{piece.file}:{piece.line}" for piece in answer.left_out[:3]]
+    tail = {
+        "total": answer.total,
+        "has_more": bool(left),
+        "left_out": {"pieces": left, "targets": targets} if left else None,
+        "max_tokens": request.max_tokens,
+        "index": index_object(answer.info),
+        "degraded": [item._asdict() for item in answer.degraded],
+    }
+    return Parts(head, map(_piece, answer.pieces), lambda: tail, "pieces")
 
 
 def _piece(piece: Piece) -> dict[str, Any]:
@@ -60,18 +66,3 @@ def reason(piece: Piece) -> str:
         return f"{link.get(piece.role, piece.role)} {piece.via}"
     said = {"named": "named in the question", "changed": "changed"}
     return said.get(piece.role) or (f"matches by {piece.mode}" if piece.mode else piece.role)
-
-
-def _tail(answer: ExploreAnswer) -> dict[str, Any]:
-    left = len(answer.left_out)
-    return {
-        "total": answer.total,
-        "has_more": bool(left),
-        "left_out": {
-            "pieces": left,
-            "targets": [f"{piece.file}:{piece.line}" for piece in answer.left_out[:3]],
-        } if left else None,
-        "max_tokens": answer.request.max_tokens,
-        "index": index_object(answer.info),
-        "degraded": [item._asdict() for item in answer.degraded],
-    }  # fmt: skip

@@ -17,32 +17,16 @@ _OTHERS = 5
 
 def parts(answer: GraphAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts(_head(answer), _results(answer), lambda: _tail(answer))
-
-
-def _head(answer: GraphAnswer) -> dict[str, Any]:
-    return {
+    head = {
         "command": answer.command,
         "query": answer.query,
         "targets": [place_object(place) for place in answer.targets],
         "direction": answer.direction,
         "depth": None if answer.direction is None else answer.depth,
     }
-
-
-def _results(answer: GraphAnswer) -> list[dict[str, Any]]:
-    if answer.command == "refs":
-        return [_reference(item) for item in answer.references]
-    if answer.command == "tree":
-        return [_branch(branch) for branch in answer.branches]
-    several = len(answer.targets) > 1
-    return [_neighbour(item, several=several) for item in answer.neighbours]
-
-
-def _tail(answer: GraphAnswer) -> dict[str, Any]:
     shown, places = answer.offset + len(answer.references) + len(answer.neighbours), answer.places_left_out
     budget = {"places_dropped": places, "max_tokens": answer.max_tokens}
-    return {
+    tail = {
         "external": [_external(item) for item in answer.external] if answer.command == "callees" else None,
         "total": answer.total,
         "has_more": places > 0 if answer.command == "tree" else answer.total > shown,
@@ -55,6 +39,16 @@ def _tail(answer: GraphAnswer) -> dict[str, Any]:
         **other_meanings(answer.others),
         "did_you_mean": list(answer.did_you_mean),
     }
+    return Parts(head, _results(answer), lambda: tail)
+
+
+def _results(answer: GraphAnswer) -> list[dict[str, Any]]:
+    if answer.command == "refs":
+        return [_reference(item) for item in answer.references]
+    if answer.command == "tree":
+        return [_branch(branch) for branch in answer.branches]
+    several = len(answer.targets) > 1
+    return [_neighbour(item, several=several) for item in answer.neighbours]
 
 
 def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:

@@ -14,11 +14,8 @@ if TYPE_CHECKING:
 
 def parts(answer: GrepAnswer) -> Parts:
     """The answer as JSON; its files are searched while its results are read."""
-    return Parts(_head(answer), _results(answer), lambda: _tail(answer))
-
-
-def _head(answer: GrepAnswer) -> dict[str, Any]:
-    return {"command": "grep", "query": answer.request.pattern}
+    head = {"command": "grep", "query": answer.request.pattern}
+    return Parts(head, _results(answer), lambda: _tail(answer))
 
 
 def _tail(answer: GrepAnswer) -> dict[str, Any]:

@@ -14,7 +14,17 @@ if TYPE_CHECKING:
 def parts(answer: HistoryAnswer) -> Parts:
     """The answer as JSON."""
     head = {"command": "history", "target": place_object(answer.place)}
-    return Parts(head, map(_commit, answer.results), lambda: _tail(answer))
+    tail = {
+        "total": answer.total,
+        "has_more": answer.total > answer.request.offset + len(answer.results),
+        "index": index_object(answer.info),
+        "first": None if answer.first is None else _commit(answer.first._replace(patch="")),
+        "changed_together": [round_floats(one._asdict()) for one in answer.companions],
+        "other_definitions": [place_object(place) for place in answer.others],
+        "uncommitted": answer.uncommitted or None,
+        "incomplete": True if answer.incomplete else None,
+    }
+    return Parts(head, map(_commit, answer.results), lambda: tail)
 
 
 def _commit(one: Commit) -> dict[str, Any]:
@@ -27,18 +37,4 @@ def _commit(one: Commit) -> dict[str, Any]:
         "removed": one.removed,
         "file": one.file,
         "patch": one.patch,
-    }
-
-
-def _tail(answer: HistoryAnswer) -> dict[str, Any]:
-    shown = answer.request.offset + len(answer.results)
-    return {
-        "total": answer.total,
-        "has_more": answer.total > shown,
-        "index": index_object(answer.info),
-        "first": None if answer.first is None else _commit(answer.first._replace(patch="")),
-        "changed_together": [round_floats(one._asdict()) for one in answer.companions],
-        "other_definitions": [place_object(place) for place in answer.others],
-        "uncommitted": answer.uncommitted or None,
-        "incomplete": True if answer.incomplete else None,
     }

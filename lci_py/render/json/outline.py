@@ -13,19 +13,13 @@ if TYPE_CHECKING:
 
 def parts(answer: OutlineAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts(_head(answer), (_file(found) for found in trees(answer)), lambda: _tail(answer))
-
-
-def _head(answer: OutlineAnswer) -> dict[str, Any]:
     # A key `query` stays where it is empty, as that of a search does.
     query = {"query": answer.request.query} if answer.request.query else {}
-    return {"command": "outline", "map": answer.request.is_map, **query}
-
-
-def _tail(answer: OutlineAnswer) -> dict[str, Any]:
+    head = {"command": "outline", "map": answer.request.is_map, **query}
     left = answer.total - answer.offset - len(answer.items)
     cut = None if answer.max_tokens is None else {"max_tokens": answer.max_tokens, "definitions_dropped": left}
-    return {"total": answer.total, "has_more": left > 0, "index": index_object(answer.info), "truncated": cut}
+    tail = {"total": answer.total, "has_more": left > 0, "index": index_object(answer.info), "truncated": cut}
+    return Parts(head, map(_file, trees(answer)), lambda: tail)
 
 
 def _file(found: FileOutline) -> dict[str, Any]:

@@ -13,30 +13,21 @@ if TYPE_CHECKING:
 
 def parts(answer: ShowAnswer) -> Parts:
     """The answer as JSON."""
-    return Parts(_head(answer), (_result(item, answer.request) for item in answer.results), lambda: _tail(answer))
-
-
-def _head(answer: ShowAnswer) -> dict[str, Any]:
-    return {
-        "command": "show",
-        "targets": [{"target": target, "total": total} for target, total in answer.totals],
-    }
-
-
-def _tail(answer: ShowAnswer) -> dict[str, Any]:
+    head = {"command": "show", "targets": [{"target": target, "total": total} for target, total in answer.totals]}
     shown = answer.offset + len(answer.results) + len(answer.dropped)
     budget = {
         "max_tokens": answer.max_tokens,
         "results_dropped": len(answer.dropped),
         "lines_dropped": sum(item.left_out + item.left_above for item in answer.results),
     }
-    return {
+    tail = {
         "total": answer.total,
         "has_more": bool(answer.dropped) or answer.total > shown,
         "index": index_object(answer.info),
         "unknown": [{"target": one.target, "message": one.message, "near": list(one.near)} for one in answer.unknown],
         "truncated": None if answer.max_tokens is None else budget,
     }
+    return Parts(head, (_result(item, answer.request) for item in answer.results), lambda: tail)
 
 
 def _result(item: ShownCode, request: ShowRequest) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.graph import Table, also_named
-from lci_py.render.text.style import goes_on, plural, sentence, shorten, visible_line, visible_path
+from lci_py.render.text.style import goes_on, plural, sentence, shorten, shown_of, visible_line, visible_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,11 +33,9 @@ def render(answer: PathAnswer, page: Page, *, footer: bool = True) -> None:
             page.end([], answer.info)
     elif footer:
         shown, calls = len(answer.chains), sorted({len(chain) - 1 for chain in answer.chains})
-        count = plural(answer.total, "chain")
-        count = f"{shown:,} of {count}" if shown < answer.total else count
-        said = f"{count} of {' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
+        lengths = f"{' and '.join(f'{number:,}' for number in calls)} call{'' if calls == [1] else 's'}"
         more = goes_on(layout, shown, answer.total, answer.offset)
-        page.end([said, *more], answer.info)
+        page.end([f"{shown_of(shown, answer.total, 'chain')} of {lengths}", *more], answer.info)
 
 
 def render_paths(answer: PathAnswer, *, file: IO[str]) -> None:

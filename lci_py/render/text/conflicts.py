@@ -143,9 +143,9 @@ def disagreement_lines(
     """
     style, signs = layout.style, layout.signs
     what = str(conflict.get("conflict_type", "conflict"))
-    first, *rest = _wrap(f"{signs.warn} {what}: {conflict.get('reasoning', '')}", layout.width)
-    yield style(visible_line(first), "warn")
-    yield from (_INDENT + style(visible_line(line), "warn") for line in rest)
+    first, *rest = _wrap(f"{signs.warn} {what}: {conflict.get('reasoning', '')}", layout)
+    yield style(first, "warn")
+    yield from (_INDENT + style(line, "warn") for line in rest)
     yield from (f"{_INDENT}{visible_line(name_of(str(source)))}" for source in conflict.get("sources", ()))
     advice = str(conflict.get("recommended_resolution", ""))
     if advice:
@@ -339,9 +339,7 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
         most=None if whole else _MOST,
     )
     if conflict.witness:
-        yield from (
-            _INDENT + style(line, "dim") for line in _wrap(f"both hold {visible_line(conflict.witness)}", layout.width)
-        )
+        yield from (_INDENT + style(line, "dim") for line in _wrap(f"both hold {conflict.witness}", layout))
     if others:
         names = ", ".join(visible_line(one.qualified_name or one.symbol) for one in others[:_MOST])
         rest = f", {layout.signs.ellipsis}" if len(others) > _MOST else ""
@@ -354,18 +352,10 @@ def _conflict_lines(alike: Sequence[Conflict], layout: Layout, branch: str | Non
         yield _INDENT + style(f"none on {names}", "dim")
 
 
-def _wrap(text: str, width: int | None) -> list[str]:
-    """The lines of a sentence on a terminal; without a width, one line."""
-    if width is None:
-        return [text]
-    room = max(20, min(width, _PROSE) - len(_INDENT))
-    lines = [""]
-    for word in text.split(" "):
-        if lines[-1] and width_of(lines[-1]) + 1 + width_of(word) > room:
-            lines.append(word)
-        else:
-            lines[-1] += f" {word}" if lines[-1] else word
-    return lines
+def _wrap(text: str, layout: Layout) -> list[str]:
+    """The lines of a sentence, short enough to be read."""
+    room = None if layout.width is None else max(20, min(layout.width, _PROSE) - len(_INDENT))
+    return list(wrap_words(text.split(" "), "", layout._replace(width=room), "", cut=False))
 
 
 def _summary(answer: ConflictsAnswer, layout: Layout) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import plural, visible_line, visible_path
+from lci_py.render.text.style import shown_of, visible_line, visible_path
 
 if TYPE_CHECKING:
     from lci_py.render.text.style import Page, Style
@@ -24,9 +24,7 @@ def render(answer: FilesAnswer, page: Page, *, footer: bool = True) -> None:
         said += f"; did you mean {', '.join(map(visible_line, answer.near))}?" if answer.near else ""
         page.sentence(said, hanging="")
     if footer:
-        shown = len(answer.results)
-        count = plural(answer.total, "file")
-        page.end([f"{shown:,} of {count}" if shown < answer.total else count], answer.info)
+        page.end([shown_of(len(answer.results), answer.total, "file")], answer.info)
 
 
 def render_paths(answer: FilesAnswer, *, file: IO[str]) -> None:

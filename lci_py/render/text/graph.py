@@ -14,6 +14,7 @@ from lci_py.render.text.style import (
     plural,
     shell_quote,
     shorten,
+    shown_of,
     visible,
     visible_line,
     visible_path,
@@ -307,15 +308,15 @@ def _summary(answer: GraphAnswer) -> list[str]:
     """The parts of the footer: the number of results, and the definition."""
     shown = len(answer.neighbours) + len(answer.references)
     nouns = {"callers": "caller", "callees": "callee", "refs": "reference", "tree": "place"}
-    count = plural(answer.total, nouns[answer.command])
+    noun = nouns[answer.command]
     if answer.command == "tree":
         left = answer.places_left_out
-        shown_of = f"{answer.total - left:,} of {count}" if left else count
-        said = f"{shown_of} {'above' if answer.direction == 'callers' else 'below'}, to depth {answer.depth}"
+        where = "above" if answer.direction == "callers" else "below"
+        said = f"{shown_of(answer.total - left, answer.total, noun)} {where}, to depth {answer.depth}"
         outside = f"{plural(answer.unresolved_uses, 'call')} external or unknown: `lci callees` lists them"
         known = answer.direction == "callers" or not answer.unresolved_uses
         return [said, *([] if known else [outside]), *([left_out(answer)] if left else [])]
-    parts = [f"{shown:,} of {count}" if shown < answer.total else count]
+    parts = [shown_of(shown, answer.total, noun)]
     if answer.neighbours and answer.command == "callers":
         parts[0] += f", {plural(sum(len(item.sites) for item in answer.neighbours), 'call')}"
     if answer.external:

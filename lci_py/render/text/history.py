@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import plural, sentence, shorten, visible_line, visible_path, width_of, wrap_items
+from lci_py.render.text.style import sentence, shorten, shown_of, visible_line, visible_path, width_of, wrap_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +20,7 @@ def render(answer: HistoryAnswer, page: Page, *, footer: bool = True) -> None:
     layout = page.layout
     page.lines(_lines(answer, layout))
     if footer:
-        shown, count = len(answer.results), plural(answer.total, "commit")
-        count = f"{shown:,} of {count}" if shown < answer.total else count
-        page.end([count], answer.info)
+        page.end([shown_of(len(answer.results), answer.total, "commit")], answer.info)
 
 
 def render_paths(answer: HistoryAnswer, *, file: IO[str]) -> None:

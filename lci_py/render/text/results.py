@@ -18,6 +18,7 @@ from lci_py.render.text.style import (
     plural,
     sentence,
     shorten,
+    shown_of,
     visible,
     visible_line,
     visible_path,
@@ -448,10 +449,7 @@ def render_definitions(answer: Answer, page: Page, *, footer: bool = True) -> No
         page.lines(lines)
     page.lines(listing.notes())
     if footer:
-        noun = "definition" if answer.total == 1 else "definitions"
-        shown = len(answer.results)
-        count = f"{shown:,} of {answer.total:,}" if answer.total != shown else f"{shown:,}"
-        page.end([f"{count} {noun}"], answer.index)
+        page.end([shown_of(len(answer.results), answer.total, "definition")], answer.index)
 
 
 def render_paths(answer: Answer, *, file: IO[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import plural, sentence, shell_quote, visible, visible_line, visible_path
+from lci_py.render.text.style import plural, sentence, shell_quote, shown_of, visible, visible_line, visible_path
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def render(answer: ShowAnswer, page: Page, *, numbers: bool = False, footer: boo
     for note in notes:
         page.warning(note)
     if footer:
-        shown = len(answer.results)
-        count = plural(shown, "result") if shown == answer.total else f"{shown:,} of {plural(answer.total, 'result')}"
-        page.end([count], answer.info)
+        page.end([shown_of(len(answer.results), answer.total, "result")], answer.info)
 
 
 def render_paths(answer: ShowAnswer, *, file: IO[str]) -> None:

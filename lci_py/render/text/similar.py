@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO, TYPE_CHECKING
 
-from lci_py.render.text.style import goes_on, plural, shorten, visible_line, visible_path, width_of
+from lci_py.render.text.style import goes_on, shorten, shown_of, visible_line, visible_path, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,7 @@ def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
         page.lines(_lines(one, layout))
     if footer:
         shown = len(answer.results)
-        count = plural(answer.total, "similar definition")
-        parts = [f"the first {shown:,} of {count}" if shown < answer.total else count]
+        parts = [shown_of(shown, answer.total, "similar definition", "the first ")]
         parts += goes_on(layout, shown, answer.total, answer.request.offset)
         page.end(parts, answer.info)
 

@@ -268,6 +268,12 @@ def plural(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def shown_of(shown: int, total: int, noun: str, head: str = "") -> str:
+    """`12 files`, or `3 of 12 files` after `head` if not all are shown."""
+    count = plural(total, noun)
+    return f"{head}{shown:,} of {count}" if shown < total else count
+
+
 def dropped_note(note: Mapping[str, int]) -> str:
     """`3 results and 2 snippets`: what `--max-tokens` has dropped, given the `truncated` of the JSON."""
     counted = {key.removesuffix("_dropped"): count for key, count in note.items() if key != "max_tokens" and count}

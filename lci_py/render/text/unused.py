@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from lci_py.render.text.affected import place_row
 from lci_py.render.text.graph import Table
-from lci_py.render.text.style import goes_on, plural, visible_line, visible_path
+from lci_py.render.text.style import goes_on, shown_of, visible_line, visible_path
 from lci_py.types.unused import CERTAINTIES
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True) -> None:
         page.lines([layout.style(label, "bold"), *Table(layout, 0).lines([_row(one) for one in group], "dim")])
     if not footer:
         return
-    count = plural(answer.total, "definition")
-    said = [f"the first {shown:,} of {count}" if shown < answer.total else count]
+    said = [shown_of(shown, answer.total, "definition", "the first ")]
     said += goes_on(layout, shown, answer.total, answer.request.offset)
     left = [f"{answer.counts[one]:,} {_LABELS[one]}" for one in CERTAINTIES[1:] if answer.counts[one]]
     if left and not answer.request.all:

@@ -10,7 +10,7 @@ from lci_py.cli.command_line import Invocation, defaults
 from lci_py.cli.mcp_server.tools import INSTRUCTIONS, MAX_TOKENS, Tool, command_object, tools
 from lci_py.cli.object_parser import invocation
 from lci_py.cli.options import COMMANDS
-from lci_py.cli.options.agents import TOOLS
+from lci_py.cli.options.manage import TOOLS
 from lci_py.errors import UsageError
 
 BASE = Invocation("search", defaults(COMMANDS["search"]))
