@@ -6,11 +6,11 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import BadPathError, ConfigError, unknown_refresh
+from lci_py.errors import BadPathError, ConfigError
 from lci_py.source.repository.workspace import is_workspace
 from lci_py.types.record import dataclass, fields
 from lci_py.types.search import MODES, REFRESH, Mode
@@ -220,22 +220,14 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 def _from_environment() -> dict[str, Any]:
     values: dict[str, Any] = {}
-    # An empty variable counts as unset: in a shell, `LCI_JOBS= lci index` switches it off.
-    if folder := os.environ.get("LCI_INDEX_DIR"):
-        values["index_dir"] = _path("LCI_INDEX_DIR", folder)
-    if model := os.environ.get("LCI_MODEL"):
-        values["model"] = _path("LCI_MODEL", model)
-    if jobs := os.environ.get("LCI_JOBS"):
-        try:
-            values["jobs"] = _CHECKS["jobs"]("LCI_JOBS", int(jobs))
-        except ValueError as error:
-            raise ConfigError(f"LCI_JOBS must be a number, not {jobs!r}", hint="set it to 1 or more") from error
-    if refresh := os.environ.get("LCI_REFRESH"):
-        values["refresh"] = _refresh("LCI_REFRESH", refresh)
-    if log := os.environ.get("LCI_LOG"):
-        values["log"] = _log("LCI_LOG", log)
-    if mode := os.environ.get("LCI_MODE"):
-        values["mode"] = _mode("LCI_MODE", mode)
+    for key in ("index_dir", "model", "jobs", "refresh", "log", "mode"):
+        name = f"LCI_{key.upper()}"
+        # An empty variable counts as unset: in a shell, `LCI_JOBS= lci index` switches it off.
+        if text := os.environ.get(name):
+            try:
+                values[key] = _CHECKS[key](name, int(text) if key == "jobs" else text)
+            except ValueError as error:
+                raise ConfigError(f"{name} must be a number, not {text!r}", hint="set it to 1 or more") from error
     if trust := os.environ.get("LCI_TRUST_INDEX"):
         if trust not in ("0", "1"):
             raise ConfigError(f"LCI_TRUST_INDEX must be 1 or 0, not {trust!r}", hint="unset it, or set it to 1")
@@ -296,44 +288,25 @@ def _flag(what: str, value: object) -> bool:
     return value
 
 
-def _refresh(what: str, value: object) -> str:
-    if not isinstance(value, str) or value not in REFRESH:
-        raise unknown_refresh(what, value, ConfigError)
-    return value
+def _one_of(words: Sequence[str]) -> Callable[[str, object], str]:
+    def check(what: str, value: object) -> str:
+        if isinstance(value, str) and value in words:
+            return value
+        raise ConfigError(f"{what} cannot be {_clip(repr(value))}", hint=f"use one of: {', '.join(words)}")
+
+    return check
 
 
-def _mode(what: str, value: object) -> Mode:
-    for mode in MODES:
-        if mode == value:
-            return mode
-    raise ConfigError(f"{what} cannot be {_clip(repr(value))}", hint=f"use one of: {', '.join(MODES)}")
+def _list_of(noun: str, example: str, form: str = "(?s).*") -> Callable[[str, object], tuple[str, ...]]:
+    def check(what: str, value: object) -> tuple[str, ...]:
+        listed = value if isinstance(value, (list, tuple)) else [None]
+        if not all(isinstance(item, str) and re.fullmatch(form, item) for item in listed):
+            raise ConfigError(
+                f"{what} must be a list of {noun}, not {_clip(repr(value))}", hint=f"write it as {example}"
+            )
+        return tuple(listed)
 
-
-def _log(what: str, value: object) -> str:
-    if not isinstance(value, str) or value not in LOGS:
-        raise ConfigError(f"{what} cannot be {_clip(repr(value))}", hint=f"use one of: {', '.join(LOGS)}")
-    return value
-
-
-def _globs(what: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise ConfigError(
-            f"{what} must be a list of globs, not {_clip(repr(value))}", hint='write it as ["docs/**", "*.gen.py"]'
-        )
-    return tuple(value)
-
-
-def _predicates(what: str, value: object) -> tuple[str, ...]:
-    fits = isinstance(value, (list, tuple)) and all(
-        isinstance(item, str) and re.fullmatch(r"[\w.$:>*-]+[?!]?", item) for item in value
-    )
-    if not fits:
-        raise ConfigError(
-            f"{what} must be a list of names, not {_clip(repr(value))}",
-            hint='write it as ["is_enabled", "settings.*"]',
-        )
-    assert isinstance(value, (list, tuple))
-    return tuple(value)
+    return check
 
 
 def _macros(what: str, value: object) -> tuple[str, ...]:
@@ -358,13 +331,10 @@ def _macros(what: str, value: object) -> tuple[str, ...]:
 
 
 def _branches(what: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) and item.strip() for item in value):
-        raise ConfigError(
-            f"{what} must be a list of branches, not {_clip(repr(value))}", hint='write it as ["main", "release-2"]'
-        )
-    if len(value) > _MAX_BRANCHES:
+    names = _list_of("branches", '["main", "release-2"]', r"(?s).*\S.*")(what, value)
+    if len(names) > _MAX_BRANCHES:
         raise ConfigError(f"{what} must be at most {_MAX_BRANCHES} branches", hint="leave some out")
-    return tuple(item.strip() for item in value)
+    return tuple(name.strip() for name in names)
 
 
 def _path(what: str, value: object) -> Path:
@@ -378,9 +348,9 @@ def _path(what: str, value: object) -> Path:
 
 _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "index_dir": _path,
-    "include": _globs,
-    "exclude": _globs,
-    "feature_flags": _predicates,
+    "include": _list_of("globs", '["docs/**", "*.gen.py"]'),
+    "exclude": _list_of("globs", '["docs/**", "*.gen.py"]'),
+    "feature_flags": _list_of("names", '["is_enabled", "settings.*"]', r"[\w.$:>*-]+[?!]?"),
     "branches": _branches,
     "macros": _macros,
     "max_file_bytes": _at_least(1),
@@ -395,9 +365,9 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "limit": _at_least(1),
     "model": _path,
     "segment_chunks": _at_least(1),
-    "refresh": _refresh,
-    "log": _log,
-    "mode": _mode,
+    "refresh": _one_of(REFRESH),
+    "log": _one_of(LOGS),
+    "mode": _one_of(MODES),
     "auto_index": _flag,
     "trust": _flag,
 }

@@ -154,11 +154,11 @@ class ConfigError(UsageError):
     code = "bad_config"
 
 
-def unknown_refresh(what: str, value: object, kind: type[UsageError] = UsageError) -> UsageError:
+def unknown_refresh(value: str) -> UsageError:
     """The error for a value of --refresh that does not exist."""
     from lci_py.types.search import REFRESH
 
-    return kind(f"{what} cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
+    return UsageError(f"--refresh cannot be {value!r}", hint=f"use one of: {', '.join(REFRESH)}")
 
 
 def near_needs_words() -> UsageError:

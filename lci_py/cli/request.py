@@ -77,7 +77,7 @@ def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
 def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | None, shown: Callable[[], Any]) -> Engine:
     refresh = call.text("refresh")
     if refresh is not None and refresh not in REFRESH:
-        raise unknown_refresh("--refresh", refresh)
+        raise unknown_refresh(refresh)
     from lci_py import app
 
     trust = call.flag("trust_index") or None

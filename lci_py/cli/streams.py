@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import codecs
-import itertools
 import os
+import re
 import sys
 from contextlib import contextmanager, nullcontext, suppress
 from typing import IO, TYPE_CHECKING
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 #: A bug in this program: EX_SOFTWARE of sysexits.h.
 EXIT_INTERNAL = 70
 _MACHINE_FLAGS = ("--json", "--jsonl", "--batch", "--fields")
-_MACHINE_FORMATS = (
-    "--format json", "--format=json", "--format jsonl", "--format=jsonl", "-f json", "-fjson", "-f jsonl", "-fjsonl",
-)  # fmt: skip
+#: --format, in arguments that are separated by NUL.
+_MACHINE_FORMAT = "\0(?:--format[\0=]|-f\0?)jsonl?\0"
 _BYTES = "lci-bytes"
 
 _json_begun = False  # some of the answer is on stdout
@@ -151,9 +150,7 @@ def wants_json(argv: Sequence[str]) -> bool:
     flags = argv[: argv.index("--")] if "--" in argv else argv
     if any(flag in _MACHINE_FLAGS or flag.startswith(("--batch=", "--fields=")) for flag in flags):
         return True
-    return any(flag in _MACHINE_FORMATS or " ".join((flag, value)) in _MACHINE_FORMATS for flag, value in (
-        itertools.pairwise((*flags, ""))
-    ))  # fmt: skip
+    return re.search(_MACHINE_FORMAT, "\0".join(("", *flags, ""))) is not None
 
 
 def wants_traceback(argv: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.cli.pick.editors import command
+from lci_py.cli.pick.run import editor_command
 from lci_py.errors import ConfigError
 from tests.conftest import PROJECT, Ran
 from tests.support.waiting import until
@@ -188,9 +188,9 @@ PLACES = [("/r/a b.py", 3), ("/r/{line}.py", 4)]
     ],
 )  # fmt: skip
 def test_how_an_editor_is_told_the_line(variables: dict[str, str], expected: list[str]) -> None:
-    assert command(PLACES, variables) == expected
+    assert editor_command(PLACES, variables) == expected
 
 
 def test_an_editor_that_is_no_command() -> None:
     with pytest.raises(ConfigError, match="VISUAL is not a command"):
-        command(PLACES, {"VISUAL": "vim 'x"})
+        editor_command(PLACES, {"VISUAL": "vim 'x"})

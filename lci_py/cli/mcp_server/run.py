@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lci_py.cli.mcp_server.greeting import Greeting
 from lci_py.cli.mcp_server.tools import tools
 from lci_py.cli.mcp_server.wire import Wire
-from lci_py.cli.mcp_server.worker_process import WorkerProcess
+from lci_py.cli.mcp_server.worker import WorkerProcess
 from lci_py.cli.options.manage import READABLE, TOOLS
 from lci_py.cli.streams import say
 from lci_py.errors import EXIT_OK, UsageError, unknown_refresh, unknown_value
@@ -33,7 +33,7 @@ def run_mcp(call: Invocation) -> int:
     if files not in READABLE:
         raise unknown_value("--files", files, READABLE)
     if refresh is not None and refresh not in REFRESH:
-        raise unknown_refresh("--refresh", refresh)
+        raise unknown_refresh(refresh)
     if find_spec("mcp") is None:
         raise UsageError("the extra mcp is not installed", hint="pip install 'lci-py[mcp]'")
     workspace = False

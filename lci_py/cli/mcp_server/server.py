@@ -23,8 +23,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from lci_py import __version__
 from lci_py.cli.mcp_server.tools import Tool, command_object, instructions
 from lci_py.cli.mcp_server.wire import NO_JSON, NO_MESSAGE, Wire
-from lci_py.cli.mcp_server.worker import said_error
-from lci_py.cli.mcp_server.worker_process import WorkerProcess
+from lci_py.cli.mcp_server.worker import WorkerProcess, said_error
 from lci_py.cli.request import plain_text
 from lci_py.errors import LciError, unknown_value
 

@@ -1,4 +1,4 @@
-"""The worker process: it runs commands on an index that it keeps open, one after the other.
+"""The worker process, and the server's side of it: it runs commands on an index that it keeps open, one after the other.
 
 It is separate from the process that speaks the protocol, so that any call can be cancelled by ending it; so that it has
 no threads, and may fork to build an index; and so that it can end when it is idle.
@@ -13,8 +13,9 @@ import io
 import json
 import os
 import signal
+import subprocess
 import sys
-from contextlib import ExitStack, redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from lci_py import interrupts
@@ -26,9 +27,11 @@ from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import kept_engine
 from lci_py.cli.streams import InternalError, prepare_streams
 from lci_py.errors import BadPathError, LciError
-from lci_py.processes import can_be_read, silence
+from lci_py.processes import can_be_read, program, silence
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from lci_py.cli.kept_engine import KeptEngine
     from lci_py.render.text.progress import Progress
 
@@ -38,6 +41,8 @@ CHOSEN = ("flag", "client", "nobody")
 IDLE = 600.0
 #: The exit code then. Whoever asks starts another one, as if nothing had happened.
 EXIT_IDLE = 75
+#: Seconds in which a process that is told to end removes what it has begun to write.
+_PATIENCE = 2.0
 #: Minimum progress of a build between two reports.
 _STEP = 0.01
 
@@ -157,3 +162,65 @@ def said_error(error: LciError, *, as_json: bool) -> str:
     """An error as a client of the server reads it."""
     error = error.for_tools()
     return printed_error(error)[0] if as_json else ": ".join(filter(None, (error.message, error.hint)))
+
+
+# --- on the server's side -----------------------------------------------------------------------------------------
+
+
+class WorkerProcess:
+    """One process, started again after it was ended. A question is asked in one thread at a time."""
+
+    def __init__(self, settings: dict[str, Any], idle: float = IDLE) -> None:
+        """Arguments as in `work`."""
+        self._command = program(work, settings, idle)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def started(self) -> subprocess.Popen[bytes]:
+        """The process, which is started if there is none."""
+        if self._process is None or self._process.poll() is not None:
+            self._close()
+            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return self._process
+
+    def ask(self, request: dict[str, Any], report: Callable[[float, str], None]) -> dict[str, Any]:
+        """The answer to a request, as of `_Desk.answer`.
+
+        Raises:
+            InternalError: The process has ended.
+        """
+        process = self.started()
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            while line := process.stdout.readline():
+                message: dict[str, Any] = json.loads(line)
+                if "progress" not in message:
+                    return message
+                report(message["progress"], message["stage"])
+        except (OSError, ValueError):
+            pass  # it has ended, as it has if there are no more lines
+        if process.wait() == EXIT_IDLE:
+            if self._process is process:
+                self._close()
+            return self.ask(request, report)  # it has ended before it saw the request
+        raise InternalError("the process that answers has ended; the next call starts another")
+
+    def _close(self) -> None:
+        """Forget the process, which has ended."""
+        process, self._process = self._process, None
+        for pipe in (process.stdin, process.stdout) if process is not None else ():
+            with suppress(OSError):  # it may hold what nobody has read
+                pipe.close()  # type: ignore[union-attr]
+
+    def stop(self) -> None:
+        """End the process, whatever it is doing."""
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()  # an index that is being built keeps what it has
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._close()

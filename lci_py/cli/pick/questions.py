@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.cli.rows.files import LINE
 from lci_py.errors import LciError
 from lci_py.types.files import FilesRequest
 from lci_py.types.graph import GraphRequest
@@ -29,8 +30,6 @@ MOST = 40
 _FEW_FILES = 5
 #: Lines that a preview has above a definition, below the best line, and between the two: to colour them takes long.
 _ABOVE, _BELOW, _LONGEST = 40, 140, 400
-#: A line behind a name, as for `lci files`.
-_LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
 _PATH = re.compile(r"\S*(?:/\S*|\w\.[A-Za-z]\w{0,5}(?::[0-9:]*)?)")
 _WORD = re.compile(r"\w{2,}")
 #: Words of a question that say nothing.
@@ -94,7 +93,7 @@ def search(engine: Engine, text: str, mode: str, filters: Filters) -> EntryList:
 
 
 def _files(engine: Engine, text: str, filters: Filters, limit: int) -> EntryList:
-    place = _LINE.fullmatch(text.strip())
+    place = LINE.fullmatch(text.strip())
     pattern, line = (place[1], int(place[2])) if place else (text.strip().rstrip(":"), 1)
     found = engine.files(FilesRequest(pattern, line, filters, limit))
     return EntryList(tuple(Entry(item.file, line, line, "", FILE_KIND, begin=1) for item in found.results), found.total)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import os
+import re
+import shlex
 import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from lci_py.cli.output import from_here
-from lci_py.cli.pick.editors import command
 from lci_py.cli.pick.questions import ALL_MODES
 from lci_py.cli.request import flag_filters, open_engine
 from lci_py.cli.streams import paths_stdout, write_json, writing
@@ -17,7 +18,7 @@ from lci_py.cli.terminal import has_color
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, ConfigError, UsageError, unknown_value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from prompt_toolkit.input import Input
     from prompt_toolkit.output import Output
@@ -25,6 +26,19 @@ if TYPE_CHECKING:
     from lci_py.app import Engine
     from lci_py.cli.command_line import Invocation
     from lci_py.cli.pick.questions import Entry
+
+#: Arguments of one place -> the programs that take them, by the letters that their names begin with.
+_FORMS = {
+    ("+{line}", "{path}"): "emacs emacsclient gedit jed joe kak mg micro nano ne xed",
+    ("--goto", "{path}:{line}"): "code codium cursor positron vscodium windsurf",
+    ("{path}:{line}",): "helix hx lapce lite subl sublime_text zed zeditor",
+    ("--line", "{line}", "{path}"): (
+        "clion datagrip goland idea kate kwrite mate phpstorm pycharm rider rubymine rustrover studio webstorm"
+    ),
+}
+_BY_NAME = {name: form for form, names in _FORMS.items() for name in names.split()}
+#: vi and what descends from it takes one line, which is that of the first file: also what is unknown.
+_FIRST, _REST = ("+{line}", "{path}"), ("{path}",)
 
 
 def is_possible() -> bool:
@@ -117,7 +131,7 @@ def _open(engine: Engine, chosen: Sequence[Entry]) -> int:
     import signal
     import subprocess
 
-    words = command([(os.path.join(str(engine.root), entry.file), entry.line) for entry in chosen], os.environ)
+    words = editor_command([(os.path.join(str(engine.root), entry.file), entry.line) for entry in chosen], os.environ)
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the editor's
     try:
         subprocess.run(words, check=False, preexec_fn=lambda: signal.signal(signal.SIGINT, before))
@@ -133,3 +147,34 @@ def _places(call: Invocation, engine: Engine, chosen: Sequence[Entry]) -> list[s
     """FILE:LINE of each, as other commands print it."""
     shown = (from_here(entry, call, "paths", engine.root) for entry in chosen)
     return [f"{entry.file}:{entry.line}" for entry in shown]
+
+
+def editor_command(places: Sequence[tuple[str, int]], environment: Mapping[str, str]) -> list[str]:
+    """The command line that opens files, each an absolute path, at their lines. No shell interprets it.
+
+    Raises:
+        ConfigError: The variable that names the editor is no valid command.
+    """
+    variable = next((name for name in ("LCI_EDITOR", "VISUAL", "EDITOR") if environment.get(name, "").strip()), "")
+    text = environment[variable] if variable else "vi"
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise ConfigError(f"{variable} is not a command: {error}", hint="set it anew") from error
+    own = [word for word in words if "{path}" in word or "{line}" in word]
+    if own:
+        start = words.index(own[0])
+        return [*words[:start], *_arguments([words[start:]] * len(places), places)]
+    letters = re.match("[a-z_]*", os.path.basename(words[0]).lower())
+    form = _BY_NAME.get(letters[0] if letters else "")
+    forms = [form] * len(places) if form else [_FIRST, *[_REST] * (len(places) - 1)]
+    return [*words, *_arguments(forms, places)]
+
+
+def _arguments(forms: Sequence[Sequence[str]], places: Sequence[tuple[str, int]]) -> list[str]:
+    """The arguments for all places. Paths are inserted last, so that braces in them are not replaced."""
+    return [
+        word.replace("{line}", str(line)).replace("{path}", path)
+        for form, (path, line) in zip(forms, places, strict=True)
+        for word in form
+    ]

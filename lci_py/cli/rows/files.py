@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
 
 #: A line behind a name, and the column that compilers write behind that.
-_LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
+LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
 
 
 def _request(call: Invocation, _shape: str) -> FilesRequest:
     text = " ".join(plain_text(part) for part in call.texts("argument")).strip().removeprefix("./")
-    place = _LINE.fullmatch(text)
+    place = LINE.fullmatch(text)
     return FilesRequest(
         place[1] if place else text,
         int(place[2]) if place else None,

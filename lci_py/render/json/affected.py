@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object
+from lci_py.render.json.answer import Parts, fields, index_object
 from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
@@ -38,4 +38,4 @@ def parts(answer: AffectedAnswer) -> Parts:
 
 
 def _reached_object(one: AffectedDefinition) -> dict[str, Any]:
-    return {**place_object(one.place), "distance": one.distance, "reason": one.reason}
+    return {**place_object(one.place), **fields(one, "distance reason")}

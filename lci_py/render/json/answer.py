@@ -131,20 +131,31 @@ def _score(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}") + 0.0  # + 0.0 turns -0.0 into 0.0
 
 
+def fields(value: Any, names: str) -> dict[str, Any]:
+    """Fields of a value as JSON, under their own names.
+
+    Args:
+        names: Separated by blanks; one that ends in `?` is left out if it is false or 0. `qualified_name` stands for
+            the name, and for the qualified name as well if that differs.
+    """
+    found: dict[str, Any] = {}
+    for name in names.split():
+        if name == "qualified_name":
+            found |= names_of(value.symbol, value.qualified_name)
+        elif name.endswith("?"):
+            found[name[:-1]] = getattr(value, name[:-1]) or None
+        else:
+            found[name] = round_floats(getattr(value, name))
+    return found
+
+
 def index_object(info: IndexInfo) -> dict[str, Any]:
     """The key `index` of an answer."""
-    return {
-        "generation": info.generation,
-        "built_at": info.built_at,
-        "commit": info.commit,
-        "branch": info.branch,
-        "stale_files": info.stale_files,
-        "unchecked_files": info.unchecked_files or None,
-        "hint": f"run `{info.command}`" if info.behind else None,
-    }
+    hint = f"run `{info.command}`" if info.behind else None
+    return {**fields(info, "generation built_at commit branch stale_files unchecked_files?"), "hint": hint}
 
 
-def names(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
+def names_of(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
     """The name of a definition, and its qualified name if that differs."""
     return {"symbol": symbol} | ({"qualified_name": qualified_name} if qualified_name != symbol else {})
 
@@ -159,10 +170,6 @@ def _named_once(value: Any) -> Any:
     return value
 
 
-def _link(link: GraphLink) -> dict[str, Any]:
-    return {"id": link.id, **names(link.symbol, link.qualified_name), "file": link.file, "line": link.line}
-
-
 def _short(link: GraphLink, file: str) -> str:
     """`name file:line`, without the file if that is `file`."""
     return f"{link.qualified_name or link.symbol or ''} {link.file if link.file != file else ''}:{link.line}".lstrip()
@@ -173,7 +180,9 @@ def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
     lists: dict[str, Any] = {}
     for relation in (*_CALLS, *_IMPORTS) if linked else _CALLS:
         links: tuple[GraphLink, ...] = getattr(graph, relation)
-        lists[relation] = [_link(link) if linked else _short(link, file) for link in links]
+        lists[relation] = [
+            fields(link, "id qualified_name file line") if linked else _short(link, file) for link in links
+        ]
     # The lists hold only the first few; the counts are of all.
     lists["counts"] = {
         relation: count for relation, listed in lists.items() if (count := graph.counts.get(relation, 0)) > len(listed)
@@ -183,15 +192,7 @@ def _graph(graph: GraphContext, file: str, *, linked: bool) -> dict[str, Any]:
 
 def site_object(site: DefinitionSite) -> dict[str, Any]:
     """One of several definitions of a symbol."""
-    return {
-        "file": site.file,
-        "line": site.line,
-        "branch": site.branch,
-        "build_tag": site.build_tag,
-        "relation": site.relation,
-        "inferred": site.inferred,
-        "active": site.active or None,
-    }
+    return fields(site, "file line branch build_tag relation inferred active?")
 
 
 def _holds(snippet: str, signature: str | None) -> bool:
@@ -210,22 +211,12 @@ def result_object(
     """
     matched, via = result.also_matched or (), result.via or ()
     return {
-        "id": result.id,
-        "file": result.file,
-        "line": result.line,
-        "end_line": result.end_line,
-        **names(result.symbol, result.qualified_name),
-        "kind": result.kind,
-        "language": result.language,
+        **fields(result, "id file line end_line qualified_name kind language"),
         "signature": result.signature if signature or not _holds(result.snippet, result.signature) else None,
         "doc": result.doc if doc else None,
-        "snippet_line": result.snippet_line,
-        "match_line": result.match_line,
-        "snippet": result.snippet,
-        "mode_source": result.mode_source,
+        **fields(result, "snippet_line match_line snippet mode_source"),
         "mode_score": _score(result.mode_score),
-        "stale": result.stale or None,
-        "also_in": list(result.also_in),
+        **fields(result, "stale? also_in"),
         "also_matched": [{"mode": view, "score": _score(score)} for view, score in matched],
         "graph": None if result.graph is None else _graph(result.graph, result.file, linked=linked),
         "via": [{"id": target, "relation": relation} for target, relation in via],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, round_floats
+from lci_py.render.json.answer import Parts, fields, index_object, round_floats
 from lci_py.render.json.graph import other_meanings, place_object
 
 if TYPE_CHECKING:
@@ -41,19 +41,14 @@ def _chain(chain: Sequence[Hop]) -> dict[str, Any]:
 def _hop(hop: Hop) -> dict[str, Any]:
     return {
         **(place_object(hop.place) if hop.place is not None else {"external": hop.name}),
-        "sites": list(hop.sites),
-        "text": hop.text or None,
-        "step": hop.step,
+        **fields(hop, "sites text step"),
         "confidence": round_floats(hop.confidence) if hop.step else None,
-        "ambiguous": hop.ambiguous or None,
-        "passed_elsewhere": hop.passed_elsewhere or None,
+        **fields(hop, "ambiguous? passed_elsewhere?"),
     }
 
 
 def _frontier(frontier: Frontier) -> dict[str, Any]:
     return {
-        "reached": frontier.reached,
-        "depth": frontier.depth,
-        "ended": frontier.ended,
+        **fields(frontier, "reached depth ended"),
         "places": [{**place_object(lost.place), "call": lost.name, "call_line": lost.line} for lost in frontier.places],
     }

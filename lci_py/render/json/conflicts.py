@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, round_floats, site_object
+from lci_py.render.json.answer import Parts, fields, index_object, round_floats, site_object
 from lci_py.types.search import RELATIONS
 
 if TYPE_CHECKING:
@@ -29,16 +29,11 @@ def parts(answer: ConflictsAnswer) -> Parts:
 
 def _conflict(found: Conflict) -> dict[str, Any]:
     return {
-        **names(found.symbol, found.qualified_name),
-        "kind": found.kind,
-        "language": found.language,
-        "relation": found.relation,
+        **fields(found, "qualified_name kind language relation"),
         # A symbol that exists on one branch only may have a single definition, which contradicts nothing.
         "conflict": len(found.definitions) > 1 or None,
         "definitions": [site_object(site) for site in found.definitions],
-        "same_text": found.same_text or None,
-        "witness": found.witness,
-        "missing_on": list(found.missing_on),
+        **fields(found, "same_text? witness missing_on"),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, round_floats
+from lci_py.render.json.answer import Parts, fields, index_object, names_of
 
 if TYPE_CHECKING:
     from lci_py.types.explore import ExploreAnswer, Piece
@@ -38,24 +38,11 @@ def parts(answer: ExploreAnswer) -> Parts:
 def _piece(piece: Piece) -> dict[str, Any]:
     symbol = piece.qualified_name.rpartition(".")[2]
     return {
-        "id": piece.id,
-        "file": piece.file,
-        "line": piece.line,
-        "end_line": piece.end_line,
-        **names(symbol, piece.qualified_name),
-        "kind": piece.kind,
-        "language": piece.language,
-        "role": piece.role,
+        **fields(piece, "id file line end_line"),
+        **names_of(symbol, piece.qualified_name),
+        **fields(piece, "kind language role"),
         "reason": reason(piece),
-        "mode": piece.mode,
-        "edge": piece.edge,
-        "via": piece.via,
-        "worth": round_floats(piece.worth),
-        "tokens": piece.tokens,
-        "whole": piece.whole,
-        "lines": [[number, text] for number, text in piece.lines],
-        "ambiguous": piece.ambiguous or None,
-        "stale": piece.stale or None,
+        **fields(piece, "mode edge via worth tokens whole lines ambiguous? stale?"),
     }
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, round_floats
+from lci_py.render.json.answer import Parts, fields, index_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lci_py.types.graph import Branch, External, GraphAnswer, Neighbour, OtherMeaning, Place, Reference, Through
+    from lci_py.types.graph import Branch, GraphAnswer, Neighbour, OtherMeaning, Place, Reference, Through
 
 #: Other meanings of a name that are listed.
 _OTHERS = 5
@@ -27,7 +27,9 @@ def parts(answer: GraphAnswer) -> Parts:
     shown, places = answer.offset + len(answer.references) + len(answer.neighbours), answer.places_left_out
     budget = {"places_dropped": places, "max_tokens": answer.max_tokens}
     tail = {
-        "external": [_external(item) for item in answer.external] if answer.command == "callees" else None,
+        "external": [fields(item, "name file sites imported?") for item in answer.external]
+        if answer.command == "callees"
+        else None,
         "total": answer.total,
         "has_more": places > 0 if answer.command == "tree" else answer.total > shown,
         "index": index_object(answer.index),
@@ -61,22 +63,11 @@ def other_meanings(others: Sequence[OtherMeaning]) -> dict[str, Any]:
 
 def place_object(place: Place) -> dict[str, Any]:
     """A definition, an anonymous function or a file."""
-    return {
-        "id": place.id,
-        **names(place.symbol, place.qualified_name),
-        "kind": place.kind,
-        "file": place.file,
-        "line": place.line,
-    }
+    return fields(place, "id qualified_name kind file line")
 
 
 def _edge(item: Neighbour | Branch) -> dict[str, Any]:
-    return {
-        "sites": list(item.sites),
-        "step": item.step,
-        "confidence": round_floats(item.confidence),
-        "ambiguous": item.ambiguous or None,
-    }
+    return fields(item, "sites step confidence ambiguous?")
 
 
 def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
@@ -84,14 +75,9 @@ def _neighbour(item: Neighbour, *, several: bool) -> dict[str, Any]:
     return {**place_object(item.place), **_edge(item), "targets": list(item.targets) if several else []}
 
 
-def _external(item: External) -> dict[str, Any]:
-    sites = list(item.sites)
-    return {"name": item.name, "file": item.file, "sites": sites, "imported": item.imported or None}
-
-
 def through_object(item: Through) -> dict[str, Any]:
     """A declared method with implementations."""
-    return {**place_object(item.place), "types": item.types, "calls": item.calls, "listed": item.listed}
+    return {**place_object(item.place), **fields(item, "types calls listed")}
 
 
 def _branch(branch: Branch) -> dict[str, Any]:
@@ -99,21 +85,12 @@ def _branch(branch: Branch) -> dict[str, Any]:
     return {
         **place_object(branch.place),
         **(_edge(branch) if branch.step else {}),
-        "cycle": branch.cycle or None,
-        "repeated": branch.repeated or None,
-        "more": branch.more or None,
+        **fields(branch, "cycle? repeated? more?"),
         "children": [_branch(child) for child in branch.children],
     }
 
 
 def _reference(item: Reference) -> dict[str, Any]:
-    return {
-        "file": item.file,
-        "line": item.line,
-        "column": item.column,
-        "role": item.role,
-        "text": item.text,
-        "language": item.language,
-        "enclosing": place_object(item.enclosing) if item.enclosing is not None else None,
-        "stale": item.stale or None,
-    }
+    enclosing = place_object(item.enclosing) if item.enclosing is not None else None
+    found = fields(item, "file line column role text language")
+    return {**found, "enclosing": enclosing, "stale": item.stale or None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names
+from lci_py.render.json.answer import Parts, index_object, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def _line(file: FileLines, line: Line) -> dict[str, Any]:
     enclosing: dict[str, Any] = {}
     if around := line.around:
         place = {"kind": around.kind, "line": around.line, "end_line": around.end_line}
-        enclosing = {"id": around.id, **names(around.symbol, around.qualified_name), **place}
+        enclosing = {"id": around.id, **names_of(around.symbol, around.qualified_name), **place}
     return {
         "file": file.path, "line": line.number, **match, "text": line.text, "language": file.language,
         "enclosing": enclosing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, round_floats
+from lci_py.render.json.answer import Parts, fields, index_object, round_floats
 from lci_py.render.json.graph import place_object
 
 if TYPE_CHECKING:
@@ -28,13 +28,4 @@ def parts(answer: HistoryAnswer) -> Parts:
 
 
 def _commit(one: Commit) -> dict[str, Any]:
-    return {
-        "commit": one.id,
-        "date": one.date,
-        "author": one.author,
-        "subject": one.subject,
-        "added": one.added,
-        "removed": one.removed,
-        "file": one.file,
-        "patch": one.patch,
-    }
+    return {"commit": one.id, **fields(one, "date author subject added removed file patch")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names
+from lci_py.render.json.answer import Parts, fields, index_object
 from lci_py.render.outline_tree import trees
 
 if TYPE_CHECKING:
@@ -32,15 +32,5 @@ def _file(found: FileOutline) -> dict[str, Any]:
 
 
 def _node(node: Node) -> dict[str, Any]:
-    item = node.item
-    return {
-        "id": item.id,
-        **names(item.symbol, item.qualified_name),
-        "kind": item.kind,
-        "line": item.line,
-        "end_line": item.end_line,
-        "signature": item.signature,
-        "doc": item.doc,
-        "exported": item.exported,
-        "children": [_node(child) for child in node.children],
-    }
+    own = fields(node.item, "id qualified_name kind line end_line signature doc exported")
+    return {**own, "children": [_node(child) for child in node.children]}

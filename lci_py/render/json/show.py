@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names
+from lci_py.render.json.answer import Parts, fields, index_object
 from lci_py.render.json.graph import place_object, through_object
 
 if TYPE_CHECKING:
@@ -31,18 +31,7 @@ def parts(answer: ShowAnswer) -> Parts:
 
 
 def _result(item: ShownCode, request: ShowRequest) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "target": item.target,
-        "id": item.id,
-        "file": item.file,
-        "line": item.line,
-        "end_line": item.end_line,
-        **names(item.symbol, item.qualified_name),
-        "kind": item.kind,
-        "language": item.language,
-        "signature": item.signature,
-        "doc": item.doc,
-    }
+    found = fields(item, "target id file line end_line qualified_name kind language signature doc")
     if item.symbol is None or not (request.signature or request.doc):
         found |= {"text_line": item.start, "text": "\n".join(item.lines)}
     if item.left_out:
@@ -62,6 +51,5 @@ def _result(item: ShownCode, request: ShowRequest) -> dict[str, Any]:
 def _calls(calls: Calls) -> dict[str, Any]:
     results = []
     for item in calls.shown:
-        one = {**place_object(item.place), "sites": list(item.sites)}
-        results.append(one | ({"ambiguous": True} if item.ambiguous else {}))
+        results.append({**place_object(item.place), **fields(item, "sites ambiguous?")})
     return {"results": results, "total": calls.total, "dispatch": [through_object(item) for item in calls.through]}

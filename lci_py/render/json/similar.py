@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object, names, round_floats
+from lci_py.render.json.answer import Parts, index_object, names_of, round_floats
 
 if TYPE_CHECKING:
     from lci_py.types.similar import Likeness, SimilarAnswer
@@ -22,7 +22,7 @@ def parts(answer: SimilarAnswer) -> Parts:
 
 def _result(one: Likeness) -> dict[str, Any]:
     symbol = one.qualified_name.rpartition(".")[2]
-    found: dict[str, Any] = {**one._asdict(), **names(symbol, one.qualified_name)}
+    found: dict[str, Any] = {**one._asdict(), **names_of(symbol, one.qualified_name)}
     if one.qualified_name == symbol:
         del found["qualified_name"]
     return {key: round_floats(value) for key, value in found.items() if value is not False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lci_py.render.json.answer import Parts, index_object
+from lci_py.render.json.answer import Parts, fields, index_object
 from lci_py.render.json.graph import place_object
 
 if TYPE_CHECKING:
@@ -20,5 +20,4 @@ def parts(answer: UnusedAnswer) -> Parts:
 
 def _result(one: Unused) -> dict[str, Any]:
     mention = {"mention": one.mention._asdict()} if one.mention is not None else {}
-    said = {"signature": one.signature, "certainty": one.certainty, "reason": one.reason, **mention}
-    return {**place_object(one.place), **said}
+    return {**place_object(one.place), **fields(one, "signature certainty reason"), **mention}

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lci_py.render.text.graph import TableRow
     from lci_py.render.text.style import Layout, Page
-    from lci_py.types.affected import AffectedAnswer, AffectedDefinition, ChangedPlace, Reason
+    from lci_py.types.affected import AffectedAnswer, AffectedDefinition, Reason
     from lci_py.types.graph import Place
 
 #: Files of tests, the nearest, of which tests are named; and tests of one.
@@ -22,6 +22,14 @@ _NAMED_FILES, _NAMED = 6, 6
 _CALLERS = 20
 #: Notes on uncertain relations to a change.
 _BY: dict[Reason, str] = {"name": ", by name", "dispatch": ", dispatch", "type": ", by its type"}
+#: Reasons that are no calls.
+_REASONS: dict[Reason, str] = {
+    "changed": "changed",
+    "mentions": "mentions the name",
+    "imports": "imports the file",
+    "file_name": "by the file's name",
+    "words": "shares words with the change",
+}
 _NOUNS = ("change", "test", "caller")
 
 
@@ -45,7 +53,7 @@ def render(answer: AffectedAnswer, page: Page, *, footer: bool = True, each: boo
     parts = [
         (
             f"changed: {len(answer.changed) + changes:,}",
-            table.lines([_change_row(one) for one in answer.changed], "dim"),
+            table.lines([place_row(one.place, one.change.replace("modified", "")) for one in answer.changed], "dim"),
         ),
         (
             f"tests: {len(answer.tests) + tests:,}" + ("" if tests else f" in {plural(len(files), 'file')}"),
@@ -125,10 +133,6 @@ def _group_by_file(rows: Sequence[TableRow], layout: Layout) -> Sequence[TableRo
     return rows if layout.width is not None else sorted(rows, key=lambda row: first[row[0]])
 
 
-def _change_row(one: ChangedPlace) -> TableRow:
-    return place_row(one.place, one.change if one.change != "modified" else "")
-
-
 def render_paths(answer: AffectedAnswer, *, file: IO[str]) -> None:
     """`--paths`: the files of the tests, one per line, for a test runner."""
     file.writelines(f"{visible_path(path)}\n" for path in sorted({one.place.file for one in answer.tests}))
@@ -141,15 +145,4 @@ def place_row(place: Place, how: str) -> TableRow:
 
 
 def _reason_words(one: AffectedDefinition) -> str:
-    if one.reason == "changed":
-        return "changed"
-    if one.reason == "mentions":
-        return "mentions the name"
-    if one.reason == "imports":
-        return "imports the file"
-    if one.reason == "file_name":
-        return "by the file's name"
-    if one.reason == "words":
-        return "shares words with the change"
-    calls = f"{plural(one.distance, 'call')} away"
-    return calls + _BY.get(one.reason, "")
+    return _REASONS.get(one.reason) or f"{plural(one.distance, 'call')} away{_BY.get(one.reason, '')}"

@@ -27,13 +27,8 @@ def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
         page.lines(_change_lines(found, layout))
         return
     for one in found["workspaces"]:
-        note = (
-            ""
-            if one["indexed"]
-            else "  (not indexed yet: the first search does that, or `lci index --workspace {}`)".format(
-                one["workspace"]
-            )
-        )
+        later = f"  (not indexed yet: the first search does that, or `lci index --workspace {one['workspace']}`)"
+        note = "" if one["indexed"] else later
         page.lines([f"{layout.style(one['workspace'], 'bold')}{layout.style(note, 'dim')}"])
         page.lines(repository_rows(one["repositories"], layout))
     if not found["workspaces"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lci_py.cli.mcp_server.worker_process import WorkerProcess
+from lci_py.cli.mcp_server.worker import WorkerProcess
 from tests.support.waiting import until
 
 SETTINGS = {"refresh": None, "trust_index": False, "indexed_only": True}
