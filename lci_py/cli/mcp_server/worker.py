@@ -1,4 +1,4 @@
-"""The worker process, and the server's side of it: it runs commands on an index that it keeps open, one after the other.
+"""The worker process, and the server's side of it. It runs commands on an index that it keeps open, one after another.
 
 It is separate from the process that speaks the protocol, so that any call can be cancelled by ending it; so that it has
 no threads, and may fork to build an index; and so that it can end when it is idle.
