@@ -94,11 +94,17 @@ _ROWS = {
 _MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")}
 
 
+def row_of(command: str) -> Row:
+    """The row of a command that answers a question."""
+    module, name = _ROWS.get(command, (f"rows.{command}", "ROW"))
+    row: Row = getattr(import_module(f"lci_py.cli.{module}"), name)
+    return row
+
+
 def runner(command: str) -> Callable[[Invocation], int]:
     """The function that runs a command and returns its exit code."""
     if command in ANSWERING and command not in ("search", "status"):
-        module, name = _ROWS.get(command, (f"rows.{command}", "ROW"))
-        return partial(answer, row=getattr(import_module(f"lci_py.cli.{module}"), name))
+        return partial(answer, row=row_of(command))
     module = _MODULES.get(command, command)
     run: Callable[[Invocation], int] = getattr(import_module(f"lci_py.cli.{module}"), f"run_{command}")
     return run

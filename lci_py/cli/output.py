@@ -58,7 +58,7 @@ class Writer(NamedTuple, Generic[A]):
     """How the answers of a command are written: names of modules and functions, imported on use.
 
     Attributes:
-        json: The module of `render/json` whose `parts` makes JSON, and Markdown from that.
+        json: The function of `render/json` that makes JSON, and Markdown from that.
         text: The module of `render/text` that writes text with `render`, and one place per line with `render_paths`.
         cut: For a list, how it is shortened; a command without it shortens its answer itself, with `cost`.
         options: Further arguments of `render`.
@@ -76,7 +76,8 @@ class Writer(NamedTuple, Generic[A]):
     page: Mapping[str, object] = {}
 
     def parts(self, answer: A) -> Parts:
-        made: Parts = import_module(f"lci_py.render.json.{self.json}").parts(answer, **self.json_options)
+        module = "answer" if self.json == "search" else "answers"
+        made: Parts = getattr(import_module(f"lci_py.render.json.{module}"), self.json)(answer, **self.json_options)
         return made
 
     def write(self, answer: A, to: Page, footer: bool) -> None:

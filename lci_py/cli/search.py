@@ -85,7 +85,7 @@ DEFINITIONS = Row(
         number(call.values, "offset") or 0,
     ),
     ask=_definitions,
-    writer=lambda _: Writer("answer", "results", _cut, {}, {"doc": True}, "render_definitions"),
+    writer=lambda _: Writer("search", "results", _cut, {}, {"doc": True}, "render_definitions"),
     results=lambda answer: answer.results,
     whole=lambda _: False,
     finish=_say_unknown,
@@ -119,7 +119,7 @@ def _writer(call: Invocation, request: SearchRequest, *, listed: bool) -> Writer
     fields = fields_of(call)
     linked, signature = bool(request.expand) or "graph" in fields, "signature" in fields
     json = {"linked": linked, "signature": signature, "explain": request.explain}
-    return Writer("answer", "results", None, options, json)
+    return Writer("search", "results", None, options, json)
 
 
 def _cut(answer: Answer) -> Cut[Answer]:

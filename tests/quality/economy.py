@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lci_py.render.json.answer import dumps, parts
+from lci_py.render.json.answer import dumps, search as parts
 from lci_py.render.text import results as search_text, show as show_text
 from lci_py.render.text.style import Page
 from lci_py.render.token_budget import tokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lci_py.render.json.answer import parts
+from lci_py.render.json.answer import search as parts
 from lci_py.types.search import Answer
 
 

@@ -155,6 +155,11 @@ def index_object(info: IndexInfo) -> dict[str, Any]:
     return {**fields(info, "generation built_at commit branch stale_files unchecked_files?"), "hint": hint}
 
 
+def counted(total: int, has_more: bool, info: IndexInfo) -> dict[str, Any]:
+    """The keys that every answer has behind its results."""
+    return {"total": total, "has_more": has_more, "index": index_object(info)}
+
+
 def names_of(symbol: str | None, qualified_name: str | None) -> dict[str, Any]:
     """The name of a definition, and its qualified name if that differs."""
     return {"symbol": symbol} | ({"qualified_name": qualified_name} if qualified_name != symbol else {})
@@ -237,14 +242,12 @@ def _plan(plan: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def parts(
+def search(
     answer: Answer, *, doc: bool = False, linked: bool = False, signature: bool = False, explain: bool = False
 ) -> Parts:
     """An answer of `lci search` or `lci def` as JSON; `explain` adds the whole plan, for others see `result_object`."""
     tail: dict[str, Any] = {
-        "total": answer.total,
-        "has_more": answer.has_more,
-        "index": index_object(answer.index),
+        **counted(answer.total, answer.has_more, answer.index),
         "plan": round_floats(answer.plan if explain or answer.plan is None else _plan(answer.plan)),
         "degraded": [d._asdict() for d in answer.degraded],
         "confidence": None if answer.confidence is None else answer.confidence._asdict(),

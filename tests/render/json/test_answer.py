@@ -185,7 +185,7 @@ def test_every_envelope_is_valid_and_parses(found: Answer, doc: bool) -> None:
 
 @given(answers)
 def test_a_json_line_is_one_line_of_harmless_characters(found: Answer) -> None:
-    lines = list(render.parts(found, linked=True, explain=True).lines())
+    lines = list(render.search(found, linked=True, explain=True).lines())
     assert len(lines) == len(found.results) + 1
     for line in lines:
         assert line.splitlines() == [line]  # str.splitlines also splits at U+2028, U+0085 and others
@@ -284,9 +284,9 @@ def test_graph_counts_are_never_less_than_what_is_listed() -> None:
 def test_neighbours_are_short_texts_unless_ids_are_asked_for() -> None:
     links = GraphLink("g", "g", "src/a.py", 1, "A.g"), GraphLink("file:b.py", None, "b.py", 1)
     graph = GraphContext(callers=links, imports=links, counts={"callers": 9})
-    [found] = render.parts(answer(make(graph=graph))).whole()["results"]
+    [found] = render.search(answer(make(graph=graph))).whole()["results"]
     assert found["graph"] == {"callers": ["A.g :1", "b.py:1"], "counts": {"callers": 9}}
-    [found] = render.parts(answer(make(graph=graph)), linked=True).whole()["results"]
+    [found] = render.search(answer(make(graph=graph)), linked=True).whole()["results"]
     assert found["graph"]["imports"] == [
         {"id": "g", "symbol": "g", "qualified_name": "A.g", "file": "src/a.py", "line": 1},
         {"id": "file:b.py", "file": "b.py", "line": 1},
@@ -297,7 +297,7 @@ def test_a_plan_is_short_unless_it_is_explained() -> None:
     plan = {"intent": "name", "signals": {"dense": 1.0}, "ladder": ["fused", "words"], "rung": "fused", "relaxed": []}
 
     def shown(explain: bool = False, **changes: Any) -> Any:
-        return render.parts(answer(plan={**plan, **changes}), explain=explain).whole().get("plan")
+        return render.search(answer(plan={**plan, **changes}), explain=explain).whole().get("plan")
 
     assert shown() == {"intent": "name"}
     assert shown(rung="words", relaxed=["x"]) == {"intent": "name", "relaxed": ["x"], "rung": "words"}
