@@ -35,8 +35,8 @@ EVERYWHERE = ("types", "errors", "interrupts", "processes")
 #: Folder -> its rooms from the top to the bottom. A room imports what stands below it; those of one line are apart.
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
-        "main", "mcp_server", "batch", "object_parser",
-        "cluster", "search rows index agent help completion pick", "answering", "output",
+        "main", "mcp_server", "batch", "cluster",
+        "object_parser", "search rows index agent help completion pick", "answering", "output",
         "request",
         "streams", "terminal", "command_line", "options kept_engine lean_numpy",
     ),

@@ -15,7 +15,7 @@ from lci_py.cli.command_line import Invocation
 from lci_py.cli.object_parser import invocation, text_invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.output import shape_of
-from lci_py.cli.request import from_root, kept_engine, line_defaults, open_engine, to_request
+from lci_py.cli.request import flag_filters, from_root, kept_engine, line_defaults, open_engine, to_request
 from lci_py.cli.streams import EXIT_INTERNAL, InternalError, machine_stdout, warn, writing
 from lci_py.errors import (
     EXIT_DEGRADED,
@@ -84,9 +84,7 @@ def _check(call: Invocation) -> None:
         flag = f"--format {form}" if form else f"--{shape.replace('_', '-')}"
         raise UsageError(f"--batch and {flag} cannot be used together", hint="a batch prints JSON")
     if call.command == "search":
-        from lci_py.cli.request import batch_values
-
-        to_request({**batch_values(call), "query": "a flag that is wrong is wrong for every line"})
+        to_request(call, "a flag that is wrong is wrong for every line", flag_filters(call))
 
 
 @contextmanager

@@ -7,11 +7,14 @@ import shlex
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
+from lci_py.cli.command_line import defaults
+from lci_py.cli.object_parser import text_of, value_of
+from lci_py.cli.options import COMMANDS
 from lci_py.cli.options.manage import CLUSTER_ACTIONS
 from lci_py.cli.output import shape_of
-from lci_py.cli.request import BATCH_KEYS, FILTER_KEYS, texts, to_request
+from lci_py.cli.request import FILTER_KEYS, filters_of, texts, to_request
 from lci_py.cli.search import put
 from lci_py.cli.streams import progress, warn, write_json, writing
 from lci_py.errors import EXIT_OK, UsageError, unknown_value
@@ -20,17 +23,16 @@ if TYPE_CHECKING:
     from lci_py.app.fleet import Root
     from lci_py.cli.command_line import Invocation
 
+#: The flags that say what is searched for.
+_REQUEST = (
+    "mode", "limit", "offset", "snippet", "max_tokens", "lang", "kind", "path", "exclude", "name", "repo", "strict",
+)  # fmt: skip
 #: Flags of each action alone.
 _OF = {
     "index": ("repos", "workers"),
     "clean": ("grace",),
-    "search": (
-        "repo", "mode", "limit", "offset", "strict", "lang", "kind", "path", "exclude", "name", "jsonl", "format",
-        "fields", "paths", "snippet", "max_tokens", "timeout", "batch",
-    ),
-}  # fmt: skip
-#: The flags that say what is searched for.
-_REQUEST = tuple(key for key in BATCH_KEYS if key in _OF["search"])
+    "search": (*_REQUEST, "jsonl", "format", "fields", "paths", "timeout", "batch"),
+}
 _MOST_WORKERS = 256
 
 
@@ -130,8 +132,8 @@ def _repositories(path: str | None) -> list[tuple[str, str, str]]:
 def _search(call: Invocation) -> int:
     shape = shape_of(call)
     # Globs of paths start at the repositories' names: there is no current folder among them.
-    flags = {key: call.values.get(key) for key in _REQUEST if key != "repo"}
-    request = to_request({**flags, "query": " ".join(call.texts("more"))})
+    filters = filters_of({**call.values, "repo": ()})
+    request = to_request(call, " ".join(call.texts("more")), filters)
     with _open_root(call, 4 if shape == "text" and sys.stdout.isatty() else 2) as fleet:
         answer = fleet.search(request, call.texts("repo"))
     return put(call, shape, request, answer, listed=not any(found.snippet for found in answer.results))
@@ -173,16 +175,17 @@ def line_of_batch(base: Invocation, line: str) -> Invocation:
             found = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise UsageError(f"not a JSON object: {error}", hint="a line that starts with { is read as JSON") from error
-    keys = ("query", *_REQUEST)
-    found = {key.replace("-", "_"): value for key, value in found.items()}
-    for key in found:
-        if key not in keys:
-            raise unknown_value("key", key, keys)
-    values = {**{key: base.values.get(key) for key in _REQUEST}, **found}
-    request = to_request(values)
-    values |= {key: texts(values, key) for key in FILTER_KEYS}
-    changed: dict[str, Any] = {**values, "more": (request.query,), "json": True, "batch": None}
-    return base._replace(values={**base.values, **changed})
+    flags = {flag.name: flag for flag in COMMANDS["cluster"].flags if flag.name in _REQUEST}
+    values, left_out = dict(base.values), defaults(COMMANDS["cluster"])
+    for key, value in found.items():
+        name = key.replace("-", "_")
+        if name == "query":
+            values["more"] = (text_of(key, value),)
+        elif name not in flags:
+            raise unknown_value("key", name, ("query", *_REQUEST))
+        else:
+            values[name] = left_out[name] if value is None else value_of(flags[name], key, value)
+    return base._replace(values={**values, "json": True, "batch": None})
 
 
 def _processes(call: Invocation) -> int:

@@ -113,12 +113,17 @@ def _has_glob(value: object) -> bool:
 
 def _flag_store(flag: Flag) -> Callable[[str, Any, dict[str, Value]], None]:
     def store(key: str, value: Any, values: dict[str, Value]) -> None:
-        values[flag.name] = _value(flag, key, value)
+        values[flag.name] = value_of(flag, key, value)
 
     return store
 
 
-def _value(flag: Flag, key: str, value: Any) -> Value:
+def value_of(flag: Flag, key: str, value: Any) -> Value:
+    """The value of a flag, which has the name `key` in errors.
+
+    Raises:
+        UsageError: It has another type.
+    """
     if flag.shape == "flag":
         if not isinstance(value, bool):
             raise UsageError(f"{key} must be true or false")
@@ -131,11 +136,11 @@ def _value(flag: Flag, key: str, value: Any) -> Value:
         return ",".join(_texts(key, value))
     if flag.name == "mode" and not isinstance(value, str):
         raise UnknownModeError(_json(value))
-    return _text(key, value)
+    return text_of(key, value)
 
 
 def _store_argument(key: str, value: Any, values: dict[str, Value]) -> None:
-    values[ARGUMENT] = _text(key, value)
+    values[ARGUMENT] = text_of(key, value)
 
 
 def _store_arguments(key: str, value: Any, values: dict[str, Value]) -> None:
@@ -153,13 +158,14 @@ def _end_store(place: int) -> Callable[[str, Any, dict[str, Value]], None]:
     def store(key: str, value: Any, values: dict[str, Value]) -> None:
         held = values[ARGUMENT]
         ends = [*(held if isinstance(held, tuple) else ()), "", ""][:2]
-        ends[place] = _text(key, value)
+        ends[place] = text_of(key, value)
         values[ARGUMENT] = tuple(ends)
 
     return store
 
 
-def _text(key: str, value: Any) -> str:
+def text_of(key: str, value: Any) -> str:
+    """A text. Errors as in `value_of`."""
     if not isinstance(value, str):
         raise UsageError(f"{key} must be a string")
     # No argument of a command line can hold a NUL, and the calls of the system refuse one.
@@ -168,10 +174,10 @@ def _text(key: str, value: Any) -> str:
 
 def _texts(key: str, value: Any) -> tuple[str, ...]:
     if isinstance(value, str):
-        return (_text(key, value),)
+        return (text_of(key, value),)
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         raise UsageError(f"{key} must be a string or a list of strings")
-    return tuple(_text(key, item) for item in value)
+    return tuple(text_of(key, item) for item in value)
 
 
 def _json(value: object) -> str:

@@ -33,19 +33,12 @@ if TYPE_CHECKING:
 _PATH_KEYS = ("path", "exclude")
 _WILD = re.compile(r"[*?\[\\]")
 FILTER_KEYS = ("lang", "kind", "path", "exclude", "name", "repo")
-_FLAGS = ("no_tests", "conflicts", "explain", "trace", "strict")
-#: Each number and its smallest valid value.
-_NUMBERS = {
-    "limit": 1, "offset": 0, "snippet": 0, "context": 0, "before_context": 0, "after_context": 0, "max_tokens": 1,
-    "expand": 0, "budget_ms": 1,
-}  # fmt: skip
-#: The same of other commands.
-_MORE_NUMBERS = {"max_nodes": 0, "max_count": 1, "depth": 1}
+#: Numbers that may be 0; any other is at least 1.
+_MAY_BE_0 = frozenset({"offset", "snippet", "context", "before_context", "after_context", "expand", "max_nodes"})
 #: As of the command line: larger numbers are mistakes.
 _LARGEST = 10**9
-#: The keys of a batch line, in the order in which an error lists them.
-BATCH_KEYS = ("query", "mode", "near", *_NUMBERS, *FILTER_KEYS, "changed_since", "explain_file", *_FLAGS, "shadow")
-_DEFAULTS = SearchRequest("")
+#: A line behind a part of a path, and the column that compilers write behind that.
+PATH_LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -140,19 +133,6 @@ def plain_text(text: str) -> str:
 # --- a search ---------------------------------------------------------------------------------------------------
 
 
-def batch_values(call: Invocation) -> dict[str, Any]:
-    """The flags of `lci search` under the names that a batch line uses."""
-    values: dict[str, Any] = {key: call.values.get(key) for key in BATCH_KEYS if key != "query"}
-    values.update(path_filters(call))
-    if values["mode"] is None:
-        from lci_py import app
-
-        values["mode"] = app.default_mode(call.text("root"))
-    if (near := call.text("near")) and not isinstance(near, FromRoot):
-        values["near"] = _from_here_or_root(near)
-    return values
-
-
 class FromRoot(str):
     """A path or glob that is relative to the root, whatever the current folder is."""
 
@@ -172,11 +152,10 @@ def line_defaults(call: Invocation, root: str) -> Invocation:
         "batch": None,
         "format": None,
     }
+    values.update(path_filters(call))
     if call.command == "search":
-        searched = batch_values(call)
-        values.update({key: searched[key] for key in ("mode", "near", *_PATH_KEYS)})
-    else:
-        values.update(path_filters(call))
+        values["mode"] = _mode(call)
+        values["near"] = _from_here_or_root(call.text("near"))
     for key in _PATH_KEYS:
         values[key] = tuple(map(FromRoot, values.get(key) or ()))
     return call._replace(values=from_root(values))
@@ -188,32 +167,25 @@ def from_root(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**values, "near": FromRoot(near)} if near else dict(values)
 
 
-def _from_here_or_root(near: str) -> str:
+def _from_here_or_root(near: str | None) -> str | None:
     """A place relative to the current folder as an absolute path; one that does not exist there unchanged: it may come
     from an answer, whose paths are relative to the root.
     """
+    if not near or isinstance(near, FromRoot):
+        return near
     here = os.path.abspath(near) if "\0" not in near else near
     folder, _, name = here.rpartition("/")
     return here if os.path.lexists(here) or os.path.lexists(f"{folder}/{name.partition(':')[0]}") else near
 
 
-def to_request(values: Mapping[str, object]) -> SearchRequest:
-    """The request for flags or a batch line.
+def to_request(call: Invocation, query: str | None, filters: Filters) -> SearchRequest:
+    """The request of a search.
 
-    Args:
-        values: By key of `BATCH_KEYS`; a key that is missing or None has its default.
     Raises:
         UnknownModeError: There is no such mode.
-        UsageError: A value has the wrong type or range, or there is neither a query nor a filter.
+        UsageError: A value is out of range, or there is neither a query nor a filter.
     """
-    unknown = sorted(set(values) - set(BATCH_KEYS))
-    if unknown:
-        raise UsageError(f"unknown key {unknown[0]!r}", hint=f"use: {', '.join(BATCH_KEYS)}")
-    mode = _mode(values.get("mode"))
-    query = values.get("query")
-    if query is not None and not isinstance(query, str):
-        raise UsageError("query must be a string")
-    filters = _filters(values)
+    mode, values = _mode(call), call.values
     query = plain_text(query or "")
     if not query.strip() and not filters:
         raise nothing_asked()
@@ -221,7 +193,7 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
         query=query,
         mode=mode,
         expand=_expand(values, mode),
-        near=_near(values.get("near"), mode, query),
+        near=_near(call.text("near"), mode, query),
         limit=number(values, "limit"),
         offset=number(values, "offset") or 0,
         filters=filters,
@@ -229,24 +201,27 @@ def to_request(values: Mapping[str, object]) -> SearchRequest:
         context=_context(values),
         max_tokens=number(values, "max_tokens"),
         budget_ms=number(values, "budget_ms"),
-        conflicts=_flag(values, "conflicts"),
-        explain=_flag(values, "explain"),
+        conflicts=call.flag("conflicts"),
+        explain=call.flag("explain"),
         explain_file=_word(values, "explain_file"),
-        trace=_flag(values, "trace"),
-        strict=_flag(values, "strict"),
-        shadow=_shadow(values.get("shadow"), mode),
+        trace=call.flag("trace"),
+        strict=call.flag("strict"),
+        shadow=_shadow(call.text("shadow"), mode),
     )
 
 
-def _mode(name: object) -> Mode:
+def _mode(call: Invocation) -> Mode:
+    name = call.text("mode")
+    if name is None and call.command == "cluster":
+        return "dense"
     if name is None:
-        return _DEFAULTS.mode
+        from lci_py import app
+
+        return app.default_mode(call.text("root"))
     for mode in MODES:
         if name in (mode, mode[0]):
             return mode
-    import json
-
-    raise UnknownModeError(name if isinstance(name, str) else json.dumps(name))
+    raise UnknownModeError(name)
 
 
 def _expand(values: Mapping[str, object], mode: Mode) -> int:
@@ -261,19 +236,17 @@ def _expand(values: Mapping[str, object], mode: Mode) -> int:
     return expand
 
 
-def _near(place: object, mode: Mode, query: str) -> str | None:
+def _near(place: str | None, mode: Mode, query: str) -> str | None:
     """The place that --near names. Only the index can tell whether it exists."""
     if place is None:
         return None
-    if not isinstance(place, str):
-        raise UsageError("--near must be a string")
     if not place:
         raise UsageError("--near is empty", hint="give FILE or FILE:LINE, or leave it out")
     if mode != "multiview":
         raise UsageError("--near needs --mode multiview", hint="the other modes read no graph")
     if not query.strip():
         raise near_needs_words()
-    return place
+    return _from_here_or_root(place)
 
 
 def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
@@ -290,12 +263,8 @@ def _context(values: Mapping[str, object]) -> tuple[int, int] | None:
     return (around if before is None else before, around if after is None else after)
 
 
-def _shadow(name: object, mode: Mode) -> str | None:
-    if name is None:
-        return None
-    if not isinstance(name, str):
-        raise UsageError("--shadow must be a string")
-    if mode != "multiview":
+def _shadow(name: str | None, mode: Mode) -> str | None:
+    if name is not None and mode != "multiview":
         raise UsageError("--shadow needs --mode multiview", hint="the other modes have one ranking")
     return name
 
@@ -330,13 +299,14 @@ def flag_filters(call: Invocation) -> Filters:
     Raises:
         BadPathError, UsageError: A value is empty, or a path leads out of the root.
     """
-    return _filters({**call.values, **path_filters(call)})
+    return filters_of({**call.values, **path_filters(call)})
 
 
-def _filters(values: Mapping[str, object]) -> Filters:
+def filters_of(values: Mapping[str, object]) -> Filters:
+    """The filters in the values of a command, whose paths start at the root."""
     lists: dict[str, Any] = {key: texts(values, key) for key in FILTER_KEYS}
     since = plain_text(_word(values, "changed_since") or "")
-    return Filters(**lists, no_tests=_flag(values, "no_tests"), changed_since=since)
+    return Filters(**lists, no_tests=values.get("no_tests") is True, changed_since=since)
 
 
 def name_from_root(name: str, call: Invocation) -> str:
@@ -505,7 +475,7 @@ def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | N
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{spelled} must be a whole number")
-    least = _NUMBERS[key] if key in _NUMBERS else _MORE_NUMBERS[key]
+    least = 0 if key in _MAY_BE_0 else 1
     if abs(value) >= _LARGEST:
         raise UsageError(f"{spelled} has more than 9 digits")
     if value < least:
@@ -514,36 +484,20 @@ def number(values: Mapping[str, object], key: str, spelled: str = "") -> int | N
 
 
 def texts(values: Mapping[str, object], key: str) -> tuple[str, ...]:
-    """One text or several, each without bytes that are not UTF-8.
+    """Several texts, each without bytes that are not UTF-8.
 
     Raises:
-        UsageError: It is something else, or one of them is empty.
+        UsageError: One of them is empty.
     """
-    value = values.get(key)
-    if value is None:
-        return ()
-    several = (value,) if isinstance(value, str) else value
-    if not isinstance(several, (list, tuple)) or not all(isinstance(item, str) for item in several):
-        raise UsageError(f"{_flag_name(key)} must be a string or a list of strings")
-    if not all(several):
-        raise UsageError(f"{_flag_name(key)} is empty", hint="leave it out, or give a value")
-    return tuple(map(plain_text, several))
+    several = values.get(key)
+    return tuple(plain_text(_word({key: text}, key) or "") for text in several) if isinstance(several, tuple) else ()
 
 
 def _word(values: Mapping[str, object], key: str) -> str | None:
     value = values.get(key)
-    if value is not None and not isinstance(value, str):
-        raise UsageError(f"{_flag_name(key)} must be a string")
     if value == "":
         raise UsageError(f"{_flag_name(key)} is empty", hint="leave it out, or give a value")
-    return value
-
-
-def _flag(values: Mapping[str, object], key: str) -> bool:
-    value = values.get(key)
-    if value is not None and not isinstance(value, bool):
-        raise UsageError(f"{_flag_name(key)} must be true or false")
-    return bool(value)
+    return value if isinstance(value, str) else None
 
 
 def _flag_name(key: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
 from lci_py.cli.output import MACHINE, Cut, Writer, cost, emit, fields_of, from_here, shape_of
-from lci_py.cli.request import batch_values, flag_filters, number, open_engine, required_name, to_request
+from lci_py.cli.request import flag_filters, number, open_engine, required_name, to_request
 from lci_py.cli.streams import (
     say_unknown,
     warn,
@@ -35,7 +35,7 @@ _NAME = re.compile(r"\w[\w.:]*")
 
 def run_search(call: Invocation) -> int:
     shape = shape_of(call)
-    request = to_request({**batch_values(call), "query": call.text("argument")})
+    request = to_request(call, call.text("argument"), flag_filters(call))
     if shape == "paths" and request.snippet is not None:
         request = replace(request, snippet=None)  # the line that matches is printed, whatever would be shown
     with open_engine(call, snippet=_LINES if shape == "text" and sys.stdout.isatty() else _FEW_LINES) as engine:

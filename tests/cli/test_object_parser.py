@@ -12,7 +12,7 @@ from lci_py.cli.options import ANSWERING, COMMANDS
 from lci_py.cli.options.flags import GENERAL
 from lci_py.cli.request import to_request
 from lci_py.errors import UnknownModeError, UsageError
-from lci_py.types.search import MODES
+from lci_py.types.search import MODES, Filters
 
 
 def base(command: str = "search", **values: Any) -> Invocation:
@@ -116,7 +116,7 @@ def test_every_other_flag_of_every_command_is_a_key() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_the_first_letter_of_a_mode_is_the_mode(mode: str) -> None:
-    assert to_request({"query": "x", "mode": mode[0]}).mode == mode
+    assert to_request(invocation({"query": "x", "mode": mode[0]}, base()), "x", Filters()).mode == mode
 
 
 def test_an_unknown_mode_names_the_four_whatever_it_is() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.cli.rows.files import LINE
+from lci_py.cli.request import PATH_LINE
 from lci_py.errors import LciError
 from lci_py.types.files import FilesRequest
 from lci_py.types.graph import GraphRequest
@@ -93,7 +93,7 @@ def search(engine: Engine, text: str, mode: str, filters: Filters) -> EntryList:
 
 
 def _files(engine: Engine, text: str, filters: Filters, limit: int) -> EntryList:
-    place = LINE.fullmatch(text.strip())
+    place = PATH_LINE.fullmatch(text.strip())
     pattern, line = (place[1], int(place[2])) if place else (text.strip().rstrip(":"), 1)
     found = engine.files(FilesRequest(pattern, line, filters, limit))
     return EntryList(tuple(Entry(item.file, line, line, "", FILE_KIND, begin=1) for item in found.results), found.total)

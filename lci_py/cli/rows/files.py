@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
 from lci_py.cli.output import Writer, cut_results
-from lci_py.cli.request import flag_filters, number, plain_text
+from lci_py.cli.request import PATH_LINE, flag_filters, number, plain_text
 from lci_py.types.files import FilesRequest
 
 if TYPE_CHECKING:
     from lci_py.cli.command_line import Invocation
 
-#: A line behind a name, and the column that compilers write behind that.
-LINE = re.compile(r"(.+?):([1-9][0-9]{0,8})(?::[0-9]*)?:?")
-
 
 def _request(call: Invocation, _shape: str) -> FilesRequest:
     text = " ".join(plain_text(part) for part in call.texts("argument")).strip().removeprefix("./")
-    place = LINE.fullmatch(text)
+    place = PATH_LINE.fullmatch(text)
     return FilesRequest(
         place[1] if place else text,
         int(place[2]) if place else None,
