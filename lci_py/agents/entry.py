@@ -49,11 +49,6 @@ class Entry(NamedTuple):
     form: str = "json"  # or toml
     listed: bool = False
 
-    @property
-    def parent(self) -> str:
-        """The key of the outermost object."""
-        return self.keys[0]
-
     def state(self, text: str) -> str:
         """absent, installed, or custom: it starts lci, but differs from what lci writes.
 
@@ -73,7 +68,7 @@ class Entry(NamedTuple):
             return "installed"
         if _runs_lci(found):
             return "custom"
-        raise LeftAloneError(f"{NAME} in {self.parent} does not start lci")
+        raise LeftAloneError(f"{NAME} in {self.keys[0]} does not start lci")
 
     def add(self, text: str | None) -> str:
         """The text with the entry.
@@ -153,7 +148,7 @@ class Entry(NamedTuple):
         with suppress(LeftAloneError):
             if self._read(text) == wanted:
                 return text
-        raise LeftAloneError(f"{NAME} in {self.parent} is written in a way that can only be edited by hand", ours=True)
+        raise LeftAloneError(f"{NAME} in {self.keys[0]} is written in a way that can only be edited by hand", ours=True)
 
     def _with_item(self, text: str) -> str:
         """JSON with the entry before the first item of what it is in, in the style of the file."""
@@ -185,7 +180,7 @@ class Entry(NamedTuple):
         for found in re.finditer(header, text, re.MULTILINE):
             rest = cut(text, found.start(), found.end() - text[: found.end()].endswith("\r"))
             with suppress(LeftAloneError):  # it was the text of a value
-                if {self.parent: {}, **self._read(rest or "")} == wanted:
+                if {self.keys[0]: {}, **self._read(rest or "")} == wanted:
                     return rest
         raise LeftAloneError(f"[{table}] is written in another way: remove it by hand", ours=True)
 

@@ -460,7 +460,10 @@ def _refresh_snapshot(where: Path, settings: Settings, model: str | None, openin
             error.outgrown or (settings.refresh == "always" and not error.newer)
         ):
             raise
-        if settings.refresh != "always" and not _may_index(where, settings, named=opening.named):
+        # In a folder that was not named and is no git work tree, a search builds no index.
+        may_index = settings.auto_index and settings.refresh != "never"
+        may_index = may_index and (opening.named or os.path.exists(where / ".git"))
+        if settings.refresh != "always" and not may_index:
             raise
         try:
             _index_first(where, settings, model, opening)
@@ -516,11 +519,6 @@ def _still_held(held: Snapshot | None, settings: Settings) -> Snapshot | None:
         return held
     held.close()
     return None
-
-
-def _may_index(where: Path, settings: Settings, *, named: bool) -> bool:
-    """Whether a search may build an index: not in a folder that was not named and is no git work tree."""
-    return settings.auto_index and settings.refresh != "never" and (named or os.path.exists(where / ".git"))
 
 
 def _index_first(where: Path, settings: Settings, model: str | None, opening: _Opening) -> None:

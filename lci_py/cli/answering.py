@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.options import ANSWERING
-from lci_py.cli.output import FILES, PICTURES, cost, emit, from_here, shape_of
+from lci_py.cli.output import FILES, PICTURES, Writer, cost, cut_results, emit, from_here, shape_of
 from lci_py.cli.request import number, open_engine
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, UsageError
 from lci_py.types.record import NamedTuple
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from lci_py.app import Engine
     from lci_py.cli.command_line import Invocation
-    from lci_py.cli.output import Writer
 
 #: Shapes that a renderer of text knows from the request, or from the options of its writer.
 _AS_TEXT = ("files_with_matches", "count")
@@ -36,7 +35,7 @@ class CommandRun(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A command.
+    """A command. What is called like it need not be named: the engine's method, and the renderers of a list of results.
 
     Attributes:
         request: Builds the request from the flags; the second argument is the shape.
@@ -52,9 +51,11 @@ class Row(NamedTuple):
     """
 
     request: Callable[[Invocation, str], Any]
-    ask: Callable[[CommandRun], Any]
-    writer: Callable[[CommandRun], Writer[Any]]
-    results: Callable[[Any], object]
+    ask: Callable[[CommandRun], Any] = lambda asked: getattr(asked.engine, asked.call.command)(asked.request)
+    writer: Callable[[CommandRun], Writer[Any]] = lambda asked: Writer(
+        asked.call.command, asked.call.command, cut_results
+    )
+    results: Callable[[Any], object] = lambda answer: answer.results
     whole: Callable[[Invocation], bool] = lambda _: True
     shapes: tuple[str, ...] = ()
     skip: Callable[[Any, int], Any] | None = None

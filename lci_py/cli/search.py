@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING
 from lci_py.cli.answering import Row
 from lci_py.cli.output import MACHINE, Cut, Writer, cost, emit, fields_of, from_here, shape_of
 from lci_py.cli.request import flag_filters, number, open_engine, required_name, to_request
-from lci_py.cli.streams import (
-    say_unknown,
-    warn,
-)
-from lci_py.errors import (
-    EXIT_DEGRADED,
-    EXIT_NO_RESULTS,
-    EXIT_OK,
-)
+from lci_py.cli.streams import say_unknown, warn
+from lci_py.errors import EXIT_DEGRADED, EXIT_NO_RESULTS, EXIT_OK
 from lci_py.types.record import replace
 from lci_py.types.search import Answer, Filters, SearchRequest
 
@@ -41,7 +34,8 @@ def run_search(call: Invocation) -> int:
     with open_engine(call, snippet=_LINES if shape == "text" and sys.stdout.isatty() else _FEW_LINES) as engine:
         answer = from_here(engine.search(request), call, shape, engine.root)
         listed = not any(found.snippet for found in answer.results)  # a flag or a setting says 0 lines
-        _warn_of_log(engine, call)
+        if call.flag("verbose") and (problem := getattr(engine, "log_problem", "")):
+            warn(f"not logged: {problem}", quiet=call.flag("quiet"))
         name = _defined_name(engine, request, call, shape)
     code = put(call, shape, request, answer, listed=listed)
     if name:
@@ -52,7 +46,10 @@ def run_search(call: Invocation) -> int:
 def put(call: Invocation, shape: str, request: SearchRequest, answer: Answer, *, listed: bool) -> int:
     """Write the answer of a search as the flags say, and return the exit code."""
     writer = _writer(call, request, listed=listed)
-    code = _exit_code(answer, request.strict)  # results that do not fit into a budget were found all the same
+    # Results that do not fit into a budget were found all the same.
+    code = EXIT_OK if answer.results else EXIT_NO_RESULTS
+    if request.strict and answer.degraded:
+        code = EXIT_DEGRADED
     if request.max_tokens is not None:
         from lci_py.render.token_budget import cut
 
@@ -86,7 +83,6 @@ DEFINITIONS = Row(
     ),
     ask=_definitions,
     writer=lambda _: Writer("search", "results", _cut, {}, {"doc": True}, "render_definitions"),
-    results=lambda answer: answer.results,
     whole=lambda _: False,
     finish=_say_unknown,
 )
@@ -102,12 +98,6 @@ def _defined_name(engine: Engine, request: SearchRequest, call: Invocation, shap
 
 
 # --- output -----------------------------------------------------------------------------------------------------
-
-
-def _exit_code(answer: Answer, strict: bool) -> int:
-    if strict and answer.degraded:
-        return EXIT_DEGRADED
-    return EXIT_OK if answer.results else EXIT_NO_RESULTS
 
 
 def _writer(call: Invocation, request: SearchRequest, *, listed: bool) -> Writer[Answer]:
@@ -132,8 +122,3 @@ def _warn(answer: Answer, call: Invocation) -> None:
         warn(f"degraded: {d.view} ({d.failure_mode}), answered by {d.fallback_mode}", quiet=call.flag("quiet"))
     for given_up in (answer.plan or {}).get("relaxed", ()):
         warn(f"relaxed: {given_up}", quiet=call.flag("quiet"))
-
-
-def _warn_of_log(engine: Engine, call: Invocation) -> None:
-    if call.flag("verbose") and (problem := getattr(engine, "log_problem", "")):
-        warn(f"not logged: {problem}", quiet=call.flag("quiet"))

@@ -206,9 +206,6 @@ class InternalError(LciError):
     code = "internal"
     exit_code = EXIT_INTERNAL
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-
 
 def progress(call: Invocation) -> AbstractContextManager[Progress | None]:
     """The progress bar of a build, shown only on a terminal."""

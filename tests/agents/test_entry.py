@@ -182,7 +182,7 @@ def test_what_is_not_understood(server: Entry, text: str, reason: str) -> None:
     ],
 )
 def test_an_entry_that_somebody_has_changed(server: Entry, value: Any) -> None:
-    assert server.state(json.dumps({server.parent: {"lci": value}})) == "custom"
+    assert server.state(json.dumps({server.keys[0]: {"lci": value}})) == "custom"
 
 
 def test_an_entry_that_an_agent_has_written() -> None:

@@ -78,5 +78,5 @@ def test_the_page_has_every_agent_and_file() -> None:
                 assert f"`{part.home.variable}`" in PAGE
             assert f"`{part.add}`" in PAGE or not part.add
         if agent.entry:
-            assert f"`{agent.entry.parent}`" in row
+            assert f"`{agent.entry.keys[0]}`" in row
         assert "](https://" in row

@@ -67,6 +67,8 @@ _HELP = {
     "Ctrl-C": "end",
     "F1": "these keys",
 }
+#: The line below the list.
+_FOOT = "F1 keys  Enter open  Tab mode  F2 callers  F3 callees  F4 outline  F5 similar  F6 tests  Ctrl-T mark"
 #: Keys as prompt_toolkit spells them; alternatives are separated by bars, the keys of a sequence by blanks.
 _KEYS: dict[str, Callable[[Screen], object]] = {
     "tab": lambda it: it.picker.switch(1),
@@ -186,14 +188,11 @@ class Screen:
         if text != self.picker.text:
             self.picker.type(text)
 
-    def _follow(self) -> None:
-        """Update the input line from the state: a walk begins with an empty one, and its end restores the query."""
-        if self._buffer.text != self.picker.text:
-            self._buffer.text, self._buffer.cursor_position = self.picker.text, len(self.picker.text)
-
     def changed(self) -> None:
         """Draw again; the state has changed."""
-        self._follow()
+        # A walk begins with an empty input line, and its end restores the query.
+        if self._buffer.text != self.picker.text:
+            self._buffer.text, self._buffer.cursor_position = self.picker.text, len(self.picker.text)
         self.application.invalidate()
 
     def move(self, by: int) -> None:
@@ -267,11 +266,15 @@ class Screen:
         status = Window(_Panel(lambda width, _: [self._status(width)]), height=1)
         found, code = _Panel(self._list, self._on_list), _Panel(self._preview, self._on_preview)
         title = Window(_Panel(lambda width, _: [self._title(width)]), height=1)
-        foot = Window(_Panel(lambda width, _: [[("class:dim", shorten(self._foot(), width, ""))]]), height=1)
+        foot = Window(_Panel(lambda width, _: [[("class:dim", shorten(_FOOT, width, ""))]]), height=1)
         bar = Window(width=1, char=self._signs.bar, style="class:dim")
         beside = VSplit([Window(found), bar, HSplit([title, Window(code)])])
         below = HSplit([Window(found), title, Window(code)])
-        keys = Window(_Panel(lambda _width, _height: _keys()))
+        wide = max(map(len, _HELP))
+        help_lines: list[list[Piece]] = [
+            [("class:kind", f"{key:<{wide}}  "), ("", does)] for key, does in _HELP.items()
+        ]
+        keys = Window(_Panel(lambda _width, _height: help_lines))
 
         def main() -> AnyContainer:
             return keys if self._help else beside if output.get_size().columns >= _WIDE else below
@@ -292,9 +295,6 @@ class Screen:
         said += [f"{len(picker.marks)} marked"] if picker.marks else []
         said += ["no tests"] if picker.filters.no_tests else []
         return [("class:dim", shorten(visible_line(f" {self._signs.dot} ".join(filter(None, said))), width, ""))]
-
-    def _foot(self) -> str:
-        return "F1 keys  Enter open  Tab mode  F2 callers  F3 callees  F4 outline  F5 similar  F6 tests  Ctrl-T mark"
 
     def _list(self, width: int, height: int) -> list[list[Piece]]:
         self.rows, view = max(1, height), self.picker.view
@@ -344,11 +344,6 @@ class Screen:
             [("class:here class:line" if number == text.match else "class:dim", f"{number:>{digits}} "), *line]
             for number, line in enumerate(shown.lines[top : top + height], text.start + top)
         ]
-
-
-def _keys() -> list[list[Piece]]:
-    wide = max(map(len, _HELP))
-    return [[("class:kind", f"{key:<{wide}}  "), ("", does)] for key, does in _HELP.items()]
 
 
 def _name(entry: Entry) -> str:

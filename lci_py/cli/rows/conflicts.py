@@ -122,7 +122,6 @@ def _writer(asked: CommandRun) -> Writer[ConflictsAnswer]:
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.conflicts(asked.request),
     writer=_writer,
     results=lambda answer: answer.results or answer.conflicts,
     whole=lambda _: False,

@@ -79,7 +79,6 @@ def _fit(asked: CommandRun, answer: ExploreAnswer, cost: Callable[[ExploreAnswer
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.explore(asked.request),
     writer=lambda _: Writer("explore", "explore"),
     results=lambda answer: answer.pieces,
     fit=_fit,

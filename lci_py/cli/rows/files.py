@@ -6,7 +6,6 @@ import sys
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import PATH_LINE, flag_filters, number, plain_text
 from lci_py.types.files import FilesRequest
 
@@ -28,8 +27,6 @@ def _request(call: Invocation, _shape: str) -> FilesRequest:
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.files(asked.request),
-    writer=lambda _: Writer("files", "files", cut_results),
     results=lambda answer: answer.total,
     whole=lambda _: False,
     bare=lambda shape: shape == "text" and not sys.stdout.isatty(),

@@ -88,14 +88,10 @@ def _finish(asked: CommandRun, answer: GraphAnswer, code: int) -> int:
     return code
 
 
-def _writer(asked: CommandRun) -> Writer[GraphAnswer]:
-    return Writer("graph", "graph", None if asked.call.command == "tree" else _cut)
-
-
 ROW = Row(
     _request,
     ask=lambda asked: asked.engine.navigate(asked.call.command, asked.request),
-    writer=_writer,
+    writer=lambda asked: Writer("graph", "graph", None if asked.call.command == "tree" else _cut),
     results=lambda answer: answer.shown,
     fit=_fit,
     finish=_finish,

@@ -54,10 +54,6 @@ def _ask(asked: CommandRun) -> GrepAnswer:
     return asked.engine.grep(asked.request)
 
 
-def _finish(_asked: CommandRun, answer: GrepAnswer, _code: int) -> int:
-    return EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS  # known when all files are read
-
-
 def _skip(answer: GrepAnswer, offset: int) -> GrepAnswer:
     """The answer without its first matching lines or, if it lists only files, without its first files."""
 
@@ -104,5 +100,6 @@ ROW = Row(
     skip=_skip,
     shapes=_TEXT[1:],
     bare=lambda shape: shape in _TEXT and not sys.stdout.isatty(),
-    finish=_finish,
+    # Known when all files are read.
+    finish=lambda _asked, answer, _code: EXIT_OK if answer.tally.lines else EXIT_NO_RESULTS,
 )

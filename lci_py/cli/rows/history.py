@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, name_from_root, number, place_from_root, plain_text
 from lci_py.errors import UsageError
 from lci_py.types.history import HistoryRequest
@@ -37,8 +36,6 @@ def _request(call: Invocation, _shape: str) -> HistoryRequest:
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.history(asked.request),
-    writer=lambda _: Writer("history", "history", cut_results),
     results=lambda answer: answer.total,
     whole=lambda _: False,
 )

@@ -35,7 +35,6 @@ def _cut(answer: PathAnswer) -> Cut[PathAnswer]:
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.path(asked.request),
     writer=lambda _: Writer("chains", "chains", _cut),
     results=lambda answer: answer.chains,
     skip=lambda answer, offset: answer._replace(chains=answer.chains[offset:], offset=offset),

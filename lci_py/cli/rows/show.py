@@ -91,7 +91,6 @@ ROW = Row(
     _request,
     ask=_ask,
     writer=lambda asked: Writer("show", "show", options={"numbers": asked.call.flag("line_number")}),
-    results=lambda answer: answer.results,
     skip=lambda answer, offset: answer._replace(results=answer.results[offset:], offset=offset),
     whole=lambda call: call.flag("callers") or call.flag("callees"),
     fit=_fit,

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, name_from_root, number, place_from_root, plain_text
 from lci_py.cli.rows.explore import standard_input
 from lci_py.errors import UsageError, Words
@@ -35,8 +34,5 @@ def _request(call: Invocation, _shape: str) -> SimilarRequest:
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.similar(asked.request),
-    writer=lambda _: Writer("similar", "similar", cut_results),
-    results=lambda answer: answer.results,
     whole=lambda _: False,
 )

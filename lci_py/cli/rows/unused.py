@@ -7,7 +7,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
-from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, number, path_from_root
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, BadPathError
 from lci_py.types.record import replace
@@ -39,8 +38,5 @@ def _finish(asked: CommandRun, answer: UnusedAnswer, code: int) -> int:
 
 ROW = Row(
     _request,
-    ask=lambda asked: asked.engine.unused(asked.request),
-    writer=lambda _: Writer("unused", "unused", cut_results),
-    results=lambda answer: answer.results,
     finish=_finish,
 )

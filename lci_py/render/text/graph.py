@@ -58,7 +58,13 @@ def render(answer: GraphAnswer, page: Page, *, footer: bool = True) -> None:
         page.lines(_tree_lines(answer.branches, layout))
     elif answer.command == "refs":
         rows = [
-            (visible_line(r.file), f"{r.line}:{r.column}", r.role, _in(r.enclosing), _code(r.text, layout))
+            (
+                visible_line(r.file),
+                f"{r.line}:{r.column}",
+                r.role,
+                f"in {_name(r.enclosing)}" if r.enclosing else "",
+                _code(r.text, layout),
+            )
             for r in answer.references
         ]
         page.lines(Table(layout, _CODE).lines(rows))
@@ -116,7 +122,8 @@ class Table:
         if self.width is None:
             yield from self._piped_lines(rows, style_of_rest)
             return
-        wide = [self._widest((f"{row[0]}:{row[1]}" for row in rows), 0), *self._cells(rows)]
+        columns = ((f"{row[0]}:{row[1]}" for row in rows), (row[2] for row in rows), (row[3] for row in rows))
+        wide = [self._widest(cells, column) for column, cells in enumerate(columns)]
         if self._fit(rows, wide):
             for path, numbers, *cells, rest in rows:
                 place = f"{path}:{numbers}"
@@ -147,9 +154,6 @@ class Table:
 
     def _widest(self, cells: Iterable[str], column: int) -> int:
         return max((wide for cell in cells if (wide := width_of(cell)) <= _MAX_CELLS[column]), default=0)
-
-    def _cells(self, rows: Sequence[TableRow]) -> list[int]:
-        return [self._widest((row[2] for row in rows), 1), self._widest((row[3] for row in rows), 2)]
 
     def _fit(self, rows: Sequence[TableRow], wide: Sequence[int]) -> bool:
         """Whether every row has room for its cells, and for the wanted columns of its rest."""
@@ -211,10 +215,6 @@ def _code(text: str, layout: Layout) -> str:
     """A line of the source; on a terminal without tabs, whose width depends on their position."""
     shown = visible(text.strip())
     return shown if layout.width is None else shown.replace("\t", " ")
-
-
-def _in(place: Place | None) -> str:
-    return f"in {_name(place)}" if place is not None else ""
 
 
 def _hops(answer: GraphAnswer, layout: Layout) -> Iterator[TableRow]:

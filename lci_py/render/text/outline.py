@@ -70,11 +70,6 @@ def _span(node: Node) -> str:
     return f"{node.item.line}-{node.item.end_line}" if node.item.end_line > node.item.line else str(node.item.line)
 
 
-def _tight(signature: str) -> str:
-    """A signature without the blanks that replaced line ends."""
-    return signature.replace("( ", "(").replace(", )", ")").replace(" )", ")")
-
-
 def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: bool) -> Iterator[str]:
     style, signs, width, _ = layout
     for node in nodes:
@@ -82,7 +77,9 @@ def _nodes(nodes: Sequence[Node], depth: int, wide: int, layout: Layout, docs: b
         # In a pipe nothing lines up: blanks cost tokens.
         span = f"{_span(node):<{wide}}" if width is not None else _span(node)
         head = f"  {span}{'  ' * depth if width is not None else ' ' * (2 * depth - 1)}"
-        said = visible_line(_tight(item.signature) or f"{item.kind} {item.qualified_name}")
+        # Without the blanks that replaced line ends.
+        signature = item.signature.replace("( ", "(").replace(", )", ")").replace(" )", ")")
+        said = visible_line(signature or f"{item.kind} {item.qualified_name}")
         room = max(8, width - len(head)) if width is not None else _SIGNATURE
         shown = shorten(said, room, signs.ellipsis)
         doc = f"  {signs.dot} {visible_line(item.doc)}" if docs and item.doc else ""

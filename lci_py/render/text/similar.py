@@ -18,8 +18,8 @@ def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
     layout = page.layout
     for one in answer.results:
         if one.twin:
-            said = f"{layout.signs.warn} a near duplicate exists already: {_location(one)}"
-            said += f", {one.same:.0%} the same text, {one.shape:.0%} the same shape"
+            said = f"{layout.signs.warn} a near duplicate exists already: {visible_line(one.file)}:{one.line}"
+            said += f" {visible_line(one.qualified_name)}, {one.same:.0%} the same text, {one.shape:.0%} the same shape"
             page.lines([layout.style(said, "warn")])
     for one in answer.results:
         page.lines(_lines(one, layout))
@@ -33,10 +33,6 @@ def render(answer: SimilarAnswer, page: Page, *, footer: bool = True) -> None:
 def render_paths(answer: SimilarAnswer, *, file: IO[str]) -> None:
     """`--paths`: file:line per line."""
     file.writelines(f"{visible_path(one.file)}:{one.line}\n" for one in answer.results)
-
-
-def _location(one: Likeness) -> str:
-    return f"{visible_line(one.file)}:{one.line} {visible_line(one.qualified_name)}"
 
 
 def _lines(one: Likeness, layout: Layout) -> Iterator[str]:
