@@ -6,14 +6,17 @@ are begun first. A job has no state.
 
 from __future__ import annotations
 
+import resource
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.cluster.fleet import Fleet, Part, former_fleet, write_fleet
+from lci_py.cluster.graph import link
+from lci_py.cluster.leaf import PartSnapshot
 from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import PartJob, check_name, link_fleet, store_part
+from lci_py.cluster.part import PartJob, check_name, store_part
 from lci_py.cluster.sources import SPLIT_BYTES, Survey, source_of, survey
 from lci_py.errors import IndexWriteError, LciError, UsageError
 from lci_py.types.record import replace
@@ -86,11 +89,22 @@ def index_part(
 
 
 def link_parts(folder: Path, _processes: int, url: str, fleet: Fleet) -> Fleet:
-    """Link the call graph of all parts."""
-    with tempfile.TemporaryDirectory(dir=folder) as work:
+    """The fleet, whose parts are in order, with its call graph linked over all of them.
+
+    Raises:
+        IndexError_: A part cannot be read.
+        IndexWriteError: The store cannot be written.
+    """
+    with suppress(OSError, ValueError):  # it opens the symbols of all parts
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    with tempfile.TemporaryDirectory(dir=folder) as work, ExitStack() as stack:
         objects = Objects(url)
         (made := Path(work, "graphs")).mkdir()
-        return link_fleet(objects, Cache(objects, Path(work, "objects"), _EVERYTHING), fleet, made)
+        cache = Cache(objects, Path(work, "objects"), _EVERYTHING)
+        graphs = link([stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts], made)
+        stored = [objects.put("partgraph", path, ".arrays") for path in graphs]
+    parts = (replace(part, graph=graph) for part, graph in zip(fleet.parts, stored, strict=True))
+    return replace(fleet, parts=tuple(parts))
 
 
 # --- the run ------------------------------------------------------------------------------------------------------
@@ -182,6 +196,3 @@ def _looked_at(
             else:
                 todo.append((PartJob(one.name, one.source, found.commit, run), former))
     return parts, todo
-
-
-__all__ = ["IndexedFleet", "Repository", "index_fleet"]

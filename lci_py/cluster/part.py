@@ -1,18 +1,15 @@
-"""Indexes a repository as a part in the store, and links all parts into a fleet."""
+"""Indexes a repository as a part in the store."""
 
 from __future__ import annotations
 
 import json
-import resource
 import shutil
 import zlib
 from array import array
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.cluster.fleet import FLEET_FORMAT, KINDS, Part, object_of, part_contents
-from lci_py.cluster.graph import link
-from lci_py.cluster.leaf import PartSnapshot
 from lci_py.cluster.sources import EVERYTHING, Run, source_of, write_files
 from lci_py.errors import IndexError_, IndexWriteError, UsageError
 from lci_py.index.build.context import BuildOptions
@@ -29,8 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from lci_py.cluster.fleet import Fleet
-    from lci_py.cluster.objects import Cache, NamedObject, Objects
+    from lci_py.cluster.objects import NamedObject, Objects
     from lci_py.index.shards.files import FileTable
     from lci_py.index.store.manifest import Manifest, Shard
 
@@ -182,23 +178,3 @@ def write_texts(folder: Path, root: Path, table: FileTable) -> Iterator[tuple[st
         own = b"".join(map(bytes.fromhex, shas[start:stop]))
         write_arrays(path, {"shas": own, "starts": starts, "texts": b"".join(blobs)})
         yield shas[start], path
-
-
-def link_fleet(objects: Objects, cache: Cache, fleet: Fleet, work: Path) -> Fleet:
-    """The fleet with its call graph linked over all its parts.
-
-    Args:
-        cache: For the shards that it reads.
-        fleet: With its parts in order.
-        work: An empty folder.
-    Raises:
-        IndexError_: A part cannot be read.
-        IndexWriteError: The store cannot be written.
-    """
-    with suppress(OSError, ValueError):  # it opens the symbols of all parts
-        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    with ExitStack() as stack:
-        found = link([stack.enter_context(closing(PartSnapshot(cache, part))) for part in fleet.parts], work)
-    graphs = [objects.put("partgraph", path, ".arrays") for path in found]
-    parts = (replace(part, graph=graph) for part, graph in zip(fleet.parts, graphs, strict=True))
-    return replace(fleet, parts=tuple(parts))

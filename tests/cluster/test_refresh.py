@@ -14,8 +14,9 @@ from lci_py import app
 from lci_py.app.workspaces import workspace_root
 from lci_py.cluster import part as parts_of
 from lci_py.cluster.fleet import Fleet, Part, clean, read_fleet, write_fleet
-from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import PartJob, link_fleet, store_part
+from lci_py.cluster.indexing import link_parts
+from lci_py.cluster.objects import Objects
+from lci_py.cluster.part import PartJob, store_part
 from lci_py.cluster.sources import Run, source_of, survey
 from lci_py.search.engine import Engine
 from lci_py.source.repository.workspace_changes import add
@@ -48,7 +49,7 @@ class Store:
         self.done += 1
         (work := self.folder / f"work-{self.done}").mkdir(parents=True)
         fleet = Fleet(0, _BUILT, "test", ()).ordered(parts)
-        fleet = link_fleet(self.objects, Cache(self.objects, work / "cache", 1 << 30), fleet, work)
+        fleet = link_parts(work, 1, self.objects.url, fleet)
         if self.objects.listed() and self.objects._files.exists(f"{self.objects._base}/fleet.json"):
             self.objects._files.rm(f"{self.objects._base}/fleet.json")
         return Opened(self.objects.url, write_fleet(self.objects, fleet, 0), work / "cache")

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.cluster.fleet import Fleet, Part, write_fleet
-from lci_py.cluster.objects import Cache, Objects
-from lci_py.cluster.part import PartJob, link_fleet, store_part
+from lci_py.cluster.indexing import link_parts
+from lci_py.cluster.objects import Objects
+from lci_py.cluster.part import PartJob, store_part
 from lci_py.cluster.root import Root
 from lci_py.cluster.sources import Run
 from lci_py.cluster.workers import Here
@@ -141,7 +142,7 @@ class Parts:
                 parts += [part for part in [self.part(name, start, stop)] if part is not None]
         fleet = Fleet(0, _BUILT, "test", ()).ordered(parts)
         (work := self.folder / f"link-{len(list(self.folder.iterdir()))}").mkdir()
-        return link_fleet(self.objects, Cache(self.objects, self.folder / "cache", 1 << 30), fleet, work)
+        return link_parts(work, 1, self.objects.url, fleet)
 
     def opened(self, fleet: Fleet, **more: Any) -> Opened:
         return Opened(self.objects.url, fleet, self.folder / f"open-{len(list(self.folder.iterdir()))}", **more)
