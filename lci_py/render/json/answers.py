@@ -366,7 +366,7 @@ def affected(answer: AffectedAnswer) -> Parts:
     tail = {
         "test_files": sorted({one.place.file for one in answer.tests}),
         "by_name_files": list(answer.by_name),
-        "nearest_tests": list(answer.nearest_tests),
+        "nearest_tests": [] if any(one.reached for one in answer.tests) else [one.place.file for one in answer.tests],
         "total": len(answer.tests) + tests,
         "has_more": tests > 0,
         "dispatch": [through_object(one) for one in answer.through],
