@@ -220,8 +220,8 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 def _from_environment() -> dict[str, Any]:
     values: dict[str, Any] = {}
-    for key in ("index_dir", "model", "jobs", "refresh", "log", "mode"):
-        name = f"LCI_{key.upper()}"
+    for name in ("LCI_INDEX_DIR", "LCI_MODEL", "LCI_JOBS", "LCI_REFRESH", "LCI_LOG", "LCI_MODE"):
+        key = name.removeprefix("LCI_").lower()
         # An empty variable counts as unset: in a shell, `LCI_JOBS= lci index` switches it off.
         if text := os.environ.get(name):
             try:
