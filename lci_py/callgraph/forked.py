@@ -6,12 +6,14 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lci_py.processes import end_with_parent, fork
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _END = b"end."
 

@@ -236,11 +236,17 @@ def test_numpy_comes_without_what_serves_its_documentation() -> None:
         import numpy
         assert not {"inspect", "dis", "numpy._typing"} & sys.modules.keys()
         assert float(numpy.linalg.norm(numpy.ones(4))) == 2.0
+        assert numpy.unique(numpy.array([2, 1, 2])).tolist() == [1, 2]
+        import lci_py.callgraph.link
+        import lci_py.index.build.write_segment
+        assert not {"inspect", "numpy._typing", "numpy.ma"} & sys.modules.keys()
         # What is imported later is whole, and what a stand-in has not is in the module.
         import inspect
         import numpy.typing
         assert str(inspect.signature(lambda a: a)) == "(a)"
         assert numpy.typing.NDArray[numpy.int8] is not numpy.typing.NDArray
         assert numpy._core.overrides.inspect.getdoc is inspect.getdoc
+        masked = numpy.ma.masked_array([1, 1, 2], [True, True, False])
+        assert numpy.unique(masked).tolist() == [2, None]
         """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lci_py.callgraph.program import FLAGS, ITEM, OWNER, RESULT, TAKES
 from lci_py.source.dataflow import constraints as ir
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: Kinds of values. A value is one integer: its kind in the low bits, and a number of that kind.
 FUNC, CLASS, INSTANCE, OBJECT, MODULE, BOUND, SUPER, METHOD, BUILTIN = range(9)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lci_py.callgraph.pointsto.constraints import (
     CALL,
@@ -37,6 +36,9 @@ from lci_py.callgraph.program import (
     Program,
 )
 from lci_py.source.dataflow import constraints as ir
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _USES = {ir.COPY: COPY, ir.LOAD: LOAD, ir.ITEM: LOAD, ir.STORE: STORE, ir.PUT: STORE, ir.SUPER: SUPER_OF}
 #: Per kind, the columns of the node whose values are used, and of the two operands of the use.

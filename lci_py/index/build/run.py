@@ -293,15 +293,17 @@ def _publish(
             segments, shards = manifest.segments, dict(manifest.shards)
         # Not before: until text can be searched, nothing is imported that this does not need.
         from lci_py.index.build.branches import build_branches, names_of
-        from lci_py.index.build.relinked_graph import write_relinked
 
         names = names_of(options.branches, latest)
         branches = build_branches(context, names, generation, previous)
         if branches.shard is not None:
             shards["branches"] = branches.shard
-        shards["graph"], edges = (
-            builder.link() if previous is None else write_relinked(context, generation, previous, files)
-        )
+        if previous is None:
+            shards["graph"], edges = builder.link()
+        else:
+            from lci_py.index.build.relinked_graph import write_relinked
+
+            shards["graph"], edges = write_relinked(context, generation, previous, files)
         manifest = replace(
             manifest,
             settings={**manifest.settings, **branches.settings(names)},
