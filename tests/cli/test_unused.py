@@ -76,6 +76,24 @@ def test_paths_choose_what_is_listed_but_not_what_counts_as_a_use(unused: Callab
     assert unused("nowhere").code == 2
 
 
+def test_of_what_is_not_certain_the_likeliest_are_shown(lci: Callable[..., Ran], tmp_path: Path) -> None:
+    exported = "".join(f"export function f{i:03}() {{}}\n" for i in range(30))
+    told = "Call `f007`.\n"
+    root = build(tmp_path / "repo", {"package.json": '{"name": "a"}', "a.js": exported, "README.md": told})
+    shown = lci("unused", "--all", cwd=root).out
+    assert "exported, or named only: 30, the 20 likeliest: -v lists all\n" in shown
+    assert "f000" in shown and "f007" not in shown and "f029" not in shown
+    assert all("f007" in lci("unused", "--all", more, cwd=root).out for more in ("-v", "--json"))
+
+
+def test_what_an_interface_declares_may_be_needed(lci: Callable[..., Ran], tmp_path: Path) -> None:
+    source = (
+        "package main\n\ntype a interface{ shut() }\n\ntype b struct{}\n\nfunc (b) shut() {}\n\nfunc main() { b{} }\n"
+    )
+    root = build(tmp_path / "repo", {"go.mod": "module m\n", "main.go": source})
+    assert lci("unused", cwd=root).code == 1
+
+
 def test_it_fails_a_build_only_if_asked_to(unused: Callable[..., Ran]) -> None:
     assert unused("-q").code == 0
     assert unused("tests").code == 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lci_py.cli.answering import Row
+from lci_py.cli.output import Writer, cut_results
 from lci_py.cli.request import flag_filters, number, path_from_root
 from lci_py.errors import EXIT_NO_RESULTS, EXIT_OK, BadPathError
 from lci_py.types.record import replace
@@ -38,5 +39,8 @@ def _finish(asked: CommandRun, answer: UnusedAnswer, code: int) -> int:
 
 ROW = Row(
     _request,
+    writer=lambda asked: Writer(
+        "unused", "unused", cut_results, options={"each": asked.call.flag("verbose") or bool(asked.request.limit)}
+    ),
     finish=_finish,
 )

@@ -18,12 +18,24 @@ if TYPE_CHECKING:
 _LABELS = {"certain": "unused", "by_name": "exported, or named only", "tests": "used by tests only"}
 
 
-def render(answer: UnusedAnswer, page: Page, *, footer: bool = True) -> None:
-    """Write an answer as text; `footer` adds the number of results, and of what is not listed."""
+#: How many of those that are not certain are listed.
+_LIKELIEST = 20
+
+
+def render(answer: UnusedAnswer, page: Page, *, footer: bool = True, each: bool = False) -> None:
+    """Write an answer as text.
+
+    Args:
+        footer: Whether to end with the number of results, and of what is not listed.
+        each: Whether to list all that are not certain, instead of the likeliest.
+    """
     layout, shown = page.layout, len(answer.results)
     for certainty, group in groupby(answer.results, key=lambda one: one.certainty):
-        label = f"{_LABELS[certainty]}: {answer.counts[certainty]:,}"
-        page.lines([layout.style(label, "bold"), *Table(layout, 0).lines([_row(one) for one in group], "dim")])
+        rows, label = [_row(one) for one in group], f"{_LABELS[certainty]}: {answer.counts[certainty]:,}"
+        if certainty != "certain" and not each and len(rows) > _LIKELIEST:
+            rows = rows[:_LIKELIEST]
+            label += f", the {_LIKELIEST} likeliest{layout.words(': -v lists all', '')}"
+        page.lines([layout.style(label, "bold"), *Table(layout, 0).lines(rows, "dim")])
     if not footer:
         return
     said = [shown_of(shown, answer.total, "definition", "the first ")]
@@ -32,7 +44,7 @@ def render(answer: UnusedAnswer, page: Page, *, footer: bool = True) -> None:
     if left and not answer.request.all:
         said.append(", ".join(left) + layout.words(": --all lists them", ": `all` lists them"))
     if answer.counts["certain"]:
-        said.append("look before you delete: 4 of 5 were right where all were read")
+        said.append("look before you delete: 43 of 44 were right where all were read")
     page.end(said, answer.info)
 
 

@@ -1,8 +1,9 @@
 """`lci unused`: the definitions that the program does not reach.
 
-Three walks, each from where the one before ended. The first follows calls, inheritance and identifiers from the code
-that runs: that of files, entry points, what frameworks call. The second adds what is exported, what a base outside of
-the repository may call, and every text with the name. The third adds the tests. What none reaches is certainly unused.
+Whatever uses a definition has to name it. So a definition is reached where something that is reached has its name:
+three walks over names, each from where the one before ended. The first begins with the code of files that runs. The
+second adds what is exported, what a base outside of the repository may call, and texts. The third adds the tests. What
+none of them reaches is certainly unused. Calls are not asked: a missing edge would be a wrong answer.
 """
 
 from __future__ import annotations
@@ -11,67 +12,46 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.callgraph.edges import AMBIGUOUS, confidence
 from lci_py.callgraph.file_facts import family
-from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
-from lci_py.index.shards.symbol_queries import base_names, definition_rows, marks_in, registered_in
+from lci_py.index.shards.graph import IMPORTS
+from lci_py.index.shards.symbol_queries import base_names, definition_rows, registered_in
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate.calls import place_filter
-from lci_py.search.navigate.dispatch import Dispatch
-from lci_py.search.navigate.nodes import Nodes, place_of
+from lci_py.search.navigate.nodes import place_of
 from lci_py.search.navigate.references import PROSE
-from lci_py.source.extract.marks import read_marks
-from lci_py.source.extract.occurrences import told_by_marks
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule, table_of
-from lci_py.source.text.words import parts
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.unused import CERTAINTIES, Certainty, Mention, Unused, UnusedAnswer, UnusedRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from lci_py.index.shards.symbol_queries import DefinitionRow
     from lci_py.search.snapshot import Snapshot
 
-#: Minimum length of the beginning of a name that code puts together.
-_STEM = 4
+#: Minimum length of a name, as shorter ones are in every text, and of the beginning of one that code puts together.
+_SHORTEST, _STEM = 3, 4
+_WORD = re.compile(rb"[A-Za-z_$][\w$]*")
+_IN_WORD = re.compile(rb"[\w$]")
+#: The beginning of a name that code puts together: `"visit_" + kind`, `` `on${event}` ``, `visit_##kind`.
 _PUT_TOGETHER = re.compile(
     rb"""["'`][^"'`\n]{0,80}?([A-Za-z_]\w{3,80})(?:["'`]\s*(?:[+%]|\.(?![a-z]))|#?\{|\$\{|\$\w|%[sd(])|\b([A-Za-z_]\w{3,80})\s*\#\#""",
     re.ASCII,
 )
-#: Sources and targets: int64 [E] each.
-Edges = tuple["NDArray[np.int64]", "NDArray[np.int64]"]
-#: Confidence of an edge from which on its call means nothing else of the name.
-_SURE = 0.97
-#: Minimum length of a name: shorter ones are in every text.
-_SHORTEST = 3
-_WORD = re.compile(rb"[A-Za-z_$][\w$]*")
-_IN_WORD = re.compile(rb"[\w$]")
-#: What stands before the name of a member.
-_MEMBER = re.compile(rb"(?:\.|->|::)\s*$")
 #: What stands around the name of a function that is declared outside of functions.
 _TYPE_BEFORE, _CALL = re.compile(rb"[\w*&>]\s*$"), re.compile(rb"\s*\(")
-#: What stands before a word of a text that is a name.
-_QUOTED = re.compile(rb"[\"'`.:#/@<{$&>-]$")
-_ATTRIBUTE = re.compile(r"^\s*(?:@|#\[|\[)\s*([\w.:]+)", re.MULTILINE)
-#: Attributes that only describe.
-_PLAIN = re.compile(
-    r"(?i)(?:\w+[.:]+)*(?:inline|must_use|cfg\w*|allow|expect|warn|derive|doc|cold|track_caller|deprecated|obsolete|"
-    r"override|suppress\w*|nullable|notnull|nonnull|method_?impl|debugger\w*|static|final|abstractmethod|property|"
-    r"staticmethod|classmethod|cached_property|typing|available|discardableresult|visiblefortesting|param\w*|return\w*|"
-    r"functionalinterface|safevarargs|jvm\w+|throws|type|internal|api)$"
-)
+#: An attribute or decorator, which may register a definition, or be what calls it; in Python the index says which do.
+_ATTRIBUTE, _BY_ITSELF = re.compile(r"^\s*(?:@|#\[|\[)\s*[\w.:]+", re.MULTILINE), re.compile("decorated|overload")
 #: A function whose expression is its use: `return function next() {`.
 _IN_PLACE = re.compile(r"(?:\breturn|[=(:,?|&!])\s*(?:async\s+)?function\b")
-_BASES = r"\b{}\s*\(\s*(?!object\b)\w"
-_PRIVATE = re.compile(r"\bprivate\b")
+_EXPORT_DEFAULT, _PRIVATE = re.compile(r"\bexport\s+default\b"), re.compile(r"\bprivate\b")
 #: Methods that a template, a serializer or a database may call by the name of a property.
 _ACCESSOR = re.compile(r"(?:get|set|is|has|add|remove)[A-Z]")
 _GENERATED_REASONS = ("generated", "minified", "long_lines")
@@ -80,15 +60,8 @@ _GENERATED = re.compile(rb"(?i)do not edit|@generated|generated by|auto-?generat
 _PLAIN_BASE = re.compile(
     r"(?:Error|Exception|Warning)$|^(?:object|Object|Enum|ABC|Generic|Protocol|NamedTuple|Struct)$"
 )
-
-
-class _Use(NamedTuple):
-    """A place where a file has the name of a definition."""
-
-    source: int  # the node around
-    target: int
-    is_sure: bool  # whether it is an identifier that means the definition; else it may
-    line: int
+#: The likeliest to be unused first.
+_REASONS = ("unreferenced", "tests", "exported", "mentioned", "outside")
 
 
 def unused(snapshot: Snapshot, request: UnusedRequest) -> UnusedAnswer:
@@ -97,17 +70,16 @@ def unused(snapshot: Snapshot, request: UnusedRequest) -> UnusedAnswer:
     Raises:
         BadGlobError: A path filter is no glob.
     """
-    walk = _Walk(snapshot)
-    found = walk.run()
-    rows = snapshot.symbols.symbol_rows([number for number, *_ in found])
+    found = _Walk(snapshot).run()
+    rows = snapshot.symbols.symbol_rows(list(found))
     passes = place_filter(request.filters, snapshot.freshness.there())
-    made = []
-    for number, certainty, reason, mention in found:
-        row = rows[number]
-        if not passes(place_of(row)):
-            continue
-        made.append(Unused(place_of(row), row["signature"] or "", certainty, reason, mention))
-    made.sort(key=lambda one: (CERTAINTIES.index(one.certainty), one.place.file, one.place.line))
+    made = [
+        Unused(place, rows[number]["signature"] or "", *why)
+        for number, why in found.items()
+        if passes(place := place_of(rows[number]))
+    ]
+    made.sort(key=lambda one: (one.place.file, one.place.line))
+    made.sort(key=lambda one: (CERTAINTIES.index(one.certainty), one.mention is not None, _REASONS.index(one.reason)))
     counts = {certainty: sum(one.certainty == certainty for one in made) for certainty in CERTAINTIES}
     kept = [one for one in made if request.all or one.certainty == "certain"]
     last = None if request.limit is None else request.offset + request.limit
@@ -115,292 +87,213 @@ def unused(snapshot: Snapshot, request: UnusedRequest) -> UnusedAnswer:
 
 
 class _Walk:
-    """Reachability over one snapshot. Nodes are those of the graph."""
+    """Reachability over one snapshot. The nodes are the definitions by their numbers, then the files, then the names:
+    one for code of each family of languages, and one for texts, as family "".
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
-        self.nodes = Nodes(snapshot)
-        self._snapshot, self._graph = snapshot, snapshot.graph
+        self._snapshot = snapshot
         self._rows = definition_rows(snapshot.symbols)
         self._files = snapshot.symbols.per_file("path, language, test, package")
-        self._first_file = self._graph.n_symbols
         self._tables = {language: table_of(language).get("visibility", {}) for _, language, _, _ in self._files}
-        self._texts: dict[int, bytes] = {}
-        self._starts: dict[int, list[int]] = {}
-        self._sites: dict[int, Mention] = {}  # where a definition is mentioned
-        self._known: dict[tuple[str, str], set[str]] = {}
-        self._edges: Edges = (np.zeros(0, np.int64), np.zeros(0, np.int64))
-        self._outside: set[int] = set()  # types with a base that is not in the repository
-        self._bases = base_names(snapshot.symbols)
+        self._names: dict[tuple[bytes, str], int] = {}
+        self._edges: list[tuple[int, int]] = []
+        self._texts: dict[bytes, Mention] = {}  # by name, the first text with it, and the first test
+        self._tests: dict[bytes, Mention] = {}
+        self._stems: dict[str, Mention] = {}
+        self._may: dict[int, str] = {}  # what the outside may use: the reason
+        self._manifest_folders: dict[tuple[str, str], set[str]] = {}
+        graph = snapshot.graph
+        self._imported = {number - graph.n_symbols for number in graph.target[graph.kind == IMPORTS].tolist()}
 
-    def run(self) -> list[tuple[int, Certainty, str, Mention | None]]:
-        """Number, certainty, reason and site of each definition that is not reached, in their order."""
-        used, candidates = self._walk_from_code()
-        left = [number for number in candidates if not used[number]]
-        run = [number for number in left if self._is_decorated(self._rows[number])]
-        self._edges = _joined(self._edges, ((self._above(number), number) for number in run))
-        used = _reach(used, self._edges)
-        left = [number for number in left if not used[number]]
-        mentions = self._mentions(left)
-        sure = _joined(self._edges, [(one.source, one.target) for one in mentions if one.is_sure])
-        used[self._named_in_skipped_files(left)] = True
-        used = _reach(used, sure)
-        left = [number for number in left if not used[number]]
-        may = self._reachable_outside(left, used)
-        seeds = used.copy()
-        seeds[[number for number, (_, owner) in may.items() if owner < 0]] = True
-        texts = (file for file, (_, language, test, _) in enumerate(self._files) if language in PROSE and not test)
-        seeds[[self._first_file + file for file in texts]] = True
-        owned = [(owner, number) for number, (_, owner) in may.items() if owner >= 0]
-        every = _joined(sure, [(one.source, one.target) for one in mentions], owned)
-        by_name = _reach(seeds, every)
-        seeds = by_name.copy()
-        seeds[self._first_file : self.nodes.first_lambda] = True
-        seeds[[number for number, row in enumerate(self._rows) if row.test]] = True
-        by_tests = _reach(seeds, every)
-        # What something surely calls that may run may run as well: only that is listed which begins such a chain.
-        called = np.zeros(len(used), np.bool_)
-        called[sure[1][by_name[sure[0]] & (sure[0] != sure[1])]] = True
-        sites = self._sites
-        for one in mentions:
-            if one.target not in sites and (by_name if by_name[one.target] else by_tests)[one.source]:
-                sites[one.target] = Mention(self.nodes.path(self.nodes.file_of(one.source)), one.line)
-        found: list[tuple[int, Certainty, str, Mention | None]] = []
-        listed: set[int] = set()
-        for number in left:
-            if by_name[number]:
-                if not called[number]:
-                    reason = may[number][0] if number in may else "mentioned"
-                    found.append((number, "by_name", reason, sites.get(number) if reason == "mentioned" else None))
-            elif by_tests[number]:
-                found.append((number, "tests", "tests", sites.get(number)))
-            else:
-                if self._rows[number].parent not in listed:
-                    found.append((number, "certain", "unreferenced", None))
-                listed.add(number)  # what is inside is named with it
-        return found
-
-    # --- what runs ------------------------------------------------------------------------------------------------
-
-    def _walk_from_code(self) -> tuple[NDArray[np.bool_], list[int]]:
-        """Whether each node is reached from code that runs; and the definitions that could be unused."""
-        graph, rows = self._graph, self._rows
-        seen = np.zeros(graph.n_nodes, np.bool_)
-        for file, (_, _, test, _) in enumerate(self._files):
-            seen[self._first_file + file] = not test
-        pairs: list[tuple[int, int]] = []
-        for number, (file, _, around) in (
-            (node, graph.lambda_at(node)) for node in range(self.nodes.first_lambda, graph.n_nodes)
-        ):
-            pairs.append((around if around >= 0 else self._first_file + file, number))
-        candidates = []
-        variants: dict[tuple[object, ...], list[int]] = defaultdict(list)
-        by_owner: dict[int, dict[str, int]] = defaultdict(dict)
+    def run(self) -> dict[int, tuple[Certainty, str, Mention | None]]:
+        """By number, the certainty, reason and mention of each definition that is not reached."""
+        rows, files = self._rows, len(self._files)
+        candidates = [number for number, row in enumerate(rows) if self._could_be_unused(row)]
+        self._outside = self._types_with_outside_bases()
+        interfaces = {number for number, row in enumerate(rows) if row.kind in ("interface", "trait")}
+        self._declared = {row.name for row in rows if row.parent in interfaces}
+        for number in candidates:
+            name, own = _name_of(rows[number]), family(self._files[rows[number].file][1])
+            for key in ((name, own), (name, "")):
+                self._edges.append((self._names.setdefault(key, len(rows) + files + len(self._names)), number))
+            if rows[number].parent >= 0:
+                self._edges.append((number, rows[number].parent))
+        self._known = {name for name, _ in self._names}
+        in_file: dict[int, list[int]] = defaultdict(list)
         for number, row in enumerate(rows):
-            if row.parent >= 0:
-                pairs.append((number, row.parent))
-                if row.kind == "method":
-                    by_owner[row.parent].setdefault(row.name, number)
-            variants[row.file, row.parent, row.name].append(number)
-            is_listed = row.kind in FUNCTION_KINDS | TYPE_KINDS and row.kind != "constructor"
-            if is_listed and not self._runs(row) and self._could_be_unused(row):
-                candidates.append(number)
-            elif not row.test or not is_listed:
-                is_entry = row.name.lower() == "main" and is_listed
-                pairs.append((self._first_file + row.file if is_entry else self._above(number), number))
-        # What has a name twice in a scope is one thing: `let f = function f() {}`, a definition per system.
-        for some in variants.values():
-            pairs += _ring(some)
-        kinds = graph.kind
-        calls = (kinds == CALLS) | (kinds == INHERITS)
-        source, target = graph.source[calls].astype(np.int64), graph.target[calls].astype(np.int64)
-        self._edges = _joined((source, target), pairs, self._dispatched(by_owner))
-        handlers = [item.symbol for _, item in registered_in(self._snapshot.symbols) if item.symbol >= 0]
-        seen[handlers] = True
-        return _reach(seen, self._edges), candidates
-
-    def _above(self, number: int) -> int:
-        """The node of what encloses a definition."""
-        row = self._rows[number]
-        return row.parent if row.parent >= 0 else self._first_file + row.file
-
-    def _runs(self, row: DefinitionRow) -> bool:
-        """Whether the language itself calls a definition, by its name."""
-        pattern = self._tables[self._files[row.file][1]].get("runtime")
-        return pattern is not None and re.search(pattern, row.name) is not None
+            if row.kind in FUNCTION_KINDS | TYPE_KINDS:
+                in_file[row.file].append(number)
+        self._nodes = {*candidates, *(number for number, row in enumerate(rows) if row.test)}
+        for file in range(files):
+            self._read(file, in_file[file])
+        source, target = np.array([*self._edges, (0, 0)], np.int64).T
+        used = np.zeros(len(rows) + files + len(self._names), np.bool_)
+        is_code = [language not in PROSE for _, language, _, _ in self._files]
+        is_test = [bool(test) for _, _, test, _ in self._files]
+        used[len(rows) : len(rows) + files] = np.array(is_code) & ~np.array(is_test)
+        used[[item.symbol for _, item in registered_in(self._snapshot.symbols) if item.symbol >= 0]] = True
+        skipped = self._known & self._words_of_skipped_files()
+        used[[node for (name, _), node in self._names.items() if name in skipped]] = True
+        _reach(used, source, target)
+        for number in candidates:
+            row = rows[number]
+            stem = next((row.name[:end] for end in range(_STEM, len(row.name)) if row.name[:end] in self._stems), None)
+            if stem is not None:
+                self._may.setdefault(number, "mentioned")
+                self._texts.setdefault(_name_of(row), self._stems[stem])
+            # Any file may add to a class, also to one of the outside.
+            elif row.parent >= 0 and self._is_open(row) and not used[row.parent]:
+                self._may.setdefault(number, "outside")
+        by_name = used.copy()
+        by_name[list(self._may)] = True
+        by_name[len(rows) : len(rows) + files] |= ~np.array(is_test)
+        _reach(by_name, source, target)
+        by_tests = by_name.copy()
+        by_tests[len(rows) : len(rows) + files] = True
+        by_tests[[number for number, row in enumerate(rows) if row.test]] = True
+        _reach(by_tests, source, target)
+        found: dict[int, tuple[Certainty, str, Mention | None]] = {}
+        inside: set[int] = set()  # what is inside of something unused is named with it
+        for number in [number for number in candidates if not used[number]]:
+            name = _name_of(rows[number])
+            if by_name[number]:  # what only leads on from there is not listed
+                if (reason := self._may.get(number, "mentioned")) != "mentioned" or name in self._texts:
+                    found[number] = ("by_name", reason, self._texts.get(name))
+            elif by_tests[number]:
+                found[number] = ("tests", "tests", self._tests.get(name))
+            else:
+                inside.add(number)
+                if rows[number].parent not in inside:
+                    found[number] = ("certain", "unreferenced", None)
+        return found
 
     def _could_be_unused(self, row: DefinitionRow) -> bool:
         path, language, test, _ = self._files[row.file]
+        runtime = self._tables[language].get("runtime")
+        is_type = row.kind in TYPE_KINDS
         return (
-            not row.test
+            (row.kind in FUNCTION_KINDS or is_type)
+            # Macros are for whoever includes them; of a type of C the members may be used, or variables behind it.
+            and row.kind not in ("constructor", "macro")
+            and not (is_type and has_rule(language, "tagged_types"))
+            and not (has_rule(language, "templates") and (row.kind == "enum" or (is_type and row.parent >= 0)))
+            and not row.test
             and not test
             and len(row.name) >= _SHORTEST
             and "declaration" not in row.traits
             and re.fullmatch(r"[\w$]+[?!=]?", row.name) is not None
+            and row.name.lower() != "main"
+            and (runtime is None or re.search(runtime, row.name) is None)
             and not is_vendored(path)
             and not is_aside(path)
-            # Macros are for whoever includes them; of a type of C the members may be used, or variables behind it.
-            and row.kind != "macro"
-            and not (row.kind in TYPE_KINDS and has_rule(language, "tagged_types"))
-            and not (
-                has_rule(language, "templates") and (row.kind == "enum" or (row.kind in TYPE_KINDS and row.parent >= 0))
-            )
             and not self._snapshot.freshness.changed(path)
         )
 
-    def _is_decorated(self, row: DefinitionRow) -> bool:
-        """Whether an attribute or decorator may register it, or be what calls it; or whether a generator wrote it."""
-        if _GENERATED.search(self._text(row.file)[:600]):
-            return True
-        if "decorated" in row.traits or "overload" in row.traits:
-            return True
-        head = self._head(row)
-        if _IN_PLACE.search(head):
-            return True
-        return any(_PLAIN.match(name) is None for name in _ATTRIBUTE.findall(head))
-
-    def _head(self, row: DefinitionRow) -> str:
-        """The lines of a definition from its attributes to its name."""
-        lines = self._lines(row.file)
-        first, last = lines[min(row.first_line - 1, len(lines) - 1)], lines[min(row.line, len(lines) - 1)]
-        return self._text(row.file)[first:last].decode("utf-8", "replace")
-
-    def _text(self, file: int) -> bytes:
-        if file not in self._texts:
-            self._texts[file] = self._snapshot.reader.read(self._files[file][0]) or b""
-        return self._texts[file]
-
-    def _lines(self, file: int) -> list[int]:
-        """Where each line of a file begins, and its end."""
-        if file not in self._starts:
-            text = self._text(file)
-            self._starts[file] = [0, *(match.end() for match in re.finditer(b"\n", text)), len(text)]
-        return self._starts[file]
-
-    def _dispatched(self, by_owner: dict[int, dict[str, int]]) -> list[tuple[int, int]]:
-        """Edges between the methods of a base and those that override or implement them: a call may mean either."""
-        graph = self._graph
-        inherits = graph.kind == INHERITS
-        above: dict[int, list[int]] = defaultdict(list)
-        for source, target in zip(graph.source[inherits].tolist(), graph.target[inherits].tolist(), strict=True):
-            above[source].append(target)
-        found: list[tuple[int, int]] = []
-        for number, row in enumerate(self._rows):  # `class A(B if B else object)`
-            if (
-                row.kind == "class"
-                and number not in self._bases
-                and re.search(_BASES.format(row.name), self._head(row))
-            ):
-                self._outside.add(number)
-        for number, names in self._bases.items():
-            known = {self._rows[base].name for base in above[number] if base < self._first_file}
-            if any(name not in known and not _PLAIN_BASE.search(name) for name in names):
-                self._outside.add(number)
-        for owner, row in enumerate(self._rows):
-            if row.kind not in TYPE_KINDS:
-                continue
-            line, level = {owner}, [owner]
-            while level and len(line) < 200:
-                level = [base for one in level for base in above[one] if base not in line and base < self._first_file]
-                line.update(level)
-            if not line.isdisjoint(self._outside):
-                self._outside.add(owner)
-            for base in line - {owner}:
-                for name in by_owner[owner].keys() & by_owner[base].keys():
-                    found += _ring([by_owner[base][name], by_owner[owner][name]])
-        named: dict[str, list[int]] = defaultdict(list)
-        declared: set[str] = set()
-        for number, row in enumerate(self._rows):
-            if row.kind == "method":
-                named[row.name].append(number)
-                if row.parent >= 0 and self._rows[row.parent].kind in ("interface", "trait"):
-                    declared.add(row.name)
-        # Where types are structural nothing else says which of them have an interface.
-        return [*found, *(pair for name in declared for pair in _ring(named[name]))]
-
-    # --- what may be reached from outside ----------------------------------------------------------------------------
-
-    def _reachable_outside(self, left: Sequence[int], used: NDArray[np.bool_]) -> dict[int, tuple[str, int]]:
-        """Of definitions, those that are exported or that code outside of the repository may call: the reason, and the
-        type that has to be reached for that, or -1.
-        """
-        found: dict[int, tuple[str, int]] = {}
-        graph = self._graph
-        imported = set(graph.target[graph.kind == IMPORTS].tolist())
-        stems, dispatch = self._stems() if left else {}, Dispatch(self.nodes)
-        for number in left:
-            row = self._rows[number]
-            language = self._files[row.file][1]
-            table = self._tables[language]
-            owner = row.parent if row.parent >= 0 and self._rows[row.parent].kind in TYPE_KINDS else -1
-            is_open = has_rule(language, "class_of_objects")  # any file may add to a class, also to one of the outside
-            if number in self._outside or (row.kind in TYPE_KINDS and is_open):
-                found[number] = ("outside", -1)
-            elif (owner >= 0 and is_open and not used[owner]) or (
-                owner in self._outside and not _PRIVATE.search(self._head(row))
-            ):
-                found[number] = ("outside", owner)
-            elif owner >= 0 and self._rows[owner].kind in ("interface", "trait"):
-                found[number] = ("outside", owner)  # what implements it has to have the method
-            elif self._implements(row, owner):
-                found[number] = ("outside", -1)
-            elif stem := next((row.name[:end] for end in range(_STEM, len(row.name)) if row.name[:end] in stems), None):
-                found[number] = ("mentioned", -1)
-                self._sites[number] = Mention(*stems[stem])
-            elif calls := dispatch.by_name([self._snapshot.symbols.symbol_rows([number])[number]]):
-                found[number] = ("mentioned", -1)
-                self._sites[number] = Mention(self.nodes.path(self.nodes.file_of(calls[0].node)), calls[0].lines[0])
-            elif (
-                row.exported
-                and (row.kind == "method" or not self._is_local(row))
-                and (
-                    self._is_published(row.file, language)
-                    or (table.get("modules") and self._first_file + row.file not in imported)
-                    or row.conditional
-                    or re.search(r"\bexport\s+default\b", self._head(row))
-                )
-            ):
-                found[number] = ("exported", -1)
+    def _types_with_outside_bases(self) -> set[int]:
+        """The types with a base that the repository does not define, and those below them."""
+        bases = base_names(self._snapshot.symbols)
+        known = {row.name for row in self._rows if row.kind in TYPE_KINDS}
+        found: set[int] = set()
+        outside = {name for names in bases.values() for name in names if not _PLAIN_BASE.search(name)} - known
+        while more := {number for number, names in bases.items() if not outside.isdisjoint(names)} - found:
+            found |= more
+            outside |= {self._rows[number].name for number in more}
         return found
+
+    # --- one file -------------------------------------------------------------------------------------------------
+
+    def _read(self, file: int, definitions: Sequence[int]) -> None:
+        """Add the edges from the names in a file, and what its own definitions may be used by."""
+        path, language, is_test, _ = self._files[file]
+        if is_vendored(path):  # copies of other projects do not use this one
+            return
+        text = self._snapshot.reader.read(path) or b""
+        starts = [0, *(match.end() for match in re.finditer(b"\n", text)), len(text)]
+        is_generated = _GENERATED.search(text[:600]) is not None
+        for number in definitions:
+            if number in self._nodes and not self._rows[number].test:
+                self._judge(number, text, starts, is_generated=is_generated)
+        is_prose, own = language in PROSE, family(language)
+        if not is_prose:
+            for match in _PUT_TOGETHER.finditer(text):
+                stem = (match[1] or match[2]).decode()
+                # `camelCase("sort_by_" + name)` makes `sortByName`.
+                for one in {stem, re.sub("_+([a-z]?)", lambda found: found[1].upper(), stem)}:
+                    self._stems.setdefault(one, Mention(path, bisect_right(starts, match.start())))
+        rows = [(number, self._rows[number]) for number in definitions]
+        around = _painted([(row.first_line, row.end_line, number) for number, row in rows], len(starts))
+        declared = {(row.line, _name_of(row)) for _, row in rows}
+        is_declaring = self._tables[language].get("prototypes", False)
+        for name in sorted(self._known.intersection(_WORD.findall(text))):
+            left = {line for line, one in declared if one == name}
+            for byte in _places(text, name):
+                line = bisect_right(starts, byte)
+                if line in left:
+                    left.remove(line)
+                    continue
+                source = self._source(around[line], file)
+                is_prototype = is_declaring and around[line] < 0 and _CALL.match(text, byte + len(name))
+                if is_prototype and _TYPE_BEFORE.search(text[max(0, byte - 40) : byte]):
+                    continue
+                if not is_prose and (node := self._names.get((name, own))) is not None:
+                    self._edges.append((source, node))
+                else:
+                    self._edges.append((source, self._names[name, ""]))
+                    if not is_test:
+                        self._texts.setdefault(name, Mention(path, line))
+                if is_test or (source < len(self._rows) and self._rows[source].test):
+                    self._tests.setdefault(name, Mention(path, line))
+
+    def _source(self, number: int, file: int) -> int:
+        """The node of a definition: what encloses one that is no candidate, in the end the file."""
+        while number >= 0 and number not in self._nodes:
+            number = self._rows[number].parent
+        return number if number >= 0 else len(self._rows) + file
+
+    def _judge(self, number: int, text: bytes, starts: Sequence[int], *, is_generated: bool) -> None:
+        """Add an edge from what encloses a definition if that is its use, or say why the outside may use it."""
+        row = self._rows[number]
+        path, language, _, _ = self._files[row.file]
+        first, last = starts[min(row.first_line, len(starts)) - 1], starts[min(row.line, len(starts) - 1)]
+        head = text[first:last].decode("utf-8", "replace")
+        above = row.parent if row.parent >= 0 else len(self._rows) + row.file
+        if is_generated or _BY_ITSELF.search(row.traits) or _ATTRIBUTE.search(head) or _IN_PLACE.search(head):
+            self._edges.append((above, number))
+        kind = self._rows[row.parent].kind if row.parent >= 0 else ""
+        is_type, is_member = row.kind in TYPE_KINDS, kind in TYPE_KINDS
+        is_method = row.kind == "method"
+        implementing = self._tables[language].get("implementing")
+        if (
+            number in self._outside
+            or (is_type and (self._is_open(row) or ".d." in path))
+            or (row.parent in self._outside and not _PRIVATE.search(head))
+            or (is_method and row.name in self._declared)  # what implements it has to have the method
+            or (is_method and not is_member and (kind or "local" in row.traits))
+            or (kind and not is_member and kind not in FUNCTION_KINDS | {"module", "namespace"})  # of an object
+            or (is_method and has_rule(language, "method_sets") and row.exported)
+            or (is_member and _ACCESSOR.match(row.name) and "decorated" in self._rows[row.parent].traits)
+            or (implementing and re.search(implementing, _line_around(row, text, starts)))
+        ):
+            self._may[number] = "outside"
+        elif row.exported and (is_method or not self._is_local(row)):
+            is_run = self._tables[language].get("modules") and row.file not in self._imported
+            if self._is_published(row) or is_run or row.conditional or _EXPORT_DEFAULT.search(head):
+                self._may[number] = "exported"
+
+    def _is_open(self, row: DefinitionRow) -> bool:
+        return has_rule(self._files[row.file][1], "class_of_objects")
 
     def _is_local(self, row: DefinitionRow) -> bool:
         """Whether a definition is inside of a function."""
-        if "local" in row.traits:
-            return True
-        while row.parent >= 0:
-            row = self._rows[row.parent]
-            if row.kind in FUNCTION_KINDS:
-                return True
-        return False
+        parent = row.parent
+        while parent >= 0 and self._rows[parent].kind not in FUNCTION_KINDS:
+            parent = self._rows[parent].parent
+        return parent >= 0 or "local" in row.traits
 
-    def _implements(self, row: DefinitionRow, owner: int) -> bool:
-        """Whether the outside may call it: a method may implement an interface, a function is a member of an object."""
-        path, language, _, _ = self._files[row.file]
-        around = self._rows[row.parent].kind if row.parent >= 0 else ""
-        if row.kind == "method" and owner < 0 and (around or "local" in row.traits):
-            return True
-        if around and around not in FUNCTION_KINDS | TYPE_KINDS | {"module", "namespace"}:
-            return True  # a member of an object
-        if row.kind == "method" and has_rule(language, "method_sets"):
-            return row.exported
-        if owner >= 0 and _ACCESSOR.match(row.name) and self._is_decorated(self._rows[owner]):
-            return True
-        if row.kind in TYPE_KINDS and ".d." in path:
-            return True  # says what is elsewhere
-        implementing = self._tables[language].get("implementing")
-        if implementing is None:
-            return False
-        text, starts = self._text(row.file), self._lines(row.file)
-        above = (text[starts[line] : starts[line + 1]] for line in range(row.line - 2, -1, -1))
-        own = _indent(text[starts[row.line - 1] : starts[row.line]])
-        head = next(
-            (one for one in above if one.strip() and _indent(one) < own and not one.lstrip().startswith((b"//", b"#"))),
-            b"",
-        )
-        return re.search(implementing, head.decode("utf-8", "replace")) is not None
-
-    def _is_published(self, file: int, language: str) -> bool:
+    def _is_published(self, row: DefinitionRow) -> bool:
         """Whether other programs may use what a file exports: a manifest in its folder or one above says so."""
-        path, _, _, package = self._files[file]
+        path, language, _, package = self._files[row.file]
         table = self._tables[language]
         if (internal := table.get("internal")) and re.search(internal, f"{package}:{path}"):
             return False
@@ -411,141 +304,40 @@ class _Walk:
 
     def _manifests(self, language: str, key: str) -> set[str]:
         """The folders with a file that a table of the language lists, with a text that it names."""
-        if (language, key) not in self._known:
-            listed = self._tables[language].get(key, ())
-            self._known[language, key] = {
+        if (language, key) not in self._manifest_folders:
+            self._manifest_folders[language, key] = {
                 path[: path.rfind("/") + 1]
-                for file, (path, *_) in enumerate(self._files)
-                for name, says in listed
-                if fnmatch(path.rpartition("/")[2], name) and re.search(says.encode(), self._text(file))
+                for path, *_ in self._files
+                for name, says in self._tables[language].get(key, ())
+                if fnmatch(path.rpartition("/")[2], name)
+                and re.search(says.encode(), self._snapshot.reader.read(path) or b"")
             }
-        return self._known[language, key]
+        return self._manifest_folders[language, key]
 
-    # --- names --------------------------------------------------------------------------------------------------------
+    def _words_of_skipped_files(self) -> set[bytes]:
+        """The words of generated code, which is not in the index (`Form1.Designer.cs`)."""
+        skipped = [one for one in self._snapshot.files.states() if one.slot < 0 and one.reason in _GENERATED_REASONS]
+        return {word for one in skipped for word in _WORD.findall(self._snapshot.reader.read(one.path) or b"")}
 
-    def _stems(self) -> dict[str, tuple[str, int]]:
-        """The beginnings of names that code puts together (`"version_" + number`), each with a path and a line."""
-        found: dict[str, tuple[str, int]] = {}
-        for file, (path, language, _, _) in enumerate(self._files):
-            if language not in PROSE and not is_vendored(path):
-                for match in _PUT_TOGETHER.finditer(self._text(file)):
-                    stem, line = (match[1] or match[2]).decode(), bisect_right(self._lines(file), match.start())
-                    # `camelCase("sort_by_" + name)` makes `sortByName`.
-                    for one in {stem, re.sub("_+([a-z]?)", lambda found: found[1].upper(), stem)}:
-                        found.setdefault(one, (path, line))
-        return found
 
-    def _has_variants(self, number: int) -> bool:
-        """Whether a call whose edge leads to another of the name may mean it: one of another build, an overload."""
-        row = self._rows[number]
-        return row.conditional or has_rule(self._files[row.file][1], "templates")
+def _name_of(row: DefinitionRow) -> bytes:
+    return row.name.rstrip("?!=").encode("utf-8", "surrogatepass")
 
-    def _named_in_skipped_files(self, left: Sequence[int]) -> list[int]:
-        """Those of some definitions that generated code names, which is not in the index (`Form1.Designer.cs`)."""
-        found: set[bytes] = set()
-        for file in self._snapshot.files.states():
-            if file.slot < 0 and file.reason in _GENERATED_REASONS:
-                found.update(_WORD.findall(self._snapshot.reader.read(file.path) or b""))
-        return [number for number in left if self._rows[number].name.encode("utf-8", "surrogatepass") in found]
 
-    def _mentions(self, left: Sequence[int]) -> list[_Use]:
-        """The places where files have the names of definitions."""
-        wanted: dict[bytes, list[int]] = defaultdict(list)
-        for number in left:
-            wanted[self._rows[number].name.rstrip("?!=").encode()].append(number)
-        defined: dict[tuple[int, int, bytes], int] = defaultdict(int)
-        spans: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        for number, row in enumerate(self._rows):
-            name = row.name.rstrip("?!=").encode("utf-8", "surrogatepass")
-            if name in wanted and row.kind in FUNCTION_KINDS | TYPE_KINDS:
-                defined[row.file, row.line, name] += 1
-            if row.kind in FUNCTION_KINDS | TYPE_KINDS:
-                spans[row.file].append((row.first_line, row.end_line, number))
-        explained = self._explained(wanted)
-        names = set(wanted)
-        found: list[_Use] = []
-        for file in range(len(self._files)):
-            # Copies of other projects do not use this one.
-            path = self._files[file][0]
-            here = set() if is_vendored(path) else names.intersection(_WORD.findall(self._text(file)))
-            if here:
-                found += self._mentions_in(file, here, wanted, defined, spans[file], explained)
-        return found
-
-    def _explained(self, wanted: dict[bytes, list[int]]) -> set[tuple[int, int, bytes]]:
-        """File, line and name of the calls whose target is known surely."""
-        graph = self._graph
-        sure = np.array([not step & AMBIGUOUS and confidence(step) >= _SURE for step in range(256)])
-        named = np.zeros(graph.n_nodes, np.bool_)
-        named[
-            [number for number, row in enumerate(self._rows) if row.name.encode("utf-8", "surrogatepass") in wanted]
-        ] = True
-        chosen = np.flatnonzero((graph.kind == CALLS) & sure[graph.step] & named[graph.target])
-        return {
-            (self.nodes.file_of(source), line, self._rows[target].name.encode("utf-8", "surrogatepass"))
-            for source, target, line in zip(
-                graph.source[chosen].tolist(), graph.target[chosen].tolist(), graph.line[chosen].tolist(), strict=True
-            )
-        }
-
-    def _mentions_in(
-        self, file: int, here: set[bytes], wanted: dict[bytes, list[int]], defined: dict[tuple[int, int, bytes], int],
-        spans: list[tuple[int, int, int]], explained: set[tuple[int, int, bytes]],
-    ) -> list[_Use]:  # fmt: skip
-        text, lines = self._text(file), self._lines(file)
-        path, language, _, _ = self._files[file]
-        is_declaring = self._tables[language].get("prototypes", False)
-        data = marks_in(self._snapshot.symbols, file)
-        marks = read_marks(data) if data and not self._snapshot.freshness.changed(path) else None
-        is_manifest = any(
-            fnmatch(path.rpartition("/")[2], name)
-            for table in self._tables.values()
-            for name, _ in table.get("published", ())
-        )
-        owners = _painted(spans, len(lines))
-        found = []
-        for name in sorted(here):
-            at = list(_places(text, name))
-            roles: Sequence[str | None] | None = None
-            if marks is not None and told_by_marks(name.decode(), language):
-                roles = marks.roles(text, name, at)
-            words = parts(name.decode())
-            for place, byte in enumerate(at):
-                line = bisect_right(lines, byte)
-                if defined.get((file, line, name), 0):
-                    defined[file, line, name] -= 1
-                    continue
-                targets = wanted[name]
-                if (file, line, name) in explained:
-                    targets = [number for number in targets if self._has_variants(number)]
-                role = roles[place] if roles is not None else None
-                around = owners[line]
-                before, after = text[max(0, byte - 40) : byte], byte + len(name)
-                if around < 0 and is_declaring and _TYPE_BEFORE.search(before) and _CALL.match(text, after):
-                    continue
-                is_text = role is None and (roles is not None or language in PROSE)
-                if is_text and len(words) < 2 and not (_QUOTED.search(before) or _CALL.match(text, after)):
-                    continue  # a word of a sentence
-                is_member = _MEMBER.search(before) is not None
-                source = around if around >= 0 else self._first_file + file
-                for number in targets:
-                    own = self._rows[number].file
-                    # The only definition of a name of several words is what any identifier of the name means.
-                    means = role is not None and (
-                        not is_member or own == file or (len(targets) == 1 and len(words) > 1)
-                    )
-                    means = means and family(language) == family(self._files[own][1])
-                    if number != source:
-                        found.append(_Use(source, number, means or is_manifest, line))
-        return found
+def _line_around(row: DefinitionRow, text: bytes, starts: Sequence[int]) -> str:
+    """The first line of what encloses a definition: the nearest one above that is indented less and no comment."""
+    lines = [text[starts[line] : starts[line + 1]] for line in range(row.line)]
+    indents = [len(line) - len(line.lstrip()) if line.strip()[:2].strip(b"/#") else 999 for line in lines]
+    return next(
+        (lines[i].decode("utf-8", "replace") for i in range(row.line - 1)[::-1] if indents[i] < indents[-1]), ""
+    )
 
 
 def _painted(spans: Sequence[tuple[int, int, int]], lines: int) -> list[int]:
     """The innermost definition around each line, -1 for none, by line; spans are first line, last line, definition."""
     around = [-1] * (lines + 2)
     for first, last, number in sorted(spans, key=lambda span: (span[0], -span[1])):
-        last = min(last, lines)
-        around[first : last + 1] = [number] * max(0, last + 1 - first)
+        around[first : min(last, lines) + 1] = [number] * max(0, min(last, lines) + 1 - first)
     return around
 
 
@@ -559,27 +351,7 @@ def _places(text: bytes, name: bytes) -> Iterator[int]:
         at = text.find(name, end)
 
 
-def _ring(nodes: Sequence[int]) -> list[tuple[int, int]]:
-    """Edges by which each of some nodes reaches the others."""
-    return list(zip(nodes, (*nodes[1:], *nodes[:1]), strict=True))
-
-
-def _indent(line: bytes) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _joined(edges: Edges, *more: Iterable[tuple[int, int]]) -> Edges:
-    """Edges, and pairs of nodes besides."""
-    added = np.array([pair for pairs in more for pair in pairs], np.int64).reshape(-1, 2)
-    return np.concatenate([edges[0], added[:, 0]]), np.concatenate([edges[1], added[:, 1]])
-
-
-def _reach(seeds: NDArray[np.bool_], edges: Edges) -> NDArray[np.bool_]:
-    """The seeds and all nodes that edges lead to from there: bool [N]."""
-    seen: NDArray[np.bool_] = seeds.copy()
-    source, target = edges
-    while True:
-        fresh = target[seen[source] & ~seen[target]]
-        if not len(fresh):
-            return seen
+def _reach(seen: NDArray[np.bool_], source: NDArray[np.int64], target: NDArray[np.int64]) -> None:
+    """Add all nodes that edges lead to from those that are reached: bool [N]."""
+    while len(fresh := target[seen[source] & ~seen[target]]):
         seen[fresh] = True
