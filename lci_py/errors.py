@@ -229,20 +229,14 @@ class TooLargeError(IndexError_):
 
     def __init__(self, root: str, files: int, size: int, *, outside: bool = False) -> None:
         """`files` and `size` (bytes) are the bounds; `outside`: the folder is in no git work tree."""
-        if outside:
-            super().__init__(
-                f"{root} is in no git work tree, and has over {files:,} files or {size / 1e6:,.0f} MB",
-                hint=f"`lci index --dry-run {root}` lists them, `lci index --yes {root}` indexes them all the same",
-                most_files=files,
-                most_bytes=size,
-            )
-            return
-        super().__init__(
-            f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index on the fly",
-            hint=Indexing(root=root),
-            most_files=files,
-            most_bytes=size,
+        message = (
+            f"no index at {root}, which has over {files:,} files or {size / 1e6:,.0f} MB, too many to index on the fly"
         )
+        hint: str | Indexing = Indexing(root=root)
+        if outside:
+            message = f"{root} is in no git work tree, and has over {files:,} files or {size / 1e6:,.0f} MB"
+            hint = f"`lci index --dry-run {root}` lists them, `lci index --yes {root}` indexes them all the same"
+        super().__init__(message, hint=hint, most_files=files, most_bytes=size)
 
 
 class ShardVersionError(IndexError_):

@@ -36,11 +36,11 @@ EVERYWHERE = ("types", "errors", "interrupts", "processes")
 INSIDE: dict[str, tuple[str, ...]] = {
     "cli": (
         "main", "mcp_server", "batch", "cluster",
-        "object_parser", "search rows index agent help completion pick", "answering", "output",
+        "object_parser", "search rows index help completion pick", "answering", "output",
         "request",
-        "streams", "terminal", "command_line", "options kept_engine lean_numpy",
+        "streams", "terminal", "command_line", "options lean_numpy",
     ),
-    "render": ("markdown vimgrep diagrams", "json picture", "text", "shares call_tree outline_tree relative_paths", "token_budget"),
+    "render": ("markdown vimgrep diagrams", "json picture", "text", "call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "logged", "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
         "snapshot", "retrievers", "query", "suggest freshness degraded whole",

@@ -92,7 +92,7 @@ _ROWS = {
     **dict.fromkeys(("callers", "callees", "tree", "refs"), ("rows.graph", "ROW")),
 }
 #: The module of each other command, where that is not called like it; its function is `run_COMMAND`.
-_MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "workspace", "hook"), "index")}
+_MODULES = {"pick": "pick.run", **dict.fromkeys(("status", "stats", "clean", "workspace", "hook", "agent"), "index")}
 
 
 def row_of(command: str) -> Row:

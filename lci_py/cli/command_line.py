@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.options.flags import Command, Flag
@@ -13,8 +13,6 @@ from lci_py.types.record import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lci_py.app.fleet import Root
-    from lci_py.cli.kept_engine import KeptEngine
 
 Value = str | int | bool | tuple[str, ...] | None
 #: The key of a command's argument in `Invocation.values`.
@@ -34,7 +32,7 @@ class Invocation(NamedTuple):
 
     command: str
     values: Mapping[str, Value]
-    kept: KeptEngine | Root | None = None  # what answers, where it stays open between commands
+    kept: Any = None  # what answers, where it stays open between commands: a `KeptEngine`, or the root of a fleet
 
     def flag(self, name: str) -> bool:
         return self.values.get(name) is True

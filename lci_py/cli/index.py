@@ -1,13 +1,14 @@
-"""The commands about the index itself: `lci index`, `status`, `clean`, `hook` and `stats`."""
+"""The commands that ask an index nothing: `lci index`, `status`, `stats`, `clean`, `workspace`, `hook` and `agent`."""
 
 from __future__ import annotations
 
 import gc
 import io
 import os
+import signal
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lci_py import interrupts
 from lci_py.cli.command_line import Invocation
@@ -18,6 +19,7 @@ from lci_py.errors import (
     EXIT_INDEX,
     EXIT_NO_RESULTS,
     EXIT_OK,
+    EXIT_USAGE,
     InterruptedRun,
     LciError,
     NoIndexError,
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 
 #: Files, and bytes of them, that are indexed outside of git without asking: a few seconds.
 _UNASKED = (10_000, 100_000_000)
+#: Seconds after which an agent that waits for its hook is told nothing.
+_HOOK_SECONDS = 2
+#: Characters of an event that are read: with the answer of a tool it may be long.
+_MOST_READ = 16_000_000
 #: Values of `health` with which the index can be searched.
 _USABLE = ("ok", "stale")
 
@@ -191,7 +197,7 @@ def run_status(call: Invocation) -> int:
     except NoIndexError:
         if root is None or not app.is_of_workspace(root):
             raise
-        from lci_py.app.workspaces import workspaces
+        from lci_py.app.upkeep import workspaces
 
         return _list_workspaces(call, workspaces("list", [os.path.basename(root)]))  # the first search indexes it
     verbose, max_tokens = call.flag("verbose"), number(call.values, "max_tokens")
@@ -226,7 +232,7 @@ def _fit_status(status: Mapping[str, Any], max_tokens: int) -> Mapping[str, Any]
 
 
 def run_workspace(call: Invocation) -> int:
-    from lci_py.app import workspaces
+    from lci_py.app import upkeep
 
     action, names = call.text("argument") or "", call.texts("more")
     if action not in WORKSPACE_ACTIONS:
@@ -239,11 +245,11 @@ def run_workspace(call: Invocation) -> int:
         if len(names) != 1:
             raise UsageError("status takes one workspace", hint="lci workspace status NAME")
         try:
-            return run_status(Invocation("status", {**call.values, "root": workspaces.workspace_root(names[0])}))
+            return run_status(Invocation("status", {**call.values, "root": upkeep.workspace_root(names[0])}))
         except LciError as error:
             error.workspace = names[0]
             raise
-    found = workspaces.workspaces(action, names, call.text("named"))
+    found = upkeep.workspaces(action, names, call.text("named"))
     return _list_workspaces(call, found)
 
 
@@ -299,6 +305,36 @@ def _detach() -> None:
         os.setsid()
     with suppress(OSError):
         os.nice(10)
+
+
+def run_agent(call: Invocation) -> int:
+    if call.flag("user") and call.text("root") is not None:
+        raise UsageError("--user and --root cannot be used together", hint="--user is about the home folder")
+    action = call.text("argument") or ""
+    if action == "hook":
+        _answer_agent()
+    from lci_py.app import upkeep
+    from lci_py.render.text.agents import render_agents
+
+    found = upkeep.agents(
+        call.text("root"), action, call.texts("more"),
+        user=call.flag("user"), only=call.text("only"), hooks=call.flag("hooks"),
+    )  # fmt: skip
+    _print(call, found, lambda to: render_agents(found, to))
+    left = any(file["state"] == "left_alone" for agent in found["agents"] for file in agent["files"])
+    return EXIT_USAGE if left and action != "list" else EXIT_OK
+
+
+def _answer_agent() -> NoReturn:
+    """Answer an event of an agent. Whatever happens, the agent goes on: exit code 0, nothing on stderr, soon."""
+    with suppress(BaseException):
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(EXIT_OK))
+        signal.alarm(_HOOK_SECONDS)
+        from lci_py.app import upkeep
+
+        sys.stdout.write(upkeep.agent_hook(sys.stdin.read(_MOST_READ)))
+        sys.stdout.flush()
+    os._exit(EXIT_OK)
 
 
 def _print(call: Invocation, found: Mapping[str, Any], render: Callable[[Page], None]) -> None:

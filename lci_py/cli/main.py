@@ -150,7 +150,7 @@ def _in_workspace(call: Invocation, name: str) -> Invocation:
     if call.text("branches") is not None:
         hint = "--branches is about the git of one repository; name it with --root"
         raise UsageError("--workspace and --branches cannot be used together", hint=hint)
-    from lci_py.app.workspaces import workspace_root
+    from lci_py.app.upkeep import workspace_root
 
     return call._replace(values={**call.values, "root": workspace_root(name)})
 

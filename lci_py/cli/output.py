@@ -137,7 +137,7 @@ def fields_of(call: Invocation) -> tuple[str, ...]:
     given = call.text("fields")
     if given is None:
         return ()
-    from lci_py.render.json.fields import FIELDS
+    from lci_py.render.json.answers import FIELDS
 
     known = FIELDS[call.command]
     names = tuple(dict.fromkeys(name.strip() for name in given.split(",")))
@@ -188,7 +188,7 @@ def _with_repositories(call: Invocation, parts: Parts) -> Parts:
     root = workspace_of(call)
     if root is None:
         return parts
-    from lci_py.app.workspaces import missing_repositories
+    from lci_py.app.upkeep import missing_repositories
     from lci_py.render.json.answer import of_workspace
 
     return of_workspace(parts, root, missing_repositories(root))

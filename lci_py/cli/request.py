@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from lci_py.app import Engine
-    from lci_py.cli.kept_engine import KeptEngine
 
     Report = Callable[[str, int, int], None]
 
@@ -54,6 +53,49 @@ def open_engine(call: Invocation, *, snippet: int = 2, whole: bool = False) -> A
     return _open_engine(call, snippet, whole, None, lambda: progress(call))
 
 
+class KeptEngine:
+    """Hands out one engine, and closes it at the end. Use it as a context manager."""
+
+    def __init__(self, opened: Callable[[bool, Engine | None], Engine]) -> None:
+        """Args:
+        opened: Opens the index, with the whole call graph if the first argument is true. The second is the engine
+            so far, which it returns or closes.
+        """
+        self._opened = opened
+        self._engine: Engine | None = None
+        self._looked = False
+
+    def __enter__(self) -> KeptEngine:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.__exit__()
+
+    def look_again(self) -> None:
+        """Compare the index with the files and with other processes' writes before the next answer."""
+        self._looked = False
+
+    def engine(self, *, whole: bool) -> AbstractContextManager[Engine]:
+        """The open engine, which the caller must not close; with the `whole` call graph if a command needs it."""
+        engine = self._engine
+        lacks_graph = whole and engine is not None and not engine.snapshot.manifest.is_complete
+        if engine is None or not self._looked or lacks_graph:
+            self._engine = engine = self._open(whole, engine)
+            self._looked = True
+        return nullcontext(engine)
+
+    def _open(self, whole: bool, engine: Engine | None) -> Engine:
+        self._engine = None
+        try:
+            return self._opened(whole, engine)
+        except BaseException:
+            if engine is not None:
+                engine.__exit__()
+            raise
+
+
 def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
     """An engine shared by all commands that have it as `kept`, opened as the flags of `call` say.
 
@@ -61,8 +103,6 @@ def kept_engine(call: Invocation, report: Report | None = None) -> KeptEngine:
         call: The command line of a batch, or of a server.
         report: For a server, called with stage, done and total while an index is built; None for a batch.
     """
-    from lci_py.cli.kept_engine import KeptEngine
-
     shown = (lambda: nullcontext(report)) if report else (lambda: progress(call))
     return KeptEngine(lambda whole, kept: _open_engine(call, 2, whole, kept, shown))
 
@@ -77,7 +117,7 @@ def _open_engine(call: Invocation, snippet: int, whole: bool, kept: Engine | Non
     root, model = call.text("root"), call.text("model")
     more: dict[str, Any] = {} if kept is None else {"kept": kept}
     if call.command not in ("search", "def") and (place := workspace_of(call)):
-        from lci_py.app.workspaces import missing_repositories
+        from lci_py.app.upkeep import missing_repositories
 
         for one in missing_repositories(place):  # answers of those two say so themselves
             warn(f"without {one['repository']}: {one['message']}", quiet=call.flag("quiet"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lci_py.cli.streams import wants_json
-from lci_py.render.json.fields import FIELDS
+from lci_py.render.json.answers import FIELDS
 from tests.cli.fake import SCHEMA, VALIDATOR
 from tests.conftest import PROJECT, Ran
 from tests.render.json.test_answer import values

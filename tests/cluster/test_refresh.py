@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from lci_py import app
-from lci_py.app.workspaces import workspace_root
+from lci_py.app.upkeep import workspace_root
 from lci_py.cluster import part as parts_of
 from lci_py.cluster.fleet import Fleet, Part, clean, read_fleet, write_fleet
 from lci_py.cluster.indexing import link_parts

@@ -32,7 +32,7 @@ from lci_py.processes import can_be_read, program, silence
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lci_py.cli.kept_engine import KeptEngine
+    from lci_py.cli.request import KeptEngine
     from lci_py.render.text.progress import Progress
 
 #: Who chose a folder: a flag of `lci mcp`, the client, or nobody. Then an index is only built in a git work tree.

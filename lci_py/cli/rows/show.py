@@ -75,9 +75,9 @@ def _fit(asked: CommandRun, answer: ShowAnswer, cost: Callable[[ShowAnswer], int
     max_tokens = number(asked.call.values, "max_tokens")
     if max_tokens is None:
         return answer
-    from lci_py.render.shares import cut
+    from lci_py.render.token_budget import cut_shares
 
-    return cut(answer, max_tokens, cost)
+    return cut_shares(answer, max_tokens, cost)
 
 
 def _finish(asked: CommandRun, answer: ShowAnswer, code: int) -> int:
