@@ -248,17 +248,14 @@ def _reason(error: Exception) -> str:
     return (getattr(error, "strerror", None) or str(error)).lower()
 
 
-def _at_least(least: int) -> Callable[[str, object], int]:
-    # Larger values make no sense, and would not fit into C integers and columns of the index.
-    return _whole_number_between(least, 2**31 - 1)
-
-
 def _jobs(what: str, value: object) -> int:
     """A number of workers, limited to several per core."""
-    return min(_at_least(1)(what, value), max(_FEW_JOBS, _JOBS_OF_A_CORE * (os.cpu_count() or 1)))
+    return min(_whole_number(1)(what, value), max(_FEW_JOBS, _JOBS_OF_A_CORE * (os.cpu_count() or 1)))
 
 
-def _whole_number_between(least: int, most: int) -> Callable[[str, object], int]:
+def _whole_number(least: int, most: int = 2**31 - 1) -> Callable[[str, object], int]:
+    """Larger values make no sense, and would not fit into C integers and columns of the index."""
+
     def check(what: str, value: object) -> int:
         # bool is an int to Python, but `jobs = true` is a mistake.
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
@@ -353,18 +350,18 @@ _CHECKS: dict[str, Callable[[str, object], Any]] = {
     "feature_flags": _list_of("names", '["is_enabled", "settings.*"]', r"[\w.$:>*-]+[?!]?"),
     "branches": _branches,
     "macros": _macros,
-    "max_file_bytes": _at_least(1),
-    "max_line_bytes": _at_least(1),
-    "max_nesting": _whole_number_between(1, 10_000),
-    "max_file_symbols": _at_least(1),
-    "max_file_chunks": _at_least(1),
+    "max_file_bytes": _whole_number(1),
+    "max_line_bytes": _whole_number(1),
+    "max_nesting": _whole_number(1, 10_000),
+    "max_file_symbols": _whole_number(1),
+    "max_file_chunks": _whole_number(1),
     "max_file_seconds": _seconds,
     "hidden": _flag,
     "jobs": _jobs,
-    "snippet": _at_least(0),
-    "limit": _at_least(1),
+    "snippet": _whole_number(0),
+    "limit": _whole_number(1),
     "model": _path,
-    "segment_chunks": _at_least(1),
+    "segment_chunks": _whole_number(1),
     "refresh": _one_of(REFRESH),
     "log": _one_of(LOGS),
     "mode": _one_of(MODES),

@@ -254,7 +254,7 @@ def run_workspace(call: Invocation) -> int:
 
 
 def _list_workspaces(call: Invocation, found: dict[str, Any]) -> int:
-    from lci_py.render.text.workspaces import render_workspaces
+    from lci_py.render.text.index import render_workspaces
 
     _print(call, found, lambda to: render_workspaces(found, to))
     return EXIT_OK if found.get("workspaces", True) else EXIT_NO_RESULTS

@@ -1,11 +1,12 @@
-"""`lci index`, `lci status`, `lci clean` and `lci hook` as text."""
+"""`lci index`, `lci status`, `lci clean`, `lci hook` and `lci workspace` as text."""
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
-from lci_py.render.text.style import Page, counts, plural, size, visible_line, visible_path, wrap_items
+from lci_py.render.text.style import Page, counts, plural, size, visible_line, visible_path, width_of, wrap_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +24,13 @@ _SEGMENTS = 6
 _EXAMPLES = 5
 #: How many nested repositories are named.
 _NESTED = 5
+_MAX_NAME = 32
+_PROBLEMS = {
+    "vanished": "is not there",
+    "symlink": "has become a link",
+    "special": "is not a folder",
+    "unreadable": "cannot be read",
+}
 
 
 def _row(label: str, text: str, layout: Layout) -> str:
@@ -37,10 +45,14 @@ def _row(label: str, text: str, layout: Layout) -> str:
     )
 
 
+def _write_row(page: Page, label: str, text: str) -> None:
+    page.file.write(_row(label, text, page.layout))
+
+
 def render_build(built: BuildSummary, page: Page) -> None:
     """Write the summary after `lci index`."""
-    file, layout = page.file, page.layout
-    style, signs, *_ = layout
+    file, (style, signs, *_) = page.file, page.layout
+    row = partial(_write_row, page)
     if not built.changed:
         file.write(f"up to date (generation {built.generation})\n")
     else:
@@ -50,16 +62,16 @@ def render_build(built: BuildSummary, page: Page) -> None:
         file.write(f"indexed {style(what, 'bold')}{early}\n")
         if built.started_from:
             taken = f"{built.files - built.parsed_files:,} of {plural(built.files, 'file')} were indexed in "
-            file.write(_row("reused", taken + visible_line(built.started_from), layout))
-        file.write(_row("refresh", _refresh(built, signs), layout))
-        file.write(_row("files", counts(built.files_by_language.items(), signs), layout))
-        file.write(_row("symbols", counts(built.symbols_by_kind.items(), signs), layout))
-        file.write(_row("chunks", f"{built.chunks:,}", layout))
-        file.write(_row("edges", counts(built.edges_by_kind.items(), signs), layout))
-        file.write(_row("skipped", counts(built.skipped_by_reason.items(), signs), layout))
-        file.write(_row("apart", _apart(built.nested_repositories, built.skipped_by_reason, signs), layout))
-        file.write(_row("branches", _branches(built.branches.items(), signs), layout))
-        file.write(_row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk", layout))
+            row("reused", taken + visible_line(built.started_from))
+        row("refresh", _refresh(built, signs))
+        row("files", counts(built.files_by_language.items(), signs))
+        row("symbols", counts(built.symbols_by_kind.items(), signs))
+        row("chunks", f"{built.chunks:,}")
+        row("edges", counts(built.edges_by_kind.items(), signs))
+        row("skipped", counts(built.skipped_by_reason.items(), signs))
+        row("apart", _apart(built.nested_repositories, built.skipped_by_reason, signs))
+        row("branches", _branches(built.branches.items(), signs))
+        row("size", f"{size(built.bytes_read)} read, {size(built.bytes_on_disk)} on disk")
     for text in built.warnings:
         page.warning(text)
 
@@ -145,56 +157,50 @@ def render_status(status: Mapping[str, Any], page: Page, *, verbose: bool = Fals
     """
     file, layout = page.file, page.layout
     style, signs, *_ = layout
-    get = status.get
+    row, get = partial(_write_row, page), status.get
     health = visible_line(str(get("health", "ok")))
     root = style(visible_line(str(get("root", ""))), "path")
     file.write(f"{root}: {style(health, 'bold' if health == 'ok' else 'warn')}\n")
     built = f"{_age(float(get('age_seconds') or 0))}, {get('built_at')}"
-    file.write(_row("index", f"generation {get('generation')}, built {built}", layout))
+    row("index", f"generation {get('generation')}, built {built}")
     where = " at ".join(part for part in (get("branch"), str(get("commit") or "")[:12]) if part)
-    file.write(_row("git", visible_line(where), layout))
+    row("git", visible_line(where))
     tips = [(f"{tip['name']} at {tip['commit'][:12]},", tip["files"]) for tip in get("branches") or () if tip["commit"]]
-    file.write(_row("branches", _branches(tips, signs), layout))
+    row("branches", _branches(tips, signs))
     model = get("model") or {}
     if model:
         digest = str(model.get("sha256") or "")[:12]
         text = f"{model.get('name')}, dimension {model.get('dimension')}, sha256 {digest}"
-        file.write(_row("model", visible_line(text), layout))
+        row("model", visible_line(text))
     by_language = counts((get("files_by_language") or {}).items(), signs)
-    file.write(_row("files", f"{get('files', 0):,}  {by_language}".rstrip(), layout))
+    row("files", f"{get('files', 0):,}  {by_language}".rstrip())
     errors = get("errors_by_language") or {}
     if errors:
         broken = plural(sum(errors.values()), "file")
-        file.write(_row("syntax", f"errors in {broken}: {counts(errors.items(), signs)}", layout))
+        row("syntax", f"errors in {broken}: {counts(errors.items(), signs)}")
     lost = [f"{visible_line(one['path'])} ({one['lines']:,} of {one['of']:,})" for one in get("lost_lines") or ()]
-    file.write(
-        _row("", f"lines that do not parse: {', '.join(lost[: None if verbose else 3])}" if lost else "", layout)
-    )
+    row("", f"lines that do not parse: {', '.join(lost[: None if verbose else 3])}" if lost else "")
     absent = get("absent_grammars") or {}
     texts = ", ".join(f"{plural(item['files'], 'file')} of {name}" for name, item in absent.items())
     extras = ",".join(sorted({item["extra"] for item in absent.values()}))
-    file.write(
-        _row("text", f"{texts}: `pip install 'lci-py[{extras}]'`, then `lci index --full`" if absent else "", layout)
-    )
+    row("text", f"{texts}: `pip install 'lci-py[{extras}]'`, then `lci index --full`" if absent else "")
     by_kind = counts((get("symbols_by_kind") or {}).items(), signs)
-    file.write(_row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip(), layout))
+    row("symbols", f"{get('symbols', 0):,}  {by_kind}".rstrip())
     pending = f", {get('pending_chunks'):,} not embedded yet" if get("pending_chunks") else ""
-    file.write(_row("chunks", f"{get('chunks', 0):,}{pending}", layout))
-    file.write(_row("edges", counts((get("edges_by_kind") or {}).items(), signs), layout))
+    row("chunks", f"{get('chunks', 0):,}{pending}")
+    row("edges", counts((get("edges_by_kind") or {}).items(), signs))
     file.writelines(_segments(status, layout, verbose=verbose))
-    file.write(_row("on disk", size(get("bytes_on_disk") or 0), layout))
-    file.write(_row("skipped", counts((get("skipped_by_reason") or {}).items(), signs), layout))
+    row("on disk", size(get("bytes_on_disk") or 0))
+    row("skipped", counts((get("skipped_by_reason") or {}).items(), signs))
     if verbose:
         file.writelines(_skipped_lines(status, signs))
     if get("repositories"):
-        from lci_py.render.text.workspaces import repository_rows
-
-        page.lines(repository_rows(status["repositories"], layout))
+        page.lines(_repository_rows(status["repositories"], layout))
     nested = get("nested_repositories") or ()
-    file.write(_row("apart", _apart(nested, get("skipped_by_reason") or {}, signs), layout))
-    file.write(_row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)", layout))
+    row("apart", _apart(nested, get("skipped_by_reason") or {}, signs))
+    row("ignore", "" if get("ignore_files", True) else "ignore files do not count (--no-ignore)")
     allowed = ", ".join(visible_line(glob) for glob in get("allow") or ())
-    file.write(_row("include", f"{allowed}, although ignored (--include)" if allowed else "", layout))
+    row("include", f"{allowed}, although ignored (--include)" if allowed else "")
     lost = [f"branch {tip['name']} is not indexed: {tip['problem']}" for tip in get("branches") or () if tip["problem"]]
     problems = (*(get("problems") or ()), *lost, *(get("warnings") or ()))
     for text in problems:
@@ -264,3 +270,54 @@ def render_hooks(found: Mapping[str, Any], page: Page) -> None:
         file.write(f"  {hook['name']:<14}{hook['state']}{changed}{detail}\n")
     for text in found["warnings"]:
         page.warning(text)
+
+
+def render_workspaces(found: Mapping[str, Any], page: Page) -> None:
+    """Write the workspaces with their repositories, or what was added or removed."""
+    layout = page.layout
+    if "workspaces" not in found:
+        page.lines(_change_lines(found, layout))
+        return
+    for one in found["workspaces"]:
+        later = f"  (not indexed yet: the first search does that, or `lci index --workspace {one['workspace']}`)"
+        note = "" if one["indexed"] else later
+        page.lines([f"{layout.style(one['workspace'], 'bold')}{layout.style(note, 'dim')}"])
+        page.lines(_repository_rows(one["repositories"], layout))
+    if not found["workspaces"]:
+        page.lines(["no workspaces; `lci workspace add NAME PATH…` makes one"])
+
+
+def _change_lines(found: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    name, verb = found["workspace"], "added" if "added" in found else "removed"
+    touched, left = found[verb], len(found["repositories"])
+    many = f"{left} {'repository' if left == 1 else 'repositories'}"
+    if verb == "removed" and not left:
+        yield f"{layout.style(name, 'bold')}: removed, with its index; the repositories are not touched"
+        return
+    if not touched:
+        yield f"{layout.style(name, 'bold')}: nothing to add, it has {many}"
+        return
+    yield f"{layout.style(name, 'bold')}: {verb} {len(touched)}, it has {many}"
+    yield from _repository_rows(touched, layout)
+    yield f"  `lci index --workspace {name}` brings its index up to date"
+
+
+def _repository_rows(repositories: Sequence[Mapping[str, Any]], layout: Layout) -> Iterator[str]:
+    """One line for each: name, folder, and for a status the counts of its index."""
+    wide = min(_MAX_NAME, max((width_of(visible_line(one["repository"])) for one in repositories), default=0))
+    for one in repositories:
+        name = visible_line(one["repository"])
+        parts = []
+        if (files := one.get("files")) is not None:
+            parts.append(plural(files, "file"))
+        if commit := one.get("commit"):
+            parts.append(f"{one['branch']} at {commit[:12]}" if one.get("branch") else commit[:12])
+        if stale := one.get("stale_files"):
+            parts.append(f"{stale:,} changed")
+        pad = " " * max(0, wide - width_of(name))
+        row = f"  {name}{pad}  {layout.style(visible_line(one['path']), 'path')}"
+        if parts:
+            row += layout.style("  " + visible_line(", ".join(parts)), "dim")
+        if problem := one.get("problem"):
+            row += layout.style(f"  {layout.signs.warn} {_PROBLEMS.get(problem, problem)}", "warn")
+        yield row
