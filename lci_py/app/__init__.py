@@ -629,9 +629,8 @@ def status(root: str | None, *, check: bool = False, trust: bool | None = None) 
             stale = snapshot.freshness.sweep(whole=True).stale
             skipped = skipped_paths(snapshot.files, snapshot.manifest.counts["skipped_by_reason"])
         except IndexError_:
-            if not check:
+            if not check:  # else the shard that holds both is among the problems
                 raise
-            stale = ()  # the shard that holds both is among the problems
         found = status_report(
             snapshot.root, snapshot.index_dir, snapshot.manifest, stale, skipped, damaged=bool(problems)
         )

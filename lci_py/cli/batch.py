@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import gc
 import io
-import json
 import sys
 from contextlib import contextmanager, redirect_stdout
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from lci_py.cli import cluster
 from lci_py.cli.answering import runner
 from lci_py.cli.command_line import Invocation
-from lci_py.cli.object_parser import invocation, text_invocation
+from lci_py.cli.object_parser import invocation, line_object, text_invocation
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.output import shape_of
 from lci_py.cli.request import flag_filters, from_root, kept_engine, line_defaults, open_engine, to_request
@@ -122,21 +121,10 @@ def lines(file: IO[bytes]) -> Iterator[tuple[int, str | None]]:
 
 
 def _answer(base: Invocation, line: str | None, line_number: int) -> tuple[str, int]:
-    """The line of JSON and the exit code for one line."""
-    try:
-        call = _read(base, line)
-    except LciError as error:
-        return printed_error(error, line_number)
-    return stdout_of(call, line_number)
-
-
-def stdout_of(call: Invocation, line_number: int | None = None) -> tuple[str, int]:
-    """The output of a command to stdout, and its exit code.
-
-    An error becomes one line of JSON, so that it ends only its own command.
-    """
+    """The line of JSON and the exit code for one line. An error ends only its own command."""
     out = io.StringIO()
     try:
+        call = _read(base, line)
         with redirect_stdout(out):
             code = runner(call.command)(call)
         return out.getvalue(), code
@@ -162,13 +150,5 @@ def _read(base: Invocation, line: str | None) -> Invocation:
         )
     if base.command == "cluster":
         return cluster.line_of_batch(base, line)
-    call = text_invocation(line, base) if not line.startswith("{") else _read_object(base, line)
+    call = invocation(line_object(line), base) if line.startswith("{") else text_invocation(line, base)
     return call._replace(values={**from_root(call.values), "json": True, "root": base.text("root")})
-
-
-def _read_object(base: Invocation, line: str) -> Invocation:
-    try:
-        found: dict[str, Any] = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"not a JSON object: {error}", hint="a line that starts with { is read as JSON") from error
-    return invocation(found, base)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from lci_py.cli.command_line import defaults
-from lci_py.cli.object_parser import text_of, value_of
+from lci_py.cli.object_parser import line_object, text_of, value_of
 from lci_py.cli.options import COMMANDS
 from lci_py.cli.options.manage import CLUSTER_ACTIONS
 from lci_py.cli.output import shape_of
@@ -167,14 +167,7 @@ def line_of_batch(base: Invocation, line: str) -> Invocation:
     Raises:
         UsageError: It is no such object.
     """
-    found: dict[str, object] = {"query": line}
-    if line.startswith("{"):
-        import json
-
-        try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(f"not a JSON object: {error}", hint="a line that starts with { is read as JSON") from error
+    found = line_object(line) if line.startswith("{") else {"query": line}
     flags = {flag.name: flag for flag in COMMANDS["cluster"].flags if flag.name in _REQUEST}
     values, left_out = dict(base.values), defaults(COMMANDS["cluster"])
     for key, value in found.items():

@@ -7,6 +7,7 @@ only say how a process prints, and which index it opens, are no keys.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from lci_py.cli.command_line import ARGUMENT, Invocation, Value, defaults
@@ -76,6 +77,19 @@ def text_invocation(text: str, base: Invocation) -> Invocation:
         except ValueError as error:
             raise UsageError(f"cannot read the two names: {error}") from error
     return invocation({argument_key(command): text}, base)
+
+
+def line_object(line: str) -> dict[str, Any]:
+    """The object in a line of JSON that starts with a brace.
+
+    Raises:
+        UsageError: It is no JSON.
+    """
+    try:
+        found: dict[str, Any] = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"not a JSON object: {error}", hint="a line that starts with { is read as JSON") from error
+    return found
 
 
 def argument_key(command: Command) -> str:
@@ -181,6 +195,4 @@ def _texts(key: str, value: Any) -> tuple[str, ...]:
 
 
 def _json(value: object) -> str:
-    import json
-
     return json.dumps(value)[:100]

@@ -111,13 +111,16 @@ class _Listing:
         words = [word for word, holds in (("stale", r.stale), ("conflict", r.conflict)) if holds]
         return "".join(f"  {self.signs.warn} {word}" for word in words)
 
+    def code(self, r: Result) -> tuple[int, list[str], list[str]]:
+        """The number of the first line, the lines, and as they are in the file if matches in them are marked."""
+        lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
+        return r.snippet_line or r.line, lines, r.snippet.split("\n") if self.style.color and r.marks else []
+
     def piped_snippet(self, r: Result) -> Iterator[str]:
         """The code with line numbers, without its common indentation."""
-        lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
+        start, lines, raw = self.code(r)
         told = [line for line in lines if line.strip()]
         margin = min((len(line) - len(line.lstrip()) for line in told), default=0)
-        start = r.snippet_line or r.line
-        raw = r.snippet.split("\n") if self.style.color and r.marks else []
         for place, line in enumerate(lines):
             if line.strip():
                 spans: list[tuple[int, ...]] = [mark[1:] for mark in r.marks if mark[0] == place]
@@ -125,12 +128,10 @@ class _Listing:
                 yield f"{_INDENT}{start + place}: {shown[margin:]}".rstrip()
 
     def snippet(self, r: Result) -> Iterator[str]:
-        lines = visible(r.snippet).split("\n")[: self.snippet_lines] if r.snippet else []
+        start, lines, raw = self.code(r)
         while lines and not lines[-1].strip():
             lines.pop()
-        start = r.snippet_line or r.line
         digits = len(str(start + len(lines)))
-        raw = r.snippet.split("\n") if self.style.color and r.marks else []
         for place, line in enumerate(lines):
             gutter = f"{_INDENT}{start + place:>{digits}} {self.signs.bar} "
             if self.width is not None:
