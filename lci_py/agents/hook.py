@@ -10,10 +10,11 @@ import json
 import os
 import re
 import shlex
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 #: What a session that starts in an indexed project is told.
 REMINDER = (
@@ -80,17 +81,8 @@ def definitions_text(wanted: str, definitions: Sequence[tuple[str, int, str]], t
         for path, line, signature in definitions
     ]
     head = f"lci: definitions of {wanted}, also `lci show {wanted}`, `lci refs {wanted}`\n"
-    text = head + "".join(_fitting(lines, _MOST - len(head) - 10))
-    shown = text.count("\n") - 1
-    return text + (f"+{total - shown}\n" if total > shown else "")
-
-
-def _fitting(lines: Iterable[str], room: int) -> Iterable[str]:
-    for line in lines:
-        room -= len(line)
-        if room < 0:
-            return
-        yield line
+    shown = sum(size <= _MOST - len(head) - 10 for size in accumulate(map(len, lines)))
+    return "".join((head, *lines[:shown])) + (f"+{total - shown}\n" if total > shown else "")
 
 
 def _name_in(pattern: Any) -> str:

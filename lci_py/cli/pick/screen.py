@@ -15,7 +15,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.styles import Style
 
 from lci_py.cli.pick.questions import FILES
-from lci_py.render.text.style import Signs, shorten, visible_line, width_of
+from lci_py.render.text.style import Signs, shorten, shorten_start, visible_line, width_of
 from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ class Screen:
         name = shorten(_name(entry), names, self._signs.ellipsis)
         kind = f"{entry.kind} {entry.note}".strip() if width >= _KINDS and entry.kind != FILE_KIND else ""
         room = width - names - 3
-        place = _from_right(f"{visible_line(entry.file)}:{entry.line}", room, self._signs.ellipsis)
+        place = shorten_start(f"{visible_line(entry.file)}:{entry.line}", room, self._signs.ellipsis)
         kind = kind if len(kind) + 2 <= room - width_of(place) else ""
         gap = " " * max(0, room - width_of(place) - len(kind))
         return [
@@ -325,7 +325,7 @@ class Screen:
         shown = self.picker.preview
         if shown is None:
             return [("class:dim", "-" * width)]
-        place = _from_right(f"{visible_line(shown.entry.file)}:{shown.text.match}", width - 3, self._signs.ellipsis)
+        place = shorten_start(f"{visible_line(shown.entry.file)}:{shown.text.match}", width - 3, self._signs.ellipsis)
         return [("class:dim", "- "), ("class:path", place), ("class:dim", " " + "-" * (width - 3 - width_of(place)))]
 
     def _preview(self, width: int, height: int) -> list[list[Piece]]:
@@ -352,15 +352,3 @@ def _name(entry: Entry) -> str:
     if entry.kind == FILE_KIND:
         return visible_line(entry.file.rpartition("/")[2])
     return f"lines {entry.line}-{entry.end_line}" if entry.end_line > entry.line else f"line {entry.line}"
-
-
-def _from_right(text: str, width: int, ellipsis: str) -> str:
-    """The end of a text that is too wide: the part of a path that tells it from others."""
-    used = width_of(text)
-    if used <= width:
-        return text
-    used, start = used + len(ellipsis), 0
-    while used > width and start < len(text):
-        used -= width_of(text[start])
-        start += 1
-    return ellipsis + text[start:]

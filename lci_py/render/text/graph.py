@@ -14,6 +14,7 @@ from lci_py.render.text.style import (
     plural,
     shell_quote,
     shorten,
+    shorten_start,
     shown_of,
     visible,
     visible_line,
@@ -199,16 +200,8 @@ class Table:
             return ""
         if width_of(text) > wide:
             first, _, name = text.partition(" ")
-            text = f"{first} {_end(name, wide - width_of(first) - 1, self.signs.ellipsis)}"
+            text = f"{first} {shorten_start(name, wide - width_of(first) - 1, self.signs.ellipsis)}"
         return text + " " * max(2, wide - width_of(text) + 2)
-
-
-def _end(name: str, width: int, ellipsis: str) -> str:
-    """The end of a qualified name, which says more than its beginning."""
-    room = max(1, width - len(ellipsis))
-    while width_of(name) > room:
-        name = name[1:]
-    return ellipsis + name
 
 
 def _code(text: str, layout: Layout) -> str:

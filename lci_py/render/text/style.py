@@ -108,6 +108,17 @@ def shorten(text: str, width: int | None, ellipsis: str) -> str:
     return text
 
 
+def shorten_start(text: str, width: int, ellipsis: str) -> str:
+    """The end of a text that is too wide: of a path or a qualified name it says more than the beginning."""
+    if width_of(text) <= width:
+        return text
+    left, start = width_of(text) - max(1, width - len(ellipsis)), 0
+    while left > 0:
+        left -= width_of(text[start])
+        start += 1
+    return ellipsis + text[start:]
+
+
 class Signs(NamedTuple):
     """The non-ASCII characters of the output, or their ASCII replacements."""
 
