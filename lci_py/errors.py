@@ -168,11 +168,8 @@ def near_needs_words() -> UsageError:
 
 def nothing_asked() -> UsageError:
     """The error for a search without a query and without a filter."""
-    shell, tools = (
-        "give a QUERY, or a filter such as --kind or --path",
-        "give a query, or a filter such as kind or path",
-    )
-    return UsageError("nothing to search for", hint=Words(shell, tools))
+    hint = Words("give a QUERY, or a filter such as --kind or --path", "give a query, or a filter such as kind or path")
+    return UsageError("nothing to search for", hint=hint)
 
 
 class HookError(UsageError):

@@ -182,7 +182,9 @@ class Objects:
         """
         partial = target.with_name(f"{target.name}.{os.getpid()}")
         try:
-            with _open_new(partial) as file:
+            partial.unlink(missing_ok=True)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with os.fdopen(os.open(partial, flags, 0o600), "wb") as file:
                 for block in self._blocks(named):
                     try:
                         file.write(block)
@@ -190,8 +192,7 @@ class Objects:
                         raise IndexWriteError(f"{target.parent}: {error.strerror}", hint="free some space") from error
             os.replace(partial, target)
         finally:
-            with suppress(FileNotFoundError):
-                partial.unlink()
+            partial.unlink(missing_ok=True)
 
     def content(self, named: NamedObject) -> bytes:
         """A small object. Errors as in `fetch`."""
@@ -248,13 +249,6 @@ def _write_time(info: Mapping[str, Any]) -> float:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
-
-
-def _open_new(path: Path) -> Any:
-    with suppress(FileNotFoundError):
-        path.unlink()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    return os.fdopen(os.open(path, flags, 0o600), "wb")
 
 
 class Cache:

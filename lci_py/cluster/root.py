@@ -112,7 +112,7 @@ class _Statistics:
         self._own: dict[Key, dict[int, Any]] = {}
         self._merged: dict[Key, dict[int, Any]] = {}
         self._since: dict[Key, int] = {}  # the round trip in which each was first asked for
-        self.run = _new_run()
+        self.run = os.urandom(8).hex()
 
     def add(self, lacking: Mapping[int, Mapping[Key, Any]]) -> None:
         """Add the parts' own values of the statistics that they lack.
@@ -124,7 +124,7 @@ class _Statistics:
         told = [self._since[key] for values in lacking.values() for key in values if key in self._since]
         last = min(told) if told else now
         if told:
-            self.run = _new_run()
+            self.run = os.urandom(8).hex()
             for key in [key for key, since in self._since.items() if since > last]:
                 del self._own[key], self._merged[key], self._since[key]
         changed = set()
@@ -148,10 +148,6 @@ class _Statistics:
             if kind == "share" and isinstance(what, tuple) and what[0] == "shown":
                 found |= shares
         return found
-
-
-def _new_run() -> str:
-    return os.urandom(8).hex()
 
 
 # --- the search ---------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from lci_py.types.record import replace
 from lci_py.types.search import FAIL_ON, GRAVE, RELATIONS, Filters
 
 if TYPE_CHECKING:
-    from lci_py.app import Engine
     from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
@@ -82,12 +81,6 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
     return any(count and relation in failing for relation, count in answer.by_relation.items())
 
 
-def _near(engine: Engine, name: str) -> tuple[str, ...] | None:
-    """Names similar to `name` if no definition has it; None if one has it, and just has no conflict."""
-    found = engine.definitions(name, Filters(), 1)
-    return None if found.total else found.did_you_mean
-
-
 def _finish(asked: CommandRun, answer: ConflictsAnswer, code: int) -> int:
     call, request = asked.call, asked.request
     machine, quiet = asked.shape in _MACHINE, call.flag("quiet")
@@ -95,9 +88,9 @@ def _finish(asked: CommandRun, answer: ConflictsAnswer, code: int) -> int:
         text = f"{_MOST:,} of {answer.total:,} conflicts are listed, the gravest first: --offset gives the next"
         warn(text, quiet=quiet)
     if request.name and not (answer.results or answer.conflicts or quiet or machine):
-        near = _near(asked.engine, request.name)
-        if near is not None:
-            say_unknown(request.name, near)
+        named = asked.engine.definitions(request.name, Filters(), 1)
+        if not named.total:  # else it just has no conflict
+            say_unknown(request.name, named.did_you_mean)
     fail_on = _fail_on(call, request.relations)
     if fail_on:
         return _EXIT_FOUND if _fails(answer, fail_on) else EXIT_OK
