@@ -431,17 +431,6 @@ def open_engine(
     return LoggedEngine(snapshot, opening, SearchLog(folder, text=settings.log == "queries"))
 
 
-def existing_engine(root: Path, settings: Settings) -> Engine:
-    """Open the index of a root as it is: it is neither made nor refreshed.
-
-    Raises:
-        NoIndexError, ShardVersionError, DamagedIndexError, UntrustedIndexError: see errors.py.
-    """
-    from lci_py.search.engine import Engine
-
-    return Engine(_snapshot(root, settings))
-
-
 class _Opening(NamedTuple):
     """The requirements of a command on the index that it opens."""
 

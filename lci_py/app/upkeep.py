@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from lci_py import config
-from lci_py.app import HOOK_WAIT, build_index, existing_engine, find_root, index_dir_of, own_index_dir
+from lci_py.app import HOOK_WAIT, build_index, find_root, index_dir_of, open_engine, own_index_dir
 from lci_py.errors import UsageError
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def agent_hook(text: str) -> str:
         return hook_output(event, REMINDER)
     from lci_py.types.search import Filters
 
-    with existing_engine(where, settings) as engine:
+    with open_engine(str(where), refresh="never") as engine:
         answer = engine.definitions(event.wanted, Filters(), _DEFINITIONS)
     if not 0 < answer.total <= _COMMON:
         return ""
