@@ -34,8 +34,8 @@ SOURCES = {
     "lib/index.js": "import { used } from './used.js';\nexport function offered() { return used(); }\nfunction hidden() {}\n",
     "lib/used.js": "export function used() {}\n",
     "c/tool.c": '#include "tool.h"\n\nstatic void twist(void);\n\nint main(void) { return turn(); }\n\nstatic void twist(void) {}\n',
-    "c/tool.h": "int turn(void);\n",
-    "c/turn.c": "int turn(void) { return 0; }\n",
+    "c/tool.h": "#define HOOK(name) hook(my##name)\nint turn(void);\n",
+    "c/turn.c": "int turn(void) { return 0; }\n\nstatic int myswap(void) { return 0; }\n",
 }
 CERTAIN = {"gone", "also_gone", "Unknown", "drain", "Fill", "hidden", "twist"}
 
@@ -63,7 +63,7 @@ def test_what_nothing_reaches_is_listed_and_what_is_inside_of_it_is_not(unused: 
 def test_the_other_classes_say_why_they_may_be_used(unused: Callable[..., Ran]) -> None:
     found = {name: one["reason"] for name, one in results(unused("--all", "--json")).items() if name not in CERTAIN}
     assert found == {
-        "run": "outside", "told_of": "mentioned", "open_door": "mentioned", "offered": "exported", "tried": "tests",
+        "run": "outside", "told_of": "mentioned", "myswap": "mentioned", "open_door": "mentioned", "offered": "exported", "tried": "tests",
     }  # fmt: skip
     mention = results(unused("--all", "--json"))["told_of"]["mention"]
     assert mention == {"file": "README.md", "line": 1}

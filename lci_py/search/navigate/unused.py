@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
 
 #: Minimum length of a name, as shorter ones are in every text, and of the beginning of one that code puts together.
-_SHORTEST, _STEM = 3, 4
+_SHORTEST, _STEM = 3, 2
 _WORD = re.compile(rb"[A-Za-z_$][\w$]*")
 _IN_WORD = re.compile(rb"[\w$]")
 #: The beginning of a name that code puts together: `"visit_" + kind`, `` `on${event}` ``, `visit_##kind`.
 _PUT_TOGETHER = re.compile(
-    rb"""["'`][^"'`\n]{0,80}?([A-Za-z_]\w{3,80})(?:["'`]\s*(?:[+%]|\.(?![a-z]))|#?\{|\$\{|\$\w|%[sd(])|\b([A-Za-z_]\w{3,80})\s*\#\#""",
+    rb"""["'`][^"'`\n]{0,80}?([A-Za-z_]\w{3,80})(?:["'`]\s*(?:[+%]|\.(?![a-z]))|#?\{|\$\{|\$\w|%[sd(])|\b([A-Za-z_]\w{1,80})\s*\#\#""",
     re.ASCII,
 )
 #: What stands around the name of a function that is declared outside of functions.
