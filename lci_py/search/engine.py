@@ -217,7 +217,7 @@ class Engine:
             answer = with_conflicts(self.snapshot, answer)
             if answered.merged is None or not self.snapshot.whole.alone:
                 return answer
-            from lci_py.search.conflicts.views import between_views
+            from lci_py.search.conflicts.values import between_views
 
             of_views = between_views(self.snapshot, answered.merged.outcome)
             return replace(answer, conflicts=(*answer.conflicts, *of_views))

@@ -50,7 +50,6 @@ class ConflictsAnswer:
     offset: int = 0  # results left out before the first one shown
     #: What --all lists besides: relation -> number, and "foreign" -> number in vendored and generated files.
     left_out: dict[str, int] = field(default_factory=dict)
-    undecided: int = 0  # names of which nothing is listed, because their conditions cannot be compared
     #: The revision that was asked for, and its commit, None in a workspace: only what is new is listed.
     since: tuple[str, str | None] | None = None
     uncompared: tuple[str, ...] | None = None  # repositories of a workspace without git, or without the revision

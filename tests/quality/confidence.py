@@ -5,7 +5,7 @@
 ANNOTATIONS has `NAME.json`, lists of `{"query": …}`; REPOS/NAME/ is an indexed checkout, or has one below it. Every
 repository is asked its own questions and a sample of those of the others. Prints the AUC of the closest score, the part
 of the foreign questions that is flagged where 5 % of the own ones are, by leaving repositories out, and what the levels
-say. With --views, only how often the views lead to different places (`search/conflicts/views.py`), how often the first
+say. With --views, only how often the views lead to different places (`search/conflicts/values.py`), how often the first
 result is right then, and how often where they do not.
 """
 

@@ -439,7 +439,7 @@ def conflicts(answer: ConflictsAnswer) -> Parts:
         "has_more": answer.total > answer.offset + len(answer.results),
         "by_relation": {name: answer.by_relation[name] for name in RELATIONS if answer.by_relation.get(name)},
         "diff": _diff(*answer.since, answer.uncompared) if answer.since else None,
-        "left_out": {**answer.left_out, "undecided": answer.undecided or None},
+        "left_out": answer.left_out,
         "index": index_object(answer.index),
     }
     return Parts({}, map(_conflict, answer.results), lambda: tail)

@@ -374,8 +374,6 @@ def _summary(answer: ConflictsAnswer, layout: Layout) -> list[str]:
     ]
     if hidden:
         parts.append(f"{', '.join(hidden)}{layout.words(': --all', ' not listed')}")
-    if answer.undecided:
-        parts.append(f"{plural(answer.undecided, 'name')} not decided: a condition is cut, or too much to compare")
     if answer.conflicts:
         parts.append(plural(len(answer.conflicts), f"{new}disagreement") + " between sources")
     if answer.since:

@@ -113,10 +113,6 @@ _NO_NAMES = frozenset({"_", "if", "for", "while", "switch", "catch"})
 _PARTS = frozenset({"accessor", "overload", "declaration", "partial", "expect", "local"})
 
 
-#: In place of a relation: the conditions cannot be decided.
-UNDECIDED = "undecided"
-
-
 def group_key(site: Site) -> tuple[str, ...]:
     """The key that all definitions of one symbol share.
 
@@ -161,7 +157,7 @@ def definitions(
     group = [site for site in group if not passed_over(site)]
     for found in candidates(group, asked):
         relations = relate(found)
-        related = [(site, one) for site, one in zip(found, relations, strict=True) if one not in ("", UNDECIDED)]
+        related = [(site, one) for site, one in zip(found, relations, strict=True) if one]
         if any(site.file == asked.file and site.line == asked.line for site, _ in related):
             active, told = _active(found, machine()), _told_by_path([site for site, _ in related])
             return tuple(
@@ -177,13 +173,6 @@ def definitions(
                 for site, relation in related
             )
     return ()
-
-
-def is_undecided(group: Sequence[Site]) -> bool:
-    """Whether sites with one group key might contradict each other, but their conditions cannot be compared."""
-    return any(site.build_tag for site in group) and any(
-        UNDECIDED in relate(found) for site in group[:1] for found in candidates(group, site)
-    )
 
 
 def candidates(group: Sequence[Site], asked: Site) -> list[list[Site]]:
@@ -236,7 +225,7 @@ def passed_over(site: Site) -> bool:
 
 
 def relate(sites: Sequence[Site]) -> list[str]:
-    """Each site's relation to the others: one of RELATIONS, "" if it contradicts none, or UNDECIDED.
+    """Each site's relation to the others: one of RELATIONS, "" if it contradicts none.
 
     Args:
         sites: Of one symbol, by file and line.
@@ -255,7 +244,7 @@ def relate(sites: Sequence[Site]) -> list[str]:
         if relation is not None:
             found[i].add(relation)
             found[j].add(relation)
-    return [next((one for one in (*RELATIONS, UNDECIDED) if one in relations), "") for relations in found]
+    return [next((one for one in RELATIONS if one in relations), "") for relations in found]
 
 
 def _pair(one: Site, other: Site) -> str | None:
@@ -290,18 +279,18 @@ def _pair(one: Site, other: Site) -> str | None:
         warns = warns and one.signature.split() != other.signature.split()  # blanks make no difference
         return "duplicate" if warns else "variant"
     if both is None:
-        return UNDECIDED
+        return None
     if one.build_tag == other.build_tag:
         return "duplicate" if _twice(one, other) else None
     if rules.second == "replaces":
         return _sequence(one, other) if one.file == other.file else None
     if not _one_program(one, other):
         return None
-    return _grave_unless(logic.alternatives(one.build_tag, other.build_tag, language))
+    return _overlap_unless(logic.alternatives(one.build_tag, other.build_tag, language))
 
 
-def _grave_unless(saved: bool | None) -> str:
-    return {True: "variant", False: "overlap", None: UNDECIDED}[saved]
+def _overlap_unless(saved: bool | None) -> str | None:
+    return {True: "variant", False: "overlap", None: None}[saved]
 
 
 def _one_program(one: Site, other: Site) -> bool:
@@ -329,11 +318,11 @@ def _sequence(one: Site, other: Site) -> str | None:
     if narrower:
         # The later one counts where its condition holds, the earlier one elsewhere.
         return "fallback" if _run_time(one.build_tag) != _run_time(other.build_tag) else "variant"
-    if "kept" in one.traits or _deliberate(one) or one.broken or "decorated" in one.traits | other.traits:
+    if narrower is None or "kept" in one.traits or _deliberate(one) or one.broken:
         return None
-    return (
-        UNDECIDED if narrower is None else _grave_unless(logic.alternatives(one.build_tag, other.build_tag, language))
-    )
+    if "decorated" in one.traits | other.traits:
+        return None
+    return _overlap_unless(logic.alternatives(one.build_tag, other.build_tag, language))
 
 
 def _twice(one: Site, other: Site) -> bool:
@@ -355,7 +344,8 @@ def _twice(one: Site, other: Site) -> bool:
             return one.signature == other.signature and one.signature.startswith("defmodule")
         words = {_clause_word(one), _clause_word(other)}
         return one.parent == other.parent and len(words - {""}) == 2
-    if one.kind == "module" or "weak" in traits or "macro(" in f"{one.build_tag}":
+    made_by_macro = "macro(" in f"{one.build_tag}" or (rules.modules and "decorated" in traits)
+    if one.kind == "module" or "weak" in traits or made_by_macro:
         return False
     if rules.clauses and (group != "type" or "instance" in one.signature + other.signature):
         return False
@@ -415,6 +405,8 @@ def _overload(site: Site) -> str:
     if site.signature.endswith("…"):
         return f"{site.file}:{site.line}"
     head = site.signature.partition(site.name)[0]
+    if head.endswith("."):
+        return head.split()[-1]  # an extension of another type, `List<T>?.`, or of the member's own
     rules = site.rules
     if rules.specialised and site.group == "type":
         return site.signature  # with the arguments of a specialisation
@@ -489,10 +481,14 @@ def _counts(tag: str, language: str) -> bool:
 
 
 def _guards(site: Site) -> bool:
-    """Whether a definition is only made if there is no other: `#ifndef f`, `if (!function_exists('f'))`."""
-    if site.build_tag is None or site.name not in site.build_tag:
+    """Whether a definition is only made if there is no other of it, or of the type around it: `#ifndef f`,
+    `unless defined?(C)`.
+    """
+    around = site.qualified_name.split(".")[-2:-1]
+    names = [re.escape(name) for name in (site.name, *around) if site.build_tag and name and name in site.build_tag]
+    if site.build_tag is None or not names:
         return False
-    own = re.compile(rf"(?<![\w$]){re.escape(site.name)}(?![\w$])")
+    own = re.compile(rf"(?<![\w$])(?:{'|'.join(names)})(?![\w$:.])")
     return any(re.match(r"!|not\b", part) and own.search(part) for part in conjuncts(site.build_tag))
 
 

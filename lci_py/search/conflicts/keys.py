@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.stated_values import repeated_keys
-from lci_py.source.stated_values.file_roles import is_elsewhere
+from lci_py.source.stated_values import is_elsewhere
 from lci_py.source.text.patterns import lazily
 from lci_py.types.conflicts import Conflict
 from lci_py.types.search import DefinitionSite

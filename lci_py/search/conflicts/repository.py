@@ -11,7 +11,7 @@ from lci_py.index.shards.filters import row_test
 from lci_py.search.answer.results import index_info
 from lci_py.search.conflicts import keys
 from lci_py.search.conflicts.branches import of_branches
-from lci_py.search.conflicts.definitions import candidates, definitions, group_key, is_undecided, passed_over
+from lci_py.search.conflicts.definitions import candidates, definitions, group_key, passed_over
 from lci_py.search.conflicts.logic import witness
 from lci_py.search.conflicts.logic.platforms import this_machine
 from lci_py.search.conflicts.sites import MAX_SITES, sites_of
@@ -48,8 +48,7 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         chosen = {row["id"] for row in snapshot.symbols.definitions(request.name, request.filters)}
     elif request.filters:
         chosen = snapshot.symbols.select_ids(request.filters)
-    left: list[str] = []
-    found = list(_of_tree(snapshot, chosen, left))
+    found = list(_of_tree(snapshot, chosen))
     if request.branches or request.name or "branch" in (*request.relations, *request.also):
         found = of_branches(snapshot, request, chosen, found)
     added = None
@@ -73,7 +72,6 @@ def conflicts(snapshot: Snapshot, request: ConflictsRequest) -> ConflictsAnswer:
         index=index_info(snapshot),
         offset=request.offset,
         left_out=left_out,
-        undecided=len(left),
         since=(request.since, added.commit) if added else None,
         uncompared=added.uncompared if added else None,
     )
@@ -115,8 +113,8 @@ def _order(one: Conflict) -> tuple[int, str, int, str]:
     return RELATIONS.index(one.relation), first.file, first.line, one.qualified_name
 
 
-def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]) -> Iterator[Conflict]:
-    """The conflicts of this tree that involve a `chosen` definition. Undecidable names are added to `left`."""
+def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None) -> Iterator[Conflict]:
+    """The conflicts of this tree that involve a `chosen` definition."""
     branch = snapshot.manifest.branch
     for rows in snapshot.symbols.duplicate_names(MAX_SITES):
         if chosen is not None and not any(row["id"] in chosen for row in rows):
@@ -139,12 +137,8 @@ def _of_tree(snapshot: Snapshot, chosen: Collection[str] | None, left: list[str]
                     texts = {text.get((one.file, one.line), "") for one in found}
                     same_text = len(texts) == 1 and "" not in texts
                     relation, shown = _gravest(found), _witness(sites, found)
-                    if relation == "overlap" and not shown:
-                        left.append(asked.qualified_name)  # nothing shows that both can hold
-                        continue
-                    yield Conflict(*name, relation, found, same_text=same_text, witness=shown)
-            if not told and is_undecided(sites):
-                left.append(sites[0].qualified_name)
+                    if relation != "overlap" or shown:  # else nothing shows that both can hold
+                        yield Conflict(*name, relation, found, same_text=same_text, witness=shown)
 
 
 def _witness(sites: Sequence[Site], found: Sequence[DefinitionSite]) -> str:

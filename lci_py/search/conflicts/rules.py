@@ -55,6 +55,7 @@ class Rules(NamedTuple):
     platform_paths: bool = False  # a build, or the program as it starts, mostly chooses files by platform
     platform_suffixes: bool = False  # bundlers take the file with the suffix that fits
     traits: str = ""  # how the traits of definitions are read
+    plain_attributes: frozenset[str] = frozenset()  # attributes that leave an item its name
     comments: str = ""  # comments, where the text between two definitions tells whether the first one is used
     block_scopes: bool = False  # blocks are scopes
     unnamed_uses: str = ""  # names of definitions that are used without being named

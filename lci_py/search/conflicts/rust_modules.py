@@ -10,17 +10,16 @@ by name here, however large the repository is.
 from __future__ import annotations
 
 import posixpath
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.filters import KIND_NUMBER, kinds_in, qualified_in
 from lci_py.source.conditions.rust_cfg import UNKNOWN, unquote
-from lci_py.source.conditions.text import alternatives, any_of, bare, conjuncts, is_bracketed, join
+from lci_py.source.conditions.text import any_of, clip, conjuncts, join
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from lci_py.index.shards.symbols import SymbolicIndex
 
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 _MAX_DECLARATIONS = 8
 _MAX_STEPS = 32  # modules around a module
 _ROOTS = frozenset({"lib.rs", "main.rs", "mod.rs", "build.rs"})
+_MAX_TEXT = 4_000  # of a condition; a longer one is cut
 _UNKNOWN = lazily(r"macro\((\w+)\)\Z")
-_MAX_TEXT = 4_000
 #: With `=`, as the index of such modules has it.
 _IS_MODULE = f"s.kind_number = {KIND_NUMBER['module']}"
 _SELECT = (
@@ -255,69 +254,20 @@ class Modules:
         return self._imports[key]
 
 
-# --- conditions as one that a person can read -------------------------------------------------------------------------
-
-_LANGUAGE = "rust"
-_MAX_PARTS = 60  # of a condition that is shortened
+# --- conditions of several files as one -----------------------------------------------------------------------------
 
 
 def all_of(conditions: Iterable[str | None]) -> str | None:
-    """The conjunction of conditions, without redundant parts: None if there are none, "0" if they contradict each
-    other. Facts about targets count: `!windows && target_os = "fuchsia"` is the latter alone.
-    """
+    """The conjunction of conditions; None if there are none, "0" if one of them never holds."""
     given = [condition for condition in conditions if condition]
-    if not given or (len(given) == 1 and "&&" not in given[0] and "||" not in given[0]):
-        return given[0] if given else None
-    return _all_of(tuple(dict.fromkeys(part for condition in given for part in _parts(condition))))
+    made = "0" if "0" in given else join(given)
+    return clip(made, _MAX_TEXT) if made is not None else None
 
 
 def one_of(conditions: Iterable[str]) -> str:
-    """The disjunction of conditions: "0" if there are none, "" if it always holds."""
-    return _one_of(tuple(dict.fromkeys(one for one in conditions if one != "0")))
-
-
-@lru_cache(maxsize=4096)
-def _all_of(parts: Sequence[str]) -> str | None:
-    from lci_py.search.conflicts import logic  # where conditions meet: most definitions are alone in their scope
-
-    if logic.never(join(parts), _LANGUAGE):
-        return "0"
-    left = list(parts)
-    while len(left) > 1 and sum(map(len, left)) > _MAX_TEXT:
-        left = [*left[: -2 if left[-1] == "…" else -1], "…"]  # nothing is concluded from what is missing
-    # A negated part says less than an affirmed one, and a long part less than a short one.
-    tried = sorted(left, key=lambda part: (part.startswith("!"), len(part)), reverse=True)
-    for part in tried if len(left) <= _MAX_PARTS else ():
-        rest = [other for other in left if other != part]
-        if logic.implies(join(rest), part, _LANGUAGE):
-            left = rest
-    return join(left) if len(left) != 1 else bare(left[0])
-
-
-@lru_cache(maxsize=4096)
-def _one_of(options: Sequence[str]) -> str:
-    from lci_py.search.conflicts import logic
-
-    kept = list(options)
-    for option in options:  # one that asks for more than another one adds nothing
-        rest = [other for other in kept if other != option]
-        if any(logic.implies(option, other, _LANGUAGE) for other in rest):
-            kept = rest
-    if len(kept) < 2:
-        return kept[0] if kept else "0"
-    parts = [_parts(one) for one in kept]
-    if shared := [part for part in parts[0] if all(part in option for option in parts)]:
-        rest_of = one_of([join(part for part in option if part not in shared) or "" for option in parts])
-        return join([*shared, f"({rest_of})" if len(alternatives(rest_of)) > 1 else rest_of]) or ""
-    whole = any_of(kept)
-    return "" if logic.implies(None, whole, _LANGUAGE) else whole
-
-
-@lru_cache(maxsize=4096)
-def _parts(condition: str) -> tuple[str, ...]:
-    """The conjuncts, with brackets around disjunctions."""
-    parts = conjuncts(bare(condition))
-    return tuple(f"({part})" if len(alternatives(part)) > 1 and not is_bracketed(part) else part for part in parts)
+    """The disjunction of conditions: "0" if there are none, "" if one always holds."""
+    options = list(dict.fromkeys(one for one in conditions if one != "0"))
+    return "" if "" in options else clip(any_of(options), _MAX_TEXT) or "0"
 
 
 # --- declarations of modules ------------------------------------------------------------------------------------------

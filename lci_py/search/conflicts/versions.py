@@ -11,7 +11,7 @@ from collections import defaultdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.source.stated_values.file_roles import is_elsewhere
+from lci_py.source.stated_values import is_elsewhere
 from lci_py.source.text.language_tables import pairs, shared_table
 from lci_py.source.text.patterns import lazily
 

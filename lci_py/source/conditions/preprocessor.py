@@ -76,12 +76,16 @@ def ranges(file: File) -> list[Range]:
     ]
     made: list[Range] = []
     guarded = [True]  # by depth, whether what is around may be an include guard
+    guards: set[bytes] = set()
     for block, depth in _blocks(found):
         begin = found[block[0]]
         del guarded[depth + 1 :]
         guard = _guard(found, block[0], source) if all(guarded) and depth < _MAX_GUARDS and len(block) < 3 else None
         guarded.append(guard is not None)
         if guard is not None and (len(block) == 1 or _is_guard(guard, begin, found[block[1]], file)):
+            if guard.rest in guards:  # a header that was pasted into the file a second time
+                made.append(Range(begin.end, found[block[-1]].start if len(block) > 1 else len(source), "0"))
+            guards.add(guard.rest)
             continue
         earlier: list[str] = []
         for number, following in zip(block, [*block[1:], -1], strict=True):

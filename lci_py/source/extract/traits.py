@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captures, Entity
 
 #: accessor: reads, writes or deletes a property of the name. overload: one of several signatures, or implementations
-#: chosen by argument. decorated: a decorator may keep it under another name. declaration: has no body. partial: one
+#: chosen by argument. decorated: a decorator may keep it under another name, or a
+#: macro make several of it. declaration: has no body. partial: one
 #: part of several. weak: gives way to another definition. static: of the class, not of its objects. expect: stands for
 #: a definition per platform. impl:X: of the implementation X, of which a type has several. local: inside a function.
 TRAITS = (
@@ -42,6 +43,7 @@ TRAITS = (
 
 _APART = FUNCTION_KINDS | TYPE_KINDS
 _symbol: Callable[[Iterable[Any]], Symbol] = partial(tuple.__new__, Symbol)  # in half of the time of `Symbol(...)`
+_ATTRIBUTE = lazily(r"^\s*#!?\[\s*(?:unsafe\()?(?:\w+\s*::\s*)*(\w+)", re.MULTILINE)
 _MAX_ATTRIBUTES = 2000  # characters of attributes that are read
 _DECORATOR = lazily(r"^\s*@\s*([\w.]+)", re.MULTILINE)
 _ACCESSORS = frozenset({"setter", "getter", "deleter"})
@@ -76,8 +78,12 @@ def traits_of(language: str, kind: str, node: Node, name_node: Node, attributes:
         node: The definition.
         attributes: The text of the attributes and decorators above it.
     """
-    read = _READERS.get(_table(language).get("traits", ""))
-    words = list(read(kind, node, name_node, attributes)) if read is not None else ()
+    table = _table(language)
+    read = _READERS.get(table.get("traits", ""))
+    words = list(read(kind, node, name_node, attributes)) if read is not None else []
+    if attributes and (plain := table.get("plain_attributes")) is not None:
+        names = _ATTRIBUTE.findall(attributes[:_MAX_ATTRIBUTES])
+        words += ["decorated"] if any(name not in plain for name in names) else []
     return " ".join(dict.fromkeys(words)) if words else ""
 
 
@@ -336,6 +342,8 @@ def _ruby(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterato
 
 
 def _signature(_kind: str, node: Node, _name_node: Node, _attributes: str) -> Iterator[str]:
+    if node.parent is not None and node.parent.type == "token_tree":
+        yield "decorated"  # in the arguments of a macro or an attribute, which decides what becomes of it
     # A function of an `extern` block is all that a crate has of it: a second one is one too many.
     around = node.parent.parent if node.parent is not None else None
     if node.type in _BODILESS and (around is None or around.type != "foreign_mod_item"):

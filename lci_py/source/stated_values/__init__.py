@@ -7,9 +7,10 @@ Both sides are in one file, so they are compared when it is indexed, and the ind
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.file_roles import is_own_code
+from lci_py.source.text.language_tables import shared_table
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import parts
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lci_py.types.source import Claim, Symbol
-
-__all__ = ["HOW", "MAX_CLAIMS", "claims_of", "is_own_code"]
 
 #: Kinds of claims: a comment; the code beside it, which says otherwise; a key that is given twice (`repeated_keys`).
 HOW = ("comment", "beside", "twice")
@@ -63,3 +62,23 @@ def is_secret(name: str, value: str) -> bool:
     if words & _MAYBE_SECRET:
         return value not in ("true", "false") and not re.fullmatch(r"\d{1,5}\w{0,3}", text)
     return bool(_LONG_TOKEN.match(text)) or re.search(r"://[^/\s]*:[^/\s]*@", text) is not None
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    return re.compile(shared_table("stated_values")["files"][name], re.IGNORECASE)
+
+
+def is_own_code(path: str, language: str) -> bool:
+    """Whether a file is code of the program itself. Part of the key of its record in the cache."""
+    from lci_py.source.syntax.languages import TEXT, is_test  # a reader of the index needs no grammars
+
+    in_documents = _pattern("documents").search(path)  # where code only shows how something is used
+    return language != TEXT and not (in_documents or is_elsewhere(path) or is_test(path))
+
+
+def is_elsewhere(path: str) -> bool:
+    """Whether a file says nothing about this project: it is an example, third-party code, history or a translation."""
+    folder, _, base = path.rpartition("/")
+    is_example = "example" in base.lower().partition(".")[0]
+    return is_example or bool(_pattern("elsewhere").search(f"{folder}/") or _pattern("bundler").search(base))

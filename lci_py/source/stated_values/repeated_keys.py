@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.stated_values.file_roles import is_own_code
+from lci_py.source.stated_values import is_own_code
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.patterns import lazily
 from lci_py.types.source import Claim

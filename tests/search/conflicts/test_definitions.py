@@ -557,6 +557,18 @@ NO_CONFLICTS = {
                    "func F(until a: some A) {}\nfunc F(until a: some B) {}\n",
     },
     "swift, other labels": {"a.swift": "func F(from a: Int) {}\nfunc F(to a: Int) {}\n"},
+    "kotlin, a member and an extension of what may be null": {"a.kt": "class A {\n  fun F() = 1\n}\nfun A?.F() = this?.F()\n"},
+    "scala givens, and types that are only declared": {
+        "a.scala": "object A {\n  given F[S](using a: B[S]): C = d(a)\n  given F[S](using e: E[S]): C = d(e)\n}\n"
+                   "class G(h: I { type F <: J }) extends K {\n  override type F = L\n}\n",
+    },
+    "rust, what a macro makes": {
+        "a.rs": "#[cxx::bridge]\nmod a {\n  extern \"Rust\" {\n    fn F(self: &mut A);\n    fn F(self: &B);\n"
+                "    #[Self = \"A\"]\n    fn G() -> A;\n    #[Self = \"B\"]\n    fn G() -> B;\n  }\n}\n",
+        "b.rs": "#[specs(\n  fn F(a: Self) -> bool { true }\n)]\ntrait A {}\n"
+                "#[specs(\n  fn F(a: int) -> bool { a > 1 }\n)]\nimpl A for u8 {}\n",
+    },
+    "c++ header in a file twice": {"f.h": "#ifndef F_H\n#define F_H\nstruct F {\n  int a;\n};\n#endif\n" * 2},
     "kotlin receivers": {"a.kt": "fun String.F() {}\nfun Int.F() {}\nval String.F = 1\nval Int.F = 2\n"},
     "kotlin scripts": {f"src/main/kotlin/{x}.gradle.kts": "fun F(): Int = 1\n" for x in "ab"},
     "kotlin companion": {

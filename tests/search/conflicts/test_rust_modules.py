@@ -105,7 +105,7 @@ FILES = [
     ("src/sys/mod.rs", None),
     ("src/sys/unix.rs", "unix"),
     ("src/sys/unix/fs.rs", "unix"),
-    ("src/sys/windows.rs", "windows"),
+    ("src/sys/windows.rs", "!unix && windows"),
     ("src/sys/imp/one.rs", "a"),
     ("src/sys/imp/beside.rs", "a"),
     ("src/sys/imp/two.rs", "b"),
@@ -137,8 +137,8 @@ TAGS = [
     ("src/net.rs", "macro(cfg_missing) && y", "macro(cfg_missing) && y"),
     ("src/net.rs", None, None),
     ("src/net/tcp.rs", "unix", 'feature = "net" && unix'),
-    ("src/sys/unix.rs", "!unix", "0"),
-    ("src/sys/windows.rs", "windows", "windows"),
+    ("src/sys/unix.rs", "!unix", "unix && !unix"),
+    ("src/sys/windows.rs", "windows", "!unix && windows"),
 ]
 
 
@@ -194,7 +194,7 @@ def test_variants_in_files_of_one_module_are_one_symbol(session: Engine) -> None
 
     found = {one.qualified_name: one for one in session.conflicts(ConflictsRequest(all=True)).results}
     places = {name: [(site.file, site.build_tag) for site in one.definitions] for name, one in found.items()}
-    handle = [("src/sys/unix.rs", "unix"), ("src/sys/windows.rs", "windows")]
+    handle = [("src/sys/unix.rs", "unix"), ("src/sys/windows.rs", "!unix && windows")]
     assert places["Handle"] == places["Handle.close"] == handle
     assert places["go"] == [("src/sys/quick.rs", "fast"), ("src/sys/slow.rs", "!fast")]
     assert {one.relation for one in found.values()} == {"variant"}
@@ -233,23 +233,13 @@ ALL = [
     ([None, "a", "b && a"], "a && b"),
     ([None, None], None),
     (["a || b", "c"], "(a || b) && c"),
-    (["a", "b || (c && !a)"], "a && (b || (c && !a))"),
-    (["a", "a || b"], "a"),
-    (["a", "!a"], "0"),
-    (["0", "a"], "0"),
-    (["a", "!a || (b && !a)"], "0"),
-    # what is known of targets
-    (['!windows && !(target_os = "vxworks")', 'target_os = "fuchsia"'], 'target_os = "fuchsia"'),
-    (["(a || b)", "a || b || c"], "a || b"),
+    (["a", "a || b"], "a && (a || b)"),
     (["a && !…"], "a && !…"),
-    (["a || !a", "!a || a"], None),  # holds always
+    (["a", "0"], "0"),
 ]
 ONE = [
-    (["a", "a && b"], "a"),
-    (["a && b", "a && c"], "a && (b || c)"),
-    (["a", "!a"], ""),
-    (["a && b", "a && !b"], "a"),
-    (["a", "!a && b"], "a || (!a && b)"),
+    (["a", "a && b"], "a || (a && b)"),
+    (["a", ""], ""),
     (["a", "a"], "a"),
     (["0"], "0"),
     (["a", "0"], "a"),
@@ -292,7 +282,7 @@ def _value(condition: str | None, assignment: dict[str, bool]) -> bool:
 
 
 @given(st.lists(formulas, max_size=4))
-def test_what_is_shortened_means_the_same(conditions: list[str]) -> None:
+def test_what_is_joined_means_the_same(conditions: list[str]) -> None:
     both, either = all_of(conditions), one_of(conditions)
     for bits in range(8):
         assignment = {name: bool(bits >> i & 1) for i, name in enumerate("abc")}

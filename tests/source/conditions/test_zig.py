@@ -8,36 +8,16 @@ from hypothesis import given, strategies as st
 from lci_py.source.extract.extract import extract
 
 ZIG = [
-    ("const a = if (builtin.os.tag == .windows) struct {\nfn f() void {}\n} else struct {\nfn f() void {}\n};",
-     ["builtin.os.tag == .windows", "!(builtin.os.tag == .windows)"]),
-    ("const a = if (x) struct {\nfn f() void {}\n} else if (y) struct {\nfn f() void {}\n} else struct {\nfn f() void {}\n};",
-     ["x", "!x && y", "!x && !y"]),
-    ("const a = if (x or (y and z)) union {\nfn f() void {}\n} else void;", ["x || (y && z)"]),
-    ("const a = if ((x)) struct {\nfn f() void {}\n} else void;", ["x"]),
-    ('const a = if (eql(u8, s, "x and y")) struct {\nfn f() void {}\n} else void;', ['eql(u8, s, "x and y")']),
-    ("const a = if (x) |y| struct {\nfn f() void {}\n} else struct {\nfn f() void {}\n};", ["x", "!x"]),
-    ("const a = switch (builtin.os.tag) {\n.linux, .macos => struct {\nfn f() void {}\n},\n.windows => struct {\n"
-     "fn f() void {}\n},\nelse => struct {\nfn f() void {}\n},\n};",
-     ["builtin.os.tag == .linux || builtin.os.tag == .macos", "builtin.os.tag == .windows",
-      "!(builtin.os.tag == .linux || builtin.os.tag == .macos || builtin.os.tag == .windows)"]),
-    ("const a = switch (x) {\n1...3, // few\n5 => struct {\nfn f() void {}\n},\nelse => void };", ["x == 1...3 || x == 5"]),
-    ("const a = switch (x) {\ntrue => struct {\nfn f() void {}\n},\nfalse => struct {\nfn f() void {}\n} };", ["x", "!x"]),
-    ("const a = switch (x) {\n.p => switch (y) {\n.q => struct {\nfn f() void {}\n}, else => void },\nelse => void };",
-     ["x == .p && y == .q"]),
-    ("pub usingnamespace if (x) struct {\npub fn f() void {}\n} else struct {\npub fn f() void {}\n};", ["x", "!x"]),
-    ("const T = struct {\nconst a = if (x) struct {\nfn f() void {}\n} else void;\nfn g() void {}\n};", ["x", None]),
-    ("const a = struct {\nfn f() void {}\n};", [None]),
-    # what a function returns depends on its arguments
-    ("fn f(T: type) type {\nreturn if (T == u8) struct {\nfn g() void {}\n} else struct {\nfn g() void {}\n};\n}",
-     [None, None, None]),
-    ("fn f() void {\nif (x) {\nconst S = struct {\nfn g() void {}\n};\n_ = S;\n}\n}", [None, None]),
-]  # fmt: skip
+    "const a = if (x) struct {\nfn f() void {}\n} else struct {\nfn f() void {}\n};",
+    "const a = switch (x) {\n.p => struct {\nfn f() void {}\n},\nelse => void };",
+    "pub usingnamespace if (x) struct {\npub fn f() void {}\n} else struct {\npub fn f() void {}\n};",
+]
 
 
-@pytest.mark.parametrize(("source", "expected"), ZIG, ids=range(len(ZIG)))
-def test_zig(source: str, expected: list[str | None]) -> None:
-    symbols = sorted(extract("a.zig", source.encode(), "zig").symbols, key=lambda symbol: symbol.line)
-    assert [symbol.build_tag for symbol in symbols if symbol.name in ("f", "g")] == expected
+@pytest.mark.parametrize("source", ZIG)
+def test_a_condition_between_types_is_unknown(source: str) -> None:
+    symbols = extract("a.zig", source.encode(), "zig").symbols
+    assert {symbol.build_tag for symbol in symbols if symbol.name == "f"} == {"…"}
 
 
 PARTS = ["const a = ", "if (", "x", ")", " struct { ", "}", " else ", "switch (", ") {", " => ", ".p", ",", ";", "fn f() void {",

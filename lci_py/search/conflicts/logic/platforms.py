@@ -1,5 +1,5 @@
 """Operating systems, processors and compilers as variables that the conditions of most languages share, and the machine
-that decides which definition is active. Go, Rust and Zig have their own tables, for their ports and the names that
+that decides which definition is active. Go and Rust have their own tables, for their ports and the names that
 their compilers use.
 """
 

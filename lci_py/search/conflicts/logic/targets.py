@@ -1,4 +1,4 @@
-"""Conditions on the compiler's target: Go's build constraints, Rust's `cfg`, Zig's `builtin`, JVM source sets."""
+"""Conditions on the compiler's target: Go's build constraints, Rust's `cfg`, JVM source sets."""
 
 from __future__ import annotations
 
@@ -118,35 +118,6 @@ RUST = Dialect(
     is_switch=lambda name: name.startswith("  ") and not name.startswith("  feature = "),
     # A bare name is a build script's, which finds out what the target has (`linux_kernel`).
     found_out=lambda name: name.startswith("  ") and " = " not in name and name.strip() not in _COMPILERS,
-)
-
-# Zig: what is known at compile time about the target
-_ZIG = table("builtin")
-_TARGET = re.compile(
-    r'(?:comptime )?(?:(?:@import\("builtin"\)|builtin|target|\w+\.target)\.)*'
-    r"(?:(?P<os>(?:target\.)?os\.tag|native_os)|(?:target\.)?cpu\.arch|native_arch)"
-)
-_ASKED = re.compile(r"(.*)\.(is[A-Z]\w*)\(\)")
-
-
-def _zig_name(text: str) -> str:
-    match = _TARGET.fullmatch(text)
-    return text.removeprefix("comptime ") if match is None else " @os" if match["os"] else " @arch"
-
-
-def _zig(leaf: Leaf) -> Formula | None:
-    if isinstance(leaf, Operand):
-        match = _ASKED.fullmatch(leaf.text)
-        return _ZIG.words.get(match[2]) if match and _zig_name(match[1])[:1] == " " else None
-    left, right = (leaf.right, leaf.left) if leaf.left[:1] == "." else (leaf.left, leaf.right)
-    if leaf.operator == "==" and re.fullmatch(r"\.\w+", right):
-        return Literal(_zig_name(left), words(right))
-    return None
-
-
-ZIG = Dialect(
-    special=_zig,
-    here=lambda machine: {" @os": words(f".{machine.system}"), " @arch": words(f".{machine.processor}")},
 )
 
 # Kotlin, Java and Scala

@@ -303,15 +303,6 @@ scala | scala >= 2.13 | scala 2.9 | no
 scala | scala <= 2.12 | scala 2.12 | yes
 scala | scala 3 | scala <= 2.12 | no
 scala | js | native | no
-zig | builtin.os.tag == .windows | builtin.os.tag == .linux | no
-zig | builtin.os.tag == .windows | native_os != .windows | no
-zig | builtin.target.os.tag == .windows | @import("builtin").os.tag == .linux | no
-zig | builtin.os.tag.isDarwin() | builtin.os.tag == .linux | no
-zig | builtin.os.tag.isDarwin() | builtin.os.tag == .macos | yes
-zig | builtin.cpu.arch == .x86_64 | builtin.target.cpu.arch == .aarch64 | no
-zig | builtin.os.tag == .linux | builtin.cpu.arch == .x86_64 | yes
-zig | builtin.link_libc | !builtin.link_libc | no
-zig | builtin.mode == .Debug | builtin.mode == .ReleaseFast | no
 markdown | a | !a | no
 markdown | a | b | yes
 """.strip().splitlines()
@@ -431,7 +422,6 @@ WINDOWS = Machine("win32", "AMD64", (3, 10, 1), 64, "little")
         ("javascript", 'process.platform === "darwin"', False, True, False),
         ("javascript", "ios", None, None, None),
         ("bash", '$(uname) == "Darwin"', False, True, False),
-        ("zig", "builtin.os.tag == .macos", False, True, False),
         ("kotlin", "jvm", None, None, None),
     ],
 )
