@@ -250,7 +250,6 @@ NAMED = {
     "index/shards/symbol_queries.py": (2, "a query of the graph asks for the constructors of all languages at once"),
     "index/shards/symbols.py": (2, "the alias of a table"),
     "index/shards/unit_columns.py": (1, "prose"),
-    "render/json/sarif.py": (1, "a key of SARIF"),
     "search/conflicts/rust_modules.py": (1, "conditions of Rust's modules"),
     "search/conflicts/logic/preprocessor.py": (1, "a word in conditions of Swift"),
     "search/conflicts/logic/scripts.py": (3, "what Jython calls its platform"),

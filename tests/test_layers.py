@@ -118,7 +118,7 @@ def test_status_def_grep_conflicts_and_agent_import_nothing_heavy(repo: Path) ->
     assert not loaded("def", "Shape", "--root", str(repo))
     assert not loaded("grep", "Shape", "--json", "--root", str(repo))
     assert loaded("grep", "Sh[a]pes?", "--root", str(repo)) == {"re2"}
-    for output in ("--json", "--sarif", "--paths", "-v"):
+    for output in ("--json", "--paths", "-v"):
         assert not loaded("conflicts", output, "--root", str(repo))
 
 

@@ -37,7 +37,7 @@ MAX_LINE = 1 << 20
 #: The exit code of a batch is the first of these that one of its lines alone would have.
 _GRAVEST_FIRST = (EXIT_INTERNAL, EXIT_INDEX, EXIT_USAGE, EXIT_DEGRADED, EXIT_OK)
 #: Flags that say what a process prints. A batch prints JSON.
-_OUTPUTS = ("sarif", "files_with_matches", "count")
+_OUTPUTS = ("files_with_matches", "count")
 
 
 def run_batch(call: Invocation) -> int:

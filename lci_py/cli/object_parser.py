@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: Flags of a command line only: what a process prints and opens, and -e, since an object has one pattern.
 _OF_COMMAND_LINES = {
-    "json", "jsonl", "paths", "vimgrep", "sarif", "format", "files_with_matches", "count", "batch", "refresh", "model",
+    "json", "jsonl", "paths", "vimgrep", "format", "files_with_matches", "count", "batch", "refresh", "model",
     "trust_index", "regexp",
 }  # fmt: skip
 COMMAND = "command"

@@ -121,7 +121,7 @@ def shape_of(call: Invocation, *others: str) -> str:
 def from_here(answer: A, call: Invocation, shape: str, root: Path) -> A:
     """The answer with paths that start at the current folder, as people and xargs need them: not with --root, and not
     for a program or a file."""
-    if call.starts_at_root or shape in (*MACHINE, *PICTURES, "sarif") or os.path.samefile(root, "."):
+    if call.starts_at_root or shape in (*MACHINE, *PICTURES) or os.path.samefile(root, "."):
         return answer
     from lci_py.render.relative_paths import seen_from
 
@@ -168,8 +168,6 @@ def emit(call: Invocation, shape: str, answer: A, writer: Writer[A], *, bare: bo
             from lci_py.render.vimgrep import vimgrep
 
             paths_stdout().writelines(vimgrep(writer.parts(answer)))
-        elif shape == "sarif":
-            machine_stdout().write(import_module("lci_py.render.json.sarif").sarif(answer) + "\n")
         else:
             page = screen(call) if shape == "text" else None
             _write(call, shape, answer, writer, note, machine_stdout() if page is None else page.file, page)

@@ -95,7 +95,6 @@ def test_every_other_flag_of_every_command_is_a_key() -> None:
         "jsonl",
         "paths",
         "vimgrep",
-        "sarif",
         "format",
         "files_with_matches",
         "count",

@@ -348,7 +348,7 @@ CONFLICTS = Command(
         *FILTER_FLAGS,
         NAME_FLAG,
         REFRESH_FLAG,
-        Flag(("--limit", "-n"), "int", "Conflicts shown; if left out all, in JSON and SARIF 5,000.", RETRIEVAL, "N"),
+        Flag(("--limit", "-n"), "int", "Conflicts shown; if left out all, in JSON 5,000.", RETRIEVAL, "N"),
         OFFSET_FLAG,
         Flag(
             ("--all", "-a"),
@@ -375,7 +375,6 @@ CONFLICTS = Command(
         *DRAWN_ANSWER_FLAGS,
         PATHS_FLAG,
         MAX_TOKENS_FLAG,
-        Flag(("--sarif",), "flag", "SARIF 2.1.0, for code scanning in CI.", OUTPUT),
         *INDEX_FLAGS,
     ),
     (
@@ -385,7 +384,6 @@ CONFLICTS = Command(
         ("lci conflicts --relation overlap,duplicate", "only what can clash in one build"),
         ("lci conflicts --fail-on overlap,duplicate -q", "in a script: exit 1 if there is one"),
         ("lci conflicts --diff HEAD --fail-on any", "exit 1 if what is not committed yet adds one"),
-        ("lci conflicts --sarif > conflicts.sarif", "for code scanning"),
     ),
 )
 FILES = Command(

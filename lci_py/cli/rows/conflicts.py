@@ -20,16 +20,15 @@ if TYPE_CHECKING:
     from lci_py.cli.answering import CommandRun
     from lci_py.cli.command_line import Invocation
 
-#: Conflicts in JSON and SARIF if no --limit says otherwise: what GitHub shows of a log, and what a script can hold.
+#: Conflicts in JSON if no --limit says otherwise: what a script can hold.
 _MOST = 5_000
 #: The exit code of a check that fails, as of grep and ruff; a search without results exits with the same number.
 _EXIT_FOUND = 1
-_MACHINE = (*MACHINE, "sarif")
 
 
 def _request(call: Invocation, shape: str) -> ConflictsRequest:
     given, limit = call.text("argument"), number(call.values, "limit")
-    limit = _MOST if limit is None and shape in _MACHINE else limit
+    limit = _MOST if limit is None and shape in MACHINE else limit
     name = plain_text((given or "").strip())
     if given is not None and not name:
         raise UsageError("the name is empty", hint="leave it out to list all, or give a NAME")
@@ -83,7 +82,7 @@ def _fails(answer: ConflictsAnswer, words: tuple[str, ...]) -> bool:
 
 def _finish(asked: CommandRun, answer: ConflictsAnswer, code: int) -> int:
     call, request = asked.call, asked.request
-    machine, quiet = asked.shape in _MACHINE, call.flag("quiet")
+    machine, quiet = asked.shape in MACHINE, call.flag("quiet")
     if machine and request.limit == _MOST < answer.total - request.offset:
         text = f"{_MOST:,} of {answer.total:,} conflicts are listed, the gravest first: --offset gives the next"
         warn(text, quiet=quiet)
@@ -110,7 +109,7 @@ def _cut(answer: ConflictsAnswer) -> Cut[ConflictsAnswer]:
 
 def _writer(asked: CommandRun) -> Writer[ConflictsAnswer]:
     whole = bool(asked.request.name) or asked.call.flag("verbose")
-    return Writer("conflicts", "conflicts", None if asked.shape == "sarif" else _cut, {"whole": whole})
+    return Writer("conflicts", "conflicts", _cut, {"whole": whole})
 
 
 ROW = Row(
@@ -118,6 +117,5 @@ ROW = Row(
     writer=_writer,
     results=lambda answer: answer.results or answer.conflicts,
     whole=lambda _: False,
-    shapes=("sarif",),
     finish=_finish,
 )
