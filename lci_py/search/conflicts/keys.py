@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.stated_values import repeated_keys
+from lci_py.search.conflicts.versions import workflows
 from lci_py.source.stated_values import is_elsewhere
 from lci_py.source.text.patterns import lazily
 from lci_py.types.conflicts import Conflict
@@ -231,7 +232,8 @@ def all_of(
         for row in repeated_keys(snapshot.symbols)
         if not row.is_test
     ]
-    for path in [path for path in snapshot.symbols.paths() if reads(path)][:_MAX_FILES]:
+    paths = [*snapshot.symbols.paths(), *workflows(snapshot.root)]
+    for path in [path for path in dict.fromkeys(paths) if reads(path)][:_MAX_FILES]:
         text = b"\n".join(snapshot.reader.some(path, 1, _MAX_LINES + 1))
         if len(text) <= _MAX_BYTES and text.count(b"\n") < _MAX_LINES:
             rows += [(path, TEXT, "", one) for one in twice(path, text.decode("utf-8", "replace"))]

@@ -143,14 +143,14 @@ def _releases(path: str, text: str) -> Iterator[Statement]:
 def disagreements(snapshot: Snapshot) -> list[tuple[tuple[Statement, ...], dict[str, Any]]]:
     """The contradicting versions in a project: the statements, and the entry of the envelope's `conflicts`."""
     texts: dict[str, str] = {}
-    paths = [*snapshot.symbols.paths(), *_workflows(snapshot.root)]
+    paths = [*snapshot.symbols.paths(), *workflows(snapshot.root)]
     for path in [path for path in dict.fromkeys(paths) if reads(path)][:_MAX_FILES]:
         lines = b"\n".join(snapshot.reader.some(path, 1, _MAX_LINES))[:_MAX_BYTES]
         texts[path] = lines.decode("utf-8", "replace")
     return compare(texts)
 
 
-def _workflows(root: Path) -> list[str]:
+def workflows(root: Path) -> list[str]:
     """GitHub's workflows. They lie in a hidden folder and so are not in the index."""
     folder = root / ".github" / "workflows"
     if folder.is_symlink() or folder.parent.is_symlink() or not folder.is_dir():
