@@ -144,7 +144,7 @@ def test_the_settings_use_documented_keys_of_the_right_type(folder: Path) -> Non
     assert given.get("traits", "modifiers") in traits._READERS
     for key in rules._PATTERNS | {"comments", "unnamed_uses"}:
         re.compile(given.get(key, ""))
-    assert not given or logic._dialect(folder.name) is not logic._PLAIN
+    assert "dialect" not in given or logic._dialect(folder.name) is not logic._PLAIN
     for rule in flat.get("call_rules", ()):
         known = rule in language_rules.READ_BY_NAME or folder.name in getattr(language_rules, rule.upper(), ())
         assert known, f"no such rule: {rule}"
@@ -250,7 +250,6 @@ NAMED = {
     "index/shards/symbol_queries.py": (2, "a query of the graph asks for the constructors of all languages at once"),
     "index/shards/symbols.py": (2, "the alias of a table"),
     "index/shards/unit_columns.py": (1, "prose"),
-    "search/conflicts/rust_modules.py": (1, "conditions of Rust's modules"),
     "search/conflicts/logic/preprocessor.py": (1, "a word in conditions of Swift"),
     "search/conflicts/logic/scripts.py": (3, "what Jython calls its platform"),
     "search/conflicts/logic/targets.py": (3, "the variable for the version of Scala in conditions"),

@@ -29,6 +29,7 @@ _PROPERTY = lazily(r"\s*([\w.-]+)\s*[=:]")
 _TARGET = lazily(r"([A-Za-z_][\w.-]*)\s*:(?![:=])[^=]*$")
 _CREATED = lazily(r"(?i)\s*create\s+table\s+(?!if\b)([\w.\"`\[\]]+)")
 _PROTO = lazily(r"\b(message|oneof|enum|extend|service|rpc|option)\b[^{};]*\{|\{|\}|\b\w+\s+(\w+)\s*=\s*(\d+)\s*[;\[]")
+_TEMPLATE = lazily(r"(?<!\$)\{\{|\{%|<%")  # `${{ }}` of GitHub's workflows stands for a value
 _PROTO_COMMENT = lazily(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
 
 
@@ -64,7 +65,7 @@ def _reader(base: str) -> Callable[[str], Iterator[Twice]] | None:
 def twice(path: str, text: str) -> list[Twice]:
     """The duplicate keys of a file."""
     reader = _reader(path.rpartition("/")[2].lower())
-    if reader is None or "{{" in text or "{%" in text or "<%" in text:
+    if reader is None or _TEMPLATE.search(text):
         return []
     lines = text.split("\n")
     # A key that is given three times is one mistake.
