@@ -82,7 +82,9 @@ def test_what_is_given_twice(path: str, text: str, found: list[tuple[str, int, i
 def test_a_workflow_is_read_though_its_folder_is_hidden(lci: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("A = 1\n")
     (tmp_path / ".github" / "workflows").mkdir(parents=True)
-    (tmp_path / ".github" / "workflows" / "ci.yml").write_text("jobs:\n  test:\n    name: a\n    runs: ${{ x }}\n    name: b\n")
+    (tmp_path / ".github" / "workflows" / "ci.yml").write_text(
+        "jobs:\n  test:\n    name: a\n    runs: ${{ x }}\n    name: b\n"
+    )
     [found] = lci("conflicts", "--json", "--refresh", "always", "--root", str(tmp_path)).json()["results"]
     assert [(one["file"], one["line"]) for one in found["definitions"]] == [
         (".github/workflows/ci.yml", 3), (".github/workflows/ci.yml", 5),
