@@ -36,6 +36,12 @@ EXPRESSION: dict[str, tuple[str, str, str]] = {
     "tsx": (".tsx", "x =\n", ";\n"),
     "typescript": (".ts", "x =\n", ";\n"),
     "zig": (".zig", "const x =\n", ";\n"),
+    "dart": (".dart", "var x =\n", ";\n"),
+    "dockerfile": (".dockerfile", "FROM a\nRUN x ", "\n"),
+    "julia": (".jl", "x =\n", "\n"),
+    "nix": (".nix", "{ x =\n", "; }\n"),
+    "perl": (".pl", "my $x =\n", ";\n"),
+    "powershell": (".ps1", "$x =\n", "\n"),
 }
 
 #: Language -> (opening, closing) of a definition that can contain another of its kind.
@@ -64,6 +70,12 @@ NESTED: dict[str, tuple[str, str]] = {
     "tsx": ("<div>\n", "</div>\n"),
     "typescript": ("namespace n {\n", "}\n"),
     "zig": ("const S = struct {\n", "};\n"),
+    "dart": ("f() {\n", "}\n"),
+    "dockerfile": ("FROM a AS b\n", ""),
+    "julia": ("module M\n", "end\n"),
+    "nix": ("{ a =\n", "; }\n"),
+    "perl": ("sub f {\n", "}\n"),
+    "powershell": ("function f {\n", "}\n"),
 }
 
 #: Language -> one member of a chain of conditions, and how the chain starts.
@@ -92,6 +104,12 @@ CHAIN: dict[str, tuple[str, str]] = {
     "tsx": ("if (a) b();\n", "else if (a) b();\n"),
     "typescript": ("if (a) b();\n", "else if (a) b();\n"),
     "zig": ("fn f() void { if (a) b()\n", "else if (a) b()\n"),
+    "dart": ("f() { if (a) b();\n", "else if (a) b();\n"),
+    "dockerfile": ("FROM a\nRUN a", " \\\n && a"),
+    "julia": ("if a\n", "elseif a\n b()\n"),
+    "nix": ("{ x = if a then b\n", "else if a then b\n"),
+    "perl": ("if (a()) { b(); }\n", "elsif (a()) { b(); }\n"),
+    "powershell": ("if ($a) { b }\n", "elseif ($a) { b }\n"),
 }
 
 #: Language -> the opening and closing of a comment; some nest.

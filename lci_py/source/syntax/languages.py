@@ -177,7 +177,9 @@ class LanguageSpec:
     def language(self) -> TreeSitterLanguage:
         from tree_sitter import Language
 
-        return Language(getattr(import_module(self.module), self.function)())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # Perl's wheel returns an address, not a capsule
+            return Language(getattr(import_module(self.module), self.function)())
 
     @cached_property
     def parser(self) -> Parser:

@@ -131,6 +131,12 @@ LANGUAGES = {
     "ocaml": ('(* run *)\nlet s = "run"\nlet run x = M.run x\n', [3, 3]),
     "ocaml_interface": ("(** run *)\nval run : run:int -> int\n", [2, 2]),
     "elixir": ('# run\ndefmodule A do\n  @s "run"\n  def run(x), do: run(x)\nend\n', [4, 4]),
+    "dart": ("// run\nvar s = 'run $run';\nrun() => run();\n", [2, 3, 3]),
+    "dockerfile": ("# run\nFROM a AS run\nRUN echo\nFROM run\n", [2, 4]),
+    "julia": ('# run\ns = "run $run"\nrun(x) = run(x)\n', [2, 3, 3]),
+    "nix": ('# run\n{ run = x: "run ${run x}"; s = run 1; }\n', [2, 2, 2]),
+    "perl": ("# run\nmy $s = 'run';\nsub run { run(1) }\n", [3, 3]),
+    "powershell": ("# run\n$s = 'run'\nfunction run { run 1 }\n", [3, 3]),
     "zig": ('// run\nconst s = "run";\nfn run() void { run(); }\n', [3, 3]),
 }
 

@@ -1,0 +1,21 @@
+; A name that is called stands first in what is around it, or behind a keyword or an operator: `await f()`, `!f()`.
+(_ (identifier) @callee @call . (selector (argument_part)))
+; What a call or an index gives is a receiver, too.
+((_) @receiver . (_ . (identifier) @callee @call) . (selector (argument_part)))
+((_) @receiver . (selector (_ . (identifier) @callee @call)) . (selector (argument_part)))
+(cascade_section (cascade_selector (identifier) @callee @call) . (argument_part))
+(initializer_list_entry (super) @callee @call . (arguments))
+(initializer_list_entry (super) @receiver . (identifier) @callee @call)
+(redirection (this) @callee @call . (arguments))
+(new_expression (type_identifier) @callee @call . (type_arguments)? . (arguments))
+(new_expression (type_identifier) @receiver . (identifier) @callee @call)
+(const_object_expression (type_identifier) @callee @call . (type_arguments)? . (arguments))
+(const_object_expression (type_identifier) @receiver . (identifier) @callee @call)
+(annotation name: (identifier) @callee @call (arguments))
+
+(superclass (type_identifier) @base)
+(mixins (type_identifier) @base)
+(interfaces (type_identifier) @base)
+(mixin_application (type_identifier) @base)
+(mixin_declaration (type_identifier) @base)
+(extension_declaration class: (type_identifier) @base)

@@ -1,0 +1,1 @@
+((path_expression) @import.module @import.all @import (#match? @import.module "\\.nix$|/[^.]*$"))
