@@ -15,7 +15,7 @@ from lci_py.search.answer.results import LineMatcher, contexts, result as make_r
 from lci_py.search.navigate.nodes import Nodes
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.types.record import replace
-from lci_py.types.search import FILE_KIND, VIEWS
+from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -155,11 +155,7 @@ class _Walk:
         for (node, row), context in zip(rows.items(), around, strict=True):
             item = outcome.find(row["unit"]) if row["unit"] is not None and row["symbol"] is not None else None
             view, score = (item.source, item.score) if item else (self._view[node], 0.0)
-            also = tuple(
-                (other, outcome.hits[other].score(item.unit))
-                for other in VIEWS
-                if item and other != view and item.unit in outcome.hits[other]
-            )
+            also = outcome.other_scores(item.unit, view) if item else ()
             result = make_result(self._snapshot, row, request, view, score, wanted)
             explain = None
             if request.explain:

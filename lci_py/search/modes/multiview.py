@@ -25,11 +25,11 @@ from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reach, weigh_nei
 from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches, unit_values
 from lci_py.search.ranking.signals import Measure, factors
 from lci_py.search.retrievers import HitList, side_by_side
-from lci_py.types.record import NamedTuple, replace
+from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Degradation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -135,8 +135,7 @@ class _Run:
         ):
             found = Outcome({view: HitList.empty(view) for view in VIEWS})  # no view need be asked
         else:
-            question = Question(query, plan, allowed, self._near, known)
-            found = search(question, snapshot, self.extras, self._began)
+            found = self._search(query, plan, allowed, known)
         return fallback.AttemptResult(attempt._replace(query=query), plan, found)
 
     def _make_plan(self, query: TextQuery, wording: Wording) -> Plan:
@@ -166,143 +165,121 @@ class _Run:
         finally:
             lock.release()
 
+    def _search(
+        self, query: TextQuery, plan: Plan, allowed: NDArray[np.bool_] | None, spelled: LiteralMatches
+    ) -> Outcome:
+        """Search the views, and rank what they find.
 
-class Question(NamedTuple):
-    """What the views are asked, and how their candidates are ranked.
+        Args:
+            query: The text to rank by.
+            allowed: [units] mask of the candidates; None for all.
+            spelled: Names and literal text that the query spells out.
+        Raises:
+            IndexError_: Every view failed; this is the first one's error.
+        """
+        snapshot, began = self._snapshot, self._began
+        whole, table, asked = snapshot.whole, snapshot.unit_table, query.text
+        outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=spelled.symbols)
+        outcome.spelled_out = bool(spelled.units)
+        whole.settle()
+        came = len(table.file) if allowed is None else int(allowed.sum())
+        spent: dict[View, float] = {}
 
-    Attributes:
-        query: The text to rank by.
-        plan: Weights, factors and budgets.
-        allowed: [units] mask of the candidates; None for all.
-        near: A place whose neighbourhood is preferred.
-        spelled: Names and literal text that the query spells out.
-    """
+        def run(view: View) -> HitList:
+            started = time.perf_counter()
+            retriever: Retriever = getattr(snapshot, view)
+            hits = retriever.search(query, POOL, allowed)
+            spent[view] = (time.perf_counter() - started) * 1e3
+            return hits
 
-    query: TextQuery
-    plan: Plan
-    allowed: NDArray[np.bool_] | None = None
-    near: Near | None = None
-    spelled: LiteralMatches = NOTHING
+        until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
+        threads = len(table) >= LARGE
+        views = partial(side_by_side, run, VIEWS, snapshot.view_locks, until, threads=threads)
+        found = whole.once(("views", asked), views)
+        spent = whole.once(("spent", asked), partial(dict, spent))
+        waited = (time.perf_counter() - began) * 1e3
+        answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
+        for view in VIEWS:
+            hits = found.get(view)
+            if hits is None:
+                share = f"its share of the time budget is {plan.budgets[view]:g} ms"
+                said = f"{share}; it had not answered after {waited:.0f} ms"
+                outcome.degraded.append(_degradation(view, plan, answering, "timeout", said))
+            elif isinstance(hits, IndexError_):
+                if (len(found) == len(VIEWS) and not answering) or not whole.alone:
+                    raise hits  # the first view's error is the command's
+                outcome.degraded.append(_degradation(view, plan, answering, failure(hits), detail(hits)))
+            elif isinstance(hits, BaseException):
+                raise hits
+            else:
+                outcome.hits[view] = hits.head(whole.share((view, asked), (hits.scores,), POOL))
+                outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
+        hits_of = {view: hits for view, hits in found.items() if isinstance(hits, HitList)}
+        outcome.closest = hits_of["dense"].best if "dense" in hits_of else -1.0
+        by_words = any(len(hits_of.get(view, ())) for view in ("bm25", "symbolic")) or bool(spelled.names)
+        anything = by_words or any(map(len, hits_of.values())) or bool(spelled.units)
+        outcome.anything, outcome.by_words = map(bool, whole.total(("found", asked), (anything, by_words)))
+        whole.settle()
+        if outcome.anything:
+            started = time.perf_counter()
+            self._rank(outcome, query, plan, allowed, spelled)
+            ms = (time.perf_counter() - started) * 1e3
+            came = 0 if outcome.candidates is None else len(outcome.candidates.units)
+            outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
+        return outcome
 
-
-def search(question: Question, snapshot: Snapshot, extras: Extras, began: float) -> Outcome:
-    """Search the views, and rank what they find.
-
-    Args:
-        snapshot: The index; a view that fails or is late is reported in `degraded` and the others answer.
-        extras: Records failures of the graph, which then takes no part in the ranking.
-        began: The start of the budgets, by `time.perf_counter`.
-    Raises:
-        IndexError_: Every view failed; this is the first one's error.
-    """
-    plan, allowed, table = question.plan, question.allowed, snapshot.unit_table
-    outcome = Outcome({view: HitList.empty(view) for view in VIEWS}, symbols=question.spelled.symbols)
-    outcome.spelled_out = bool(question.spelled.units)
-    whole, asked = snapshot.whole, question.query.text
-    whole.settle()
-    came = len(table.file) if allowed is None else int(allowed.sum())
-    spent: dict[View, float] = {}
-
-    def run(view: View) -> HitList:
-        started = time.perf_counter()
-        retriever: Retriever = getattr(snapshot, view)
-        hits = retriever.search(question.query, POOL, allowed)
-        spent[view] = (time.perf_counter() - started) * 1e3
-        return hits
-
-    until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
-    threads = len(table) >= LARGE
-    views = partial(side_by_side, run, VIEWS, snapshot.view_locks, until, threads=threads)
-    found = whole.once(("views", asked), views)
-    spent = whole.once(("spent", asked), partial(dict, spent))
-    waited = (time.perf_counter() - began) * 1e3
-    answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
-    for view in VIEWS:
-        hits = found.get(view)
-        if hits is None:
-            outcome.degraded.append(_late(view, plan, waited, answering))
-        elif isinstance(hits, IndexError_):
-            if (len(found) == len(VIEWS) and not answering) or not whole.alone:
-                raise hits  # the first view's error is the command's
-            outcome.degraded.append(_degradation(view, plan, hits, answering))
-        elif isinstance(hits, BaseException):
-            raise hits
-        else:
-            outcome.hits[view] = hits.head(whole.share((view, asked), (hits.scores,), POOL))
-            outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}
-    hits_of = {view: hits for view, hits in found.items() if isinstance(hits, HitList)}
-    outcome.closest = hits_of["dense"].best if "dense" in hits_of else -1.0
-    by_words = any(len(hits_of.get(view, ())) for view in ("bm25", "symbolic")) or bool(question.spelled.names)
-    anything = by_words or any(map(len, hits_of.values())) or bool(question.spelled.units)
-    outcome.anything, outcome.by_words = map(bool, whole.total(("found", asked), (anything, by_words)))
-    whole.settle()
-    if outcome.anything:
-        started = time.perf_counter()
+    def _rank(
+        self, outcome: Outcome, query: TextQuery, plan: Plan, allowed: NDArray[np.bool_] | None, spelled: LiteralMatches
+    ) -> None:
+        """Rank what the views found, then again with the graph's neighbours of the best results."""
+        snapshot, asked = self._snapshot, query.text
+        table, whole = snapshot.unit_table, snapshot.whole
         failed = {item.view for item in outcome.degraded}
         answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
-        graph = extras.ask("graph", lambda: _check_graph(snapshot.graph))
-        measure = whole.once(("measure", asked), partial(Measure, snapshot, question.query, answered, graph))
+        graph = self.extras.ask("graph", lambda: _check_graph(snapshot.graph))
+        measure = whole.once(("measure", asked), partial(Measure, snapshot, query, answered, graph))
 
-        def neighbours(best: RankedCandidates) -> Neighbours:
-            assert graph is not None
+        def candidates(units: NDArray[np.int64]) -> Candidates:
+            files = table.file[units]
+            signals = measure.signals(units) | spelled.of(units)
+            if self._near is not None:
+                signals["near"] = self._near.closeness(units, files)
+            return Candidates(units, files, signals, factors(query, units, table))
+
+        there = np.zeros(len(table), np.bool_)  # not `unique`, which sorts
+        for hits in outcome.hits.values():
+            there[hits.units] = True
+        there[spelled.units] = True
+        units = np.flatnonzero(there)
+        outcome.candidates = found = whole.once(("candidates", asked), partial(candidates, units))
+        outcome.ranked = best = RankedCandidates(found, plan)
+        if graph is None or not plan.weights.get(GRAPH):
+            return
+
+        def around_best() -> Neighbours:
             near = whole.once(("near", asked), partial(reach, graph, table, best.units[:SEEDS]))
             return whole.neighbours(asked, best.scores[:SEEDS], near, weigh_neighbours)
 
-        _rank(outcome, question, measure, snapshot, None if graph is None else neighbours, extras)
-        ms = (time.perf_counter() - started) * 1e3
-        came = 0 if outcome.candidates is None else len(outcome.candidates.units)
-        outcome.trace["fusion"] = {"ms": ms, "candidates_in": came, "candidates": outcome.total}
-    return outcome
+        around = self.extras.ask("graph", around_best)
+        highest = whole.largest(("highest", asked), best.highest)
+        whole.settle()
+        if around is None:
+            return
+        if allowed is not None:
+            passing = allowed[around.units]
+            around = Neighbours(around.units[passing], around.values[passing])
+        more = around.units[~there[around.units]]
+        every = found if not len(more) else join_candidates(found, candidates(more))
+        lifts = np.zeros(len(every.units), np.float32)
+        lifts[np.searchsorted(every.units, around.units)] = around.values
+        outcome.candidates = every._replace(signals={**every.signals, GRAPH: lifts})
+        outcome.ranked = RankedCandidates(outcome.candidates, plan, highest)
 
 
 def _check_graph(graph: GraphIndex) -> GraphIndex:
     """The graph, after a check that the arrays which every ranking needs are intact."""
     _ = graph.importers
     return graph
-
-
-def _rank(
-    outcome: Outcome,
-    question: Question,
-    measure: Measure,
-    snapshot: Snapshot,
-    around_best: Callable[[RankedCandidates], Neighbours] | None,
-    extras: Extras,
-) -> None:
-    """Rank what the views found, then again with the graph's neighbours of the best results (`around_best`)."""
-    query, plan, allowed, near, known = question
-    table, whole = snapshot.unit_table, snapshot.whole
-
-    def candidates(units: NDArray[np.int64]) -> Candidates:
-        files = table.file[units]
-        signals = measure.signals(units) | known.of(units)
-        if near is not None:
-            signals["near"] = near.closeness(units, files)
-        return Candidates(units, files, signals, factors(query, units, table))
-
-    there = np.zeros(len(table), np.bool_)  # not `unique`, which sorts
-    for hits in outcome.hits.values():
-        there[hits.units] = True
-    there[known.units] = True
-    units = np.flatnonzero(there)
-    outcome.candidates = found = whole.once(("candidates", query.text), partial(candidates, units))
-    outcome.ranked = best = RankedCandidates(found, plan)
-    if around_best is None or not plan.weights.get(GRAPH):
-        return
-    around = extras.ask("graph", partial(around_best, best))
-    highest = whole.largest(("highest", query.text), best.highest)
-    whole.settle()
-    if around is None:
-        return
-    if allowed is not None:
-        passing = allowed[around.units]
-        around = Neighbours(around.units[passing], around.values[passing])
-    more = around.units[~there[around.units]]
-    every = found if not len(more) else join_candidates(found, candidates(more))
-    lifts = np.zeros(len(every.units), np.float32)
-    lifts[np.searchsorted(every.units, around.units)] = around.values
-    outcome.candidates = every._replace(signals={**every.signals, GRAPH: lifts})
-    outcome.ranked = RankedCandidates(outcome.candidates, plan, highest)
 
 
 def build_answer(
@@ -330,21 +307,16 @@ def build_answer(
         found = extras.ask("graph", lambda: contexts(snapshot, list(rows.values())))
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
-        scored = own_scores(outcome, head)
         wanted = LineMatcher(query.terms, query.phrases, query.forms)
 
         def to_result(item: FusedResult) -> Result:
-            others = tuple(
-                (view, scores[item.unit])
-                for view, scores in scored.items()
-                if view != item.source and item.unit in scores
-            )
             explain = None
             if request.explain:
                 from lci_py.search.explain.steps import of_fused
 
                 explain = of_fused(outcome, item.unit, item)
             made = result(snapshot, rows[item.unit], request, item.source, item.score, wanted, places.get(item.unit))
+            others = outcome.other_scores(item.unit, item.source)
             return replace(made, also_matched=others, graph=around.get(item.unit), explain=explain)
 
         results = [to_result(item) for item in head]
@@ -352,30 +324,8 @@ def build_answer(
         return answer(snapshot, request, results, total)
 
 
-def own_scores(outcome: Outcome, head: Sequence[FusedResult]) -> dict[View, dict[int, float]]:
-    """Each view's own scores of those of the results that it found."""
-    shown = {item.unit for item in head}
-    found = {}
-    for view in VIEWS:
-        both = zip(outcome.hits[view].units.tolist(), outcome.hits[view].scores.tolist(), strict=True)
-        found[view] = {unit: score for unit, score in both if unit in shown}
-    return found
-
-
-def _degradation(view: View, plan: Plan, error: IndexError_, answering: list[View]) -> Degradation:
-    return Degradation(view, failure(error), _fallback(answering), _impact(view, plan, answering), detail(error))
-
-
-def _late(view: View, plan: Plan, waited: float, answering: list[View]) -> Degradation:
-    said = f"its share of the time budget is {plan.budgets[view]:g} ms; it had not answered after {waited:.0f} ms"
-    return Degradation(view, "timeout", _fallback(answering), _impact(view, plan, answering), said)
-
-
-def _fallback(answering: list[View]) -> str:
-    return "+".join(answering) or "none"
-
-
-def _impact(view: View, plan: Plan, answering: list[View]) -> str:
-    """How much of the ranking's weight is lost without the view."""
+def _degradation(view: View, plan: Plan, answering: Sequence[View], reason: str, said: str) -> Degradation:
+    """A view that did not answer; the impact is how much of the ranking's weight is lost without it."""
     part = parts(plan.weights)[view]
-    return "high" if part >= MINOR or not answering else "medium" if part >= MINOR / 2 else "low"
+    impact = "high" if part >= MINOR or not answering else "medium" if part >= MINOR / 2 else "low"
+    return Degradation(view, reason, "+".join(answering) or "none", impact, said)

@@ -226,3 +226,7 @@ class Outcome:
         """The result of a unit, None if it is not among them."""
         found = None if self.ranked is None else self.ranked.find(unit)
         return None if found is None else found[1]
+
+    def other_scores(self, unit: int, source: View) -> tuple[tuple[View, float], ...]:
+        """The own scores of the views that found a unit, without that of `source`."""
+        return tuple((view, hits.score(unit)) for view, hits in self.hits.items() if view != source and unit in hits)
