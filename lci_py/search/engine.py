@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from lci_py.errors import IndexError_, nothing_asked
 from lci_py.search.answer.results import answer as envelope, result
 from lci_py.search.modes.candidates import ANY_KIND, check
-from lci_py.source.repository.files import is_aside
 from lci_py.source.repository.workspace import FOLDER
 from lci_py.types.record import replace
 from lci_py.types.search import FILE_KIND, KINDS, LAMBDA_KIND, VIEWS, SearchRequest
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from lci_py.index.shards.symbols import Row
     from lci_py.search.answer.copies import Folding
     from lci_py.search.modes.candidates import ModeAnswer
     from lci_py.search.snapshot import Snapshot
@@ -280,8 +278,10 @@ class Engine:
 
     def definitions(self, name: str, filters: Filters, limit: int) -> Answer:
         """Definitions of a name (exact, or qualified, or a glob), with signature and doc."""
+        from lci_py.search.navigate.present import PresentFiles, present_rows
+
         snapshot = self._prepared_snapshot(filters)
-        rows = _present_definitions(snapshot, name, filters)
+        rows = present_rows(PresentFiles(snapshot), name, filters)
 
         def first(count: int) -> Answer:
             request = SearchRequest(name, "symbolic", count, filters, snippet=0)
@@ -414,18 +414,6 @@ class Engine:
         from lci_py.search.conflicts.repository import conflicts
 
         return conflicts(self._prepared_snapshot(request.filters), request)
-
-
-def _present_definitions(snapshot: Snapshot, name: str, filters: Filters) -> list[Row]:
-    """Rows of the definitions of a name; changed files are read as they are now."""
-    rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
-    if not snapshot.freshness.sweep().stale:
-        return rows
-    from lci_py.search.navigate.present import PresentFiles, in_changed_files
-
-    changed, looked = in_changed_files(PresentFiles(snapshot), name, filters)
-    rows = [*(row for row in rows if row["file"] not in looked), *changed]
-    return sorted(rows, key=lambda row: (row["test"], is_aside(row["file"]), row["file"], row["line"]))
 
 
 def _first_sentence(doc: str | None) -> str:

@@ -136,10 +136,10 @@ class _Walk:
             fresh = {node for node in fresh if there(places[node].file)}
         if not self._filters:
             return fresh
-        from lci_py.search.navigate.calls import place_filter
+        from lci_py.search.navigate.present import place_filter
 
         symbols = [node for node in fresh if node < self._nodes.first_file]
-        passes = place_filter(self._filters, None)
+        passes = place_filter(self._filters)
         # Neither a file nor an anonymous function has a name that a filter on names could let pass.
         named = bool(self._filters.name or self._filters.parent)
         rest = {node for node in fresh if node >= self._nodes.first_file and not named and passes(places[node])}

@@ -12,11 +12,11 @@ from lci_py.index.shards.graph import CALLS, IMPORTS
 from lci_py.index.shards.symbol_queries import tests_among
 from lci_py.search.answer.results import index_info
 from lci_py.search.navigate import dispatch
-from lci_py.search.navigate.calls import place_filter
-from lci_py.search.navigate.changes import changes_of, file_place
+from lci_py.search.navigate.changes import changes_of
 from lci_py.search.navigate.dispatch import MOST_LISTED, Dispatch
 from lci_py.search.navigate.external import unexplained_uses
 from lci_py.search.navigate.nodes import Nodes, place_of
+from lci_py.search.navigate.present import file_place, place_filter
 from lci_py.source.text.words import WORD, parts, stem
 from lci_py.types.affected import DEPTH, AffectedAnswer, AffectedDefinition, AffectedRequest, ChangedPlace
 from lci_py.types.graph import GraphRequest

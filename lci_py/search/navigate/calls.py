@@ -10,10 +10,9 @@ from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import externals, unresolved_uses
 from lci_py.search.navigate.names import handlers_or_meanings, likeliest
 from lci_py.search.navigate.nodes import Nodes, place_of
-from lci_py.search.navigate.present import check_known
+from lci_py.search.navigate.present import check_known, place_filter
 from lci_py.search.suggest import near_misses
 from lci_py.types.graph import Direction, External, GraphAnswer, GraphRequest, Neighbour, OtherMeaning, Place, Through
-from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.symbols import Row
     from lci_py.search.navigate.nodes import Call
     from lci_py.search.snapshot import Snapshot
+    from lci_py.types.search import Filters
 
 
 def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:
@@ -29,16 +29,7 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     rows, others = definitions(nodes, request)
     if not rows:
         return nothing(snapshot, direction, request, uses=direction == "callers")
-    found: list[Neighbour] = []
-    through: list[Through] = []
-    # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
-    for group in [rows] if direction == "callers" else _by_file(rows):
-        found += _neighbours(nodes, group, direction)
-        more, behind = _dispatch_neighbours(nodes, group, direction)
-        found += more
-        through += behind
-    passes = place_filter(request.filters, snapshot.freshness.there())
-    kept = sorted({item for item in found if passes(item.place)}, key=_order if direction == "callers" else _by_site)
+    kept, through = neighbours_of(nodes, rows, direction, request.filters)
     outside = externals(nodes, rows) if direction == "callees" else ()
     return GraphAnswer(
         direction,
@@ -57,14 +48,23 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
     )
 
 
-def neighbours_of(nodes: Nodes, rows: list[Row], direction: Direction) -> tuple[list[Neighbour], list[Through]]:
-    """The callers or callees of definitions of one file, in files that still exist, in order; and the declared methods
-    that have implementations among them.
+def neighbours_of(
+    nodes: Nodes, rows: list[Row], direction: Direction, filters: Filters
+) -> tuple[list[Neighbour], list[Through]]:
+    """The callers or callees of definitions that pass the filters, in files that still exist, in order; and the
+    declared methods that have implementations among them.
     """
-    passes = place_filter(Filters(), nodes.snapshot.freshness.there())
-    more, through = _dispatch_neighbours(nodes, rows, direction)
-    found = {item for item in (*_neighbours(nodes, rows, direction), *more) if passes(item.place)}
-    return sorted(found, key=_order if direction == "callers" else _by_site), through
+    found: list[Neighbour] = []
+    through: list[Through] = []
+    # Lines of callees are lines of the callers' file: definitions in several files are asked about one by one.
+    for group in [rows] if direction == "callers" else _by_file(rows):
+        found += _neighbours(nodes, group, direction)
+        more, behind = _dispatch_neighbours(nodes, group, direction)
+        found += more
+        through += behind
+    passes = place_filter(filters, nodes.snapshot.freshness.there())
+    kept = {item for item in found if passes(item.place)}
+    return sorted(kept, key=_order if direction == "callers" else _by_site), through
 
 
 def _lines(outside: Sequence[External]) -> int:
@@ -112,29 +112,6 @@ def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bo
     return GraphAnswer(
         command, request.name, (), results.index_info(snapshot), 0, unresolved_uses=called, did_you_mean=near
     )
-
-
-def place_filter(filters: Filters, there: Callable[[str], bool] | None) -> Callable[[Place], bool]:
-    """A test whether a place passes the filters on language, kind and path, and lies in a file that passes `there`.
-
-    Raises:
-        BadGlobError: A path filter is no glob.
-    """
-    from lci_py.index.shards.filters import languages, path_test
-
-    on_path = path_test(filters)
-    known = languages(filters)
-    kinds = {kind.lower() for kind in filters.kind}
-
-    def passes(place: Place) -> bool:
-        return (
-            (not known or place.language in known)
-            and (not kinds or place.kind in kinds)
-            and (on_path is None or on_path(place.file))
-            and (there is None or there(place.file))
-        )
-
-    return passes
 
 
 def _by_file(rows: Sequence[Row]) -> list[list[Row]]:

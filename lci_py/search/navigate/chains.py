@@ -12,12 +12,11 @@ from lci_py.errors import UnknownTargetError, UsageError
 from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbol_queries import defined_names, names, parents
 from lci_py.search.answer.results import index_info
-from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import external_calls, externals, unexplained_uses
 from lci_py.search.navigate.names import handlers_or_meanings, likeliest
 from lci_py.search.navigate.nodes import Call, Nodes, calls_by_node, place_of
-from lci_py.search.navigate.present import check_known
+from lci_py.search.navigate.present import check_known, place_filter
 from lci_py.search.navigate.tree import MAX_DEPTH
 from lci_py.search.suggest import near_misses
 from lci_py.source.text.words import parts

@@ -13,11 +13,10 @@ from lci_py.errors import UsageError, Words
 from lci_py.index.shards.symbol_queries import language_and_lambdas
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
-from lci_py.search.navigate.present import Definition, PresentFiles, definitions_in
+from lci_py.search.navigate.present import Definition, PresentFiles, definitions_in, file_place
 from lci_py.source.repository.git import blobs, changed_since, commit_of, git_problem, git_root
 from lci_py.source.repository.workspace import is_workspace, members
 from lci_py.types.affected import Change, ChangedPlace
-from lci_py.types.graph import Place
 from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS, Changed
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def _touched_definitions(lines: Mapping[str, Collection[int]], present: PresentF
         for number in sorted(numbers):
             around = [one for one in definitions if one.first_line <= number <= reaches[one.id]]
             inner = min(around, key=lambda one: (reaches[one.id] - one.first_line, -one.line), default=None)
-            place = _place_of(inner) if inner else file_place(path, present.language(path))
+            place = inner.place if inner else file_place(path, present.language(path))
             found[place.id] = ChangedPlace(place, "modified")
     return tuple(sorted(found.values(), key=_by_place))
 
@@ -215,7 +214,7 @@ def _all_definitions(files: Sequence[str], present: PresentFiles) -> list[Change
     found = []
     for path in files:
         definitions = present.definitions(path)
-        found += [ChangedPlace(_place_of(one), "modified") for one in definitions if one.kind not in _PROSE]
+        found += [ChangedPlace(one.place, "modified") for one in definitions if one.kind not in _PROSE]
         language = definitions[0].language if definitions else present.language(path)
         found.append(ChangedPlace(file_place(path, language), "modified"))
     return found
@@ -332,7 +331,7 @@ def _differences(
         return b"\n".join({*own_before.get(owner, ())} ^ {*own_now.get(owner, ())}).decode("utf-8", "replace")
 
     def place(one: Definition, change: Change) -> tuple[ChangedPlace, str]:
-        return ChangedPlace(_place_of(one), change, differing(one.id)), one.digest
+        return ChangedPlace(one.place, change, differing(one.id)), one.digest
 
     found = [place(one, "added") for one in new.values() if one.id not in old]
     found += [
@@ -388,11 +387,3 @@ def _reaches(lines: Sequence[bytes], definitions: Iterable[Definition]) -> dict[
 
 def _indent(line: bytes) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _place_of(one: Definition) -> Place:
-    return Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
-
-
-def file_place(path: str, language: str) -> Place:
-    return Place(f"file:{path}", None, None, FILE_KIND, path, 1, language)

@@ -8,7 +8,7 @@ take a name.
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cache
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FLOW, OVERRIDE, SELF
@@ -69,7 +69,12 @@ class Dispatch:
         self._most_callers = most_callers
         self._graph = nodes.graph
         self._symbols = nodes.snapshot.symbols
-        self._named: dict[str, dict[int, list[Member]]] = {}
+        self._members = cache(self._read_members)
+        self._further_targets = cache(self._read_further_targets)
+        self._reachable_types = cache(self._read_reachable_types)
+        self._implementing = cache(self._read_implementing)
+        self._type_of_symbol = cache(self._read_type_of_symbol)
+        self._taking_names = cache(self._read_taking_names)
 
     # --- both ways --------------------------------------------------------------------------------------------------
 
@@ -216,22 +221,20 @@ class Dispatch:
             if method.number in wanted
         }
 
-    def _members(self, name: str) -> dict[int, list[Member]]:
+    def _read_members(self, name: str) -> dict[int, list[Member]]:
         """Type to its own methods of a name."""
-        found = self._named.get(name)
-        if found is None:
-            found = self._named[name] = {}
-            outside = []
-            for method in members_named(self._symbols, name):
-                if method.owner >= 0:
-                    found.setdefault(method.owner, []).append(method)
-                elif method.scope:
-                    outside.append(method)
-            types = types_named(self._symbols, sorted({method.scope for method in outside}))
-            for method in outside:
-                owner = _nearest(method, types.get(method.scope, ()))
-                if owner >= 0:
-                    found.setdefault(owner, []).append(method._replace(owner=owner))
+        found: dict[int, list[Member]] = {}
+        outside = []
+        for method in members_named(self._symbols, name):
+            if method.owner >= 0:
+                found.setdefault(method.owner, []).append(method)
+            elif method.scope:
+                outside.append(method)
+        types = types_named(self._symbols, sorted({method.scope for method in outside}))
+        for method in outside:
+            owner = _nearest(method, types.get(method.scope, ()))
+            if owner >= 0:
+                found.setdefault(owner, []).append(method._replace(owner=owner))
         return found
 
     def _overridden_methods(self, owner: int, method: Member) -> list[Member]:
@@ -245,17 +248,8 @@ class Dispatch:
             ]  # fmt: skip
         return [m for above in self._supertypes(owner) for m in members.get(above, ()) if _may_be(m, method)]
 
-    def _further_targets(self, declared: Member) -> list[Member]:
+    def _read_further_targets(self, declared: Member) -> list[Member]:
         """The further methods that a call of a declared method may run."""
-        if declared.number not in self._besides:
-            self._besides[declared.number] = self._found_behind(declared)
-        return self._besides[declared.number]
-
-    @cached_property
-    def _besides(self) -> dict[int, list[Member]]:
-        return {}
-
-    def _found_behind(self, declared: Member) -> list[Member]:
         members = self._members(declared.name)
         if has_rule(declared.language, "method_sets"):
             below = self._implementing(declared.owner) if declared.around == "interface" else set[int]()
@@ -272,39 +266,24 @@ class Dispatch:
     def _subtypes(self, type_: int) -> list[int]:
         return self._reachable_types(type_, incoming=True)
 
-    def _reachable_types(self, type_: int, *, incoming: bool) -> list[int]:
+    def _read_reachable_types(self, type_: int, incoming: bool) -> list[int]:
         """The supertypes or subtypes of a type, the nearest first."""
-        key = (type_, incoming)
-        if key not in self._lines:
-            found: dict[int, None] = {}
-            level = [type_]
-            while level and len(found) < _MOST_TYPES:
-                ends = self._graph.edges(level, INHERITS, incoming=incoming).node.tolist()
-                level = [end for end in dict.fromkeys(ends) if end not in found and end != type_]
-                found.update(dict.fromkeys(level))
-            self._lines[key] = list(found)
-        return self._lines[key]
+        found: dict[int, None] = {}
+        level = [type_]
+        while level and len(found) < _MOST_TYPES:
+            ends = self._graph.edges(level, INHERITS, incoming=incoming).node.tolist()
+            level = [end for end in dict.fromkeys(ends) if end not in found and end != type_]
+            found.update(dict.fromkeys(level))
+        return list(found)
 
-    @cached_property
-    def _lines(self) -> dict[tuple[int, bool], list[int]]:
-        return {}
-
-    @cached_property
-    def _sets(self) -> dict[int, set[int]]:
-        return {}
-
-    def _implementing(self, interface: int) -> set[int]:
+    def _read_implementing(self, interface: int) -> set[int]:
         """The types that have all methods of an interface, including embedded ones."""
-        known = self._sets.get(interface)
-        if known is None:
-            names = owned_names(self._symbols, [interface, *self._supertypes(interface)])
-            found: set[int] | None = None
-            for name in names:
-                owners = {o for o, methods in self._members(name).items() if methods[0].around != "interface"}
-                owners |= {heir for owner in owners for heir in self._subtypes(owner)}
-                found = owners if found is None else found & owners
-            known = self._sets[interface] = found or set()
-        return known
+        found: set[int] | None = None
+        for name in owned_names(self._symbols, [interface, *self._supertypes(interface)]):
+            owners = {o for o, methods in self._members(name).items() if methods[0].around != "interface"}
+            owners |= {heir for owner in owners for heir in self._subtypes(owner)}
+            found = owners if found is None else found & owners
+        return found or set()
 
     def type_around(self, node: int) -> int:
         """The type that a definition or anonymous function belongs to, or -1."""
@@ -312,23 +291,16 @@ class Dispatch:
             node = self._graph.lambda_at(node)[2]
         if not 0 <= node < self._nodes.first_file:
             return -1
-        if node not in self._around:
-            self._around[node] = -1
-            for name, number, is_type in parents(self._symbols, node):
-                if is_type:
-                    self._around[node] = number
-                    break
-                owner = next(
-                    (o for o, found in self._members(name).items() if any(m.number == number for m in found)), -1
-                )
-                if owner >= 0:
-                    self._around[node] = owner
-                    break
-        return self._around[node]
+        return self._type_of_symbol(node)
 
-    @cached_property
-    def _around(self) -> dict[int, int]:
-        return {}
+    def _read_type_of_symbol(self, symbol: int) -> int:
+        for name, number, is_type in parents(self._symbols, symbol):
+            if is_type:
+                return number
+            owners = (o for o, found in self._members(name).items() if any(m.number == number for m in found))
+            if (owner := next(owners, -1)) >= 0:
+                return owner
+        return -1
 
     # --- names that are put together --------------------------------------------------------------------------------
 
@@ -348,22 +320,17 @@ class Dispatch:
                 edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
         return calls_by_node(edges)
 
-    def _taking_names(self, language: str) -> list[tuple[int, int, bool, list[re.Pattern[str]]]]:
+    def _read_taking_names(self, language: str) -> list[tuple[int, int, bool, list[re.Pattern[str]]]]:
         """The calls of a language that take a computed name: node, line, whether they are on `self`, name patterns."""
-        if language not in self._taking:
-            found = self._taking[language] = []
-            for taking in table_of(language).get("calls_by_name", ()):
-                for file, caller, line in calls_named(self._symbols, taking):
-                    lines = self._nodes.snapshot.reader.some(self._nodes.path(file), max(1, line - _NEAR), line + _NEAR)
-                    patterns = _computed_name_patterns("\n".join(part.decode("utf-8", "replace") for part in lines))
-                    if patterns:
-                        here = lines[min(line - 1, _NEAR)].decode("utf-8", "replace")
-                        found.append((self._nodes.caller(file, caller), line, bool(_OWN.search(here)), patterns))
-        return self._taking[language]
-
-    @cached_property
-    def _taking(self) -> dict[str, list[tuple[int, int, bool, list[re.Pattern[str]]]]]:
-        return {}
+        found = []
+        for taking in table_of(language).get("calls_by_name", ()):
+            for file, caller, line in calls_named(self._symbols, taking):
+                lines = self._nodes.snapshot.reader.some(self._nodes.path(file), max(1, line - _NEAR), line + _NEAR)
+                patterns = _computed_name_patterns("\n".join(part.decode("utf-8", "replace") for part in lines))
+                if patterns:
+                    here = lines[min(line - 1, _NEAR)].decode("utf-8", "replace")
+                    found.append((self._graph.caller(file, caller), line, bool(_OWN.search(here)), patterns))
+        return found
 
     def _are_related(self, one: int, other: int) -> bool:
         """Whether an object may be of both types."""

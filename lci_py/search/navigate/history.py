@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UnknownTargetError, UsageError
 from lci_py.search.answer.results import index_info
-from lci_py.search.navigate.present import PresentFiles, definitions_in, in_changed_files, innermost
+from lci_py.search.navigate.present import PresentFiles, definitions_in, file_place, innermost, present_rows
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.repository.commits import Log, content_at_head, files_of_commits, log_of_file, log_of_lines
-from lci_py.source.repository.files import is_aside
 from lci_py.source.repository.git import git_problem, git_root, is_cut_off
 from lci_py.source.repository.workspace import is_workspace, members
-from lci_py.types.graph import Place
 from lci_py.types.history import Commit, Companion, HistoryAnswer, HistoryRequest
-from lci_py.types.search import FILE_KIND
 
 if TYPE_CHECKING:
     from lci_py.search.navigate.present import Definition
@@ -64,23 +61,18 @@ def history(snapshot: Snapshot, request: HistoryRequest) -> HistoryAnswer:
         raise UsageError(f"git cannot tell the history of {path}: {error}", hint="see `git log` there") from error
     incomplete = _SLOW if not log.whole else _SHALLOW if log.commits and is_cut_off(folder, log.commits[-1].id) else ""
     commits = [_commit(one, local, prefix, patch=request.patch) for one in log.commits]
-    place = Place(f"file:{path}", None, None, FILE_KIND, path, 1, present.language(path))
     return HistoryAnswer(
         request,
-        place if definition is None else _place_of(definition),
+        file_place(path, present.language(path)) if definition is None else definition.place,
         tuple(commits[request.offset : request.offset + request.limit]),
         len(commits),
         None if incomplete or not commits else commits[-1],
         companions,
         index_info(snapshot),
-        tuple(map(_place_of, others[:_OTHERS])),
+        tuple(one.place for one in others[:_OTHERS]),
         uncommitted=changed,
         incomplete=incomplete,
     )
-
-
-def _place_of(one: Definition) -> Place:
-    return Place(one.id, one.symbol, one.qualified_name, one.kind, one.file, one.line, one.language)
 
 
 # --- what is meant ----------------------------------------------------------------------------------------------
@@ -101,10 +93,7 @@ def _definition(
             hint = f"`lci history {request.file}` shows the commits of the file"
             raise UnknownTargetError(f"no definition is at {request.spelled}", (), hint)
         return found, []
-    rows = symbols.definitions(request.name, request.filters, snapshot.freshness.there())
-    changed, looked = in_changed_files(present, request.name, request.filters)
-    rows = [*(row for row in rows if row["file"] not in looked), *changed]
-    rows.sort(key=lambda row: (row["test"], is_aside(row["file"]), row["file"], row["line"]))
+    rows = present_rows(present, request.name, request.filters)
     definitions = [one for row in rows if (one := present.find(row["file"], row["id"])) is not None]
     if not definitions:
         near = near_misses(symbols, request.name)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, ROUTE, SCOPE, STEPS, confidence
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, constructors
+from lci_py.search.navigate.present import file_place
 from lci_py.search.routes import Routes
 from lci_py.types.graph import Direction, Link, Place
 from lci_py.types.record import NamedTuple
-from lci_py.types.search import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
+from lci_py.types.search import LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import REGISTRATIONS
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Nodes:
         self.first_lambda = self.first_file + self.graph.n_files
         #: Names under which functions are registered are nodes behind all of the graph.
         self._first_name, self._registered = self.graph.n_nodes, list[Place]()
+        self._called = cache(lambda file: {(call.line, call.name) for call in calls_in(snapshot.symbols, file)})
 
     @cached_property
     def _files(self) -> list[tuple[str, str]]:
@@ -82,7 +84,7 @@ class Nodes:
         for node in wanted:
             if self.first_file <= node < self.first_lambda:
                 path, language = self._files[node - self.first_file]
-                found[node] = Place(f"file:{path}", None, None, FILE_KIND, path, 1, language)
+                found[node] = file_place(path, language)
         for node, (file, line, around) in lambdas.items():
             path, language = self._files[file]
             outer = found.get(around)
@@ -209,18 +211,7 @@ class Nodes:
 
     def _says(self, node: int, line: int, name: str) -> bool:
         """Whether a line of the node's file has a call of this name."""
-        file = self.file_of(node)
-        if file not in self._called:
-            self._called[file] = {(call.line, call.name) for call in calls_in(self.snapshot.symbols, file)}
-        return (line, name) in self._called[file]
-
-    @cached_property
-    def _called(self) -> dict[int, set[tuple[int, str]]]:
-        return {}
-
-    def caller(self, file: int, caller: int) -> int:
-        """The node that makes a call, as `GraphIndex.caller`."""
-        return self.graph.caller(file, caller)
+        return (line, name) in self._called(self.file_of(node))
 
     def path(self, file: int) -> str:
         return self._files[file][0]

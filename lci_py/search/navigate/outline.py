@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UnknownTargetError
 from lci_py.search.answer.results import index_info
-from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, innermost
+from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles, innermost, place_filter
 from lci_py.types.outline import Item, OutlineAnswer, OutlineRequest
-from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
+from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from lci_py.index.shards.symbol_queries import MapRow
     from lci_py.search.snapshot import Snapshot
@@ -71,7 +71,7 @@ def _of_files(snapshot: Snapshot, request: OutlineRequest) -> OutlineAnswer:
         if not snapshot.freshness.indexable(path):
             raise UnknownTargetError(NOT_INDEXED.format(path), ())
     present.read(request.files)
-    passes = _filter(request.filters)
+    passes = place_filter(request.filters)
     ranked, around, files = [], {}, []
     for place, path in enumerate(request.files):
         definitions = present.definitions(path)
@@ -88,23 +88,6 @@ def _of_files(snapshot: Snapshot, request: OutlineRequest) -> OutlineAnswer:
     ranked.sort(key=lambda pair: pair[0])
     items = tuple(item for _, item in ranked)
     return OutlineAnswer(request, items, around, tuple(files), len(items), index_info(snapshot))
-
-
-def _filter(filters: Filters) -> Callable[[Definition], bool]:
-    """A test whether a definition passes the filters on kind, language and path."""
-    from lci_py.index.shards.filters import languages, path_test
-
-    on_path, known = path_test(filters), languages(filters)
-    kinds = {kind.lower() for kind in filters.kind}
-
-    def passes(found: Definition) -> bool:
-        return (
-            (not kinds or found.kind in kinds)
-            and (not known or found.language in known)
-            and (on_path is None or on_path(found.file))
-        )
-
-    return passes
 
 
 def _item(found: Definition, definitions: Sequence[Definition]) -> Item:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import IndexBehindError
 from lci_py.index.shards.symbols import dotted_name
+from lci_py.source.repository.files import is_aside
+from lci_py.types.graph import Place
 from lci_py.types.record import NamedTuple
-from lci_py.types.search import Filters
+from lci_py.types.search import FILE_KIND, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,6 +42,10 @@ class Definition(NamedTuple):
     parent: int  # its place among the definitions of the file, -1 at the top level
     number: int  # the public number; -1 if the file was parsed
     digest: str  # of its text, without inner functions and types
+
+    @property
+    def place(self) -> Place:
+        return Place(self.id, self.symbol, self.qualified_name, self.kind, self.file, self.line, self.language)
 
 
 #: Of a file that only a server's user may open to its client. Whether it exists is not told.
@@ -86,7 +92,8 @@ class PresentFiles:
         if path not in self._known:
             self.read([path])
         if path not in self._known:
-            self._known[path] = self._parse_file(path)
+            data = self.snapshot.reader.read(path)
+            self._known[path] = [] if data is None else definitions_in(path, data)
         return self._known[path]
 
     def find(self, path: str, id: str) -> Definition | None:
@@ -98,9 +105,9 @@ class PresentFiles:
 
         return detect(path, (self.snapshot.reader.read(path) or b"")[:HEAD_BYTES])
 
-    def _parse_file(self, path: str) -> list[Definition]:
-        data = self.snapshot.reader.read(path)
-        return [] if data is None else definitions_in(path, data)
+
+def file_place(path: str, language: str) -> Place:
+    return Place(f"file:{path}", None, None, FILE_KIND, path, 1, language)
 
 
 def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tuple[list[Row], frozenset[str]]:
@@ -121,7 +128,7 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
     from lci_py.index.shards.filters import path_test
     from lci_py.source.syntax.languages import is_test
 
-    on_path, passes = path_test(filters), _filter(name, filters)
+    on_path, passes = path_test(filters), _name_filter(name, filters)
     changed = [path for path in swept.stale if path not in swept.gone and (on_path is None or on_path(path))]
     # Every definition spells its name, or has it from its file.
     parts = _WILD.split(dotted_name(name.rpartition("::")[2]).rpartition(".")[2])
@@ -143,13 +150,33 @@ def in_changed_files(present: PresentFiles, name: str, filters: Filters) -> tupl
     return rows, frozenset(looked)
 
 
-def _filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Definition]], bool]:
-    """A test whether a definition (given with all of its file) has the name and passes the filters but for paths."""
+def place_filter(filters: Filters, there: Callable[[str], bool] | None = None) -> Callable[[Place | Definition], bool]:
+    """A test whether a place passes the filters on language, kind and path, and lies in a file that passes `there`.
+
+    Raises:
+        BadGlobError: A path filter is no glob.
+    """
+    from lci_py.index.shards.filters import languages, path_test
+
+    on_path, known = path_test(filters), languages(filters)
+    kinds = {kind.lower() for kind in filters.kind}
+
+    def passes(place: Place | Definition) -> bool:
+        return (
+            (not known or place.language in known)
+            and (not kinds or place.kind in kinds)
+            and (on_path is None or on_path(place.file))
+            and (there is None or there(place.file))
+        )
+
+    return passes
+
+
+def _name_filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Definition]], bool]:
+    """A test whether a definition (given with all of its file) has the name and passes the filters."""
     from fnmatch import fnmatchcase
 
-    from lci_py.index.shards.filters import languages
-
-    known, kinds = languages(filters), {kind.lower() for kind in filters.kind}
+    in_place = place_filter(filters)
     file, _, rest = name.partition("::")
 
     def is_named(found: Definition, name: str) -> bool:
@@ -161,8 +188,7 @@ def _filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Defin
     def passes(found: Definition, others: Sequence[Definition]) -> bool:
         parent = others[found.parent].symbol if found.parent >= 0 else ""
         return (
-            (not known or found.language in known)
-            and (not kinds or found.kind in kinds)
+            in_place(found)
             and (not filters.name or any(fnmatchcase(found.symbol, glob) for glob in filters.name))
             and (not filters.parent or any(fnmatchcase(parent, glob) for glob in filters.parent))
             and (is_named(found, name) or (f"/{found.file}".endswith(f"/{file}") and is_named(found, rest)))
@@ -174,6 +200,15 @@ def _filter(name: str, filters: Filters) -> Callable[[Definition, Sequence[Defin
 def _row(found: Definition, test: bool) -> Row:
     unknown = dict.fromkeys(("symbol_number", "unit", "parent", "build_tag"))
     return {**found._asdict(), **unknown, "test": test}
+
+
+def present_rows(present: PresentFiles, name: str, filters: Filters) -> list[Row]:
+    """Rows of the definitions of a name, those of sources first; changed files are read as they are now."""
+    snapshot = present.snapshot
+    rows = snapshot.symbols.definitions(name, filters, snapshot.freshness.there())
+    changed, looked = in_changed_files(present, name, filters)
+    rows = [*(row for row in rows if row["file"] not in looked), *changed]
+    return sorted(rows, key=lambda row: (row["test"], is_aside(row["file"]), row["file"], row["line"]))
 
 
 def check_known(snapshot: Snapshot, name: str) -> None:

@@ -12,7 +12,7 @@ from lci_py.search.navigate.present import NOT_INDEXED, Definition, PresentFiles
 from lci_py.search.suggest import near_misses, similar_paths
 from lci_py.source.repository.files import is_aside
 from lci_py.source.text.digest import lines_digest
-from lci_py.types.search import BLOCK_KIND, FILE_KIND, LAMBDA_KIND, VALUED_KINDS
+from lci_py.types.search import BLOCK_KIND, FILE_KIND, LAMBDA_KIND, VALUED_KINDS, Filters
 from lci_py.types.show import Calls, ShowAnswer, ShownCode, ShowRequest, Target, Unknown
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ class _Work:
         nodes = self._nodes
 
         def calls(way: Direction) -> Calls:
-            found, through = neighbours_of(nodes, [row], way)
+            found, through = neighbours_of(nodes, [row], way, Filters())
             return Calls(tuple(found[:_CALLS]), len(found), tuple(one for one in through if not one.listed))
 
         callers = calls("callers") if request.callers else None

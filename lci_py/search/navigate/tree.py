@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from lci_py.errors import UsageError
 from lci_py.search.answer import results
-from lci_py.search.navigate.calls import count_unresolved, definitions, nothing, place_filter
+from lci_py.search.navigate.calls import count_unresolved, definitions, nothing
 from lci_py.search.navigate.dispatch import Dispatch, Through
 from lci_py.search.navigate.names import groups
 from lci_py.search.navigate.nodes import Nodes, merge_calls, place_of
+from lci_py.search.navigate.present import place_filter
 from lci_py.types import graph as through_types
 from lci_py.types.graph import Branch, GraphAnswer, GraphRequest
 from lci_py.types.record import dataclass, field, replace

@@ -20,8 +20,8 @@ from lci_py.callgraph.file_facts import family
 from lci_py.index.shards.graph import IMPORTS
 from lci_py.index.shards.symbol_queries import base_names, definition_rows, registered_in
 from lci_py.search.answer.results import index_info
-from lci_py.search.navigate.calls import place_filter
 from lci_py.search.navigate.nodes import place_of
+from lci_py.search.navigate.present import place_filter
 from lci_py.search.navigate.references import PROSE
 from lci_py.source.repository.files import is_aside, is_vendored
 from lci_py.source.text.language_tables import has_rule, table_of
