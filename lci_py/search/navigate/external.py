@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.callgraph.file_facts import bound_name
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, calls_named, imports_in, names, types_named
+from lci_py.search.navigate.nodes import step_name
 from lci_py.types.graph import External
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
     found: dict[tuple[str, str], tuple[list[int], bool]] = {}
     for file, places in sorted(_places(nodes, asked).items()):
         path = nodes.path(file)
-        bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
+        bound = _imports_by_name(nodes, file)
         calls = [call for call in calls_in(nodes.snapshot.symbols, file) if call.caller in places]
         for call in _unexplained_calls(calls, explained.get(file, {}), bound):
             name, imported = _qualified_call(call, bound)
@@ -43,6 +44,11 @@ def externals(nodes: Nodes, rows: Sequence[Row]) -> tuple[External, ...]:
         External(name, tuple(sorted(set(sites))), path, imported) for (path, name), (sites, imported) in found.items()
     ]
     return tuple(sorted(made, key=lambda item: (item.file, item.sites, item.name)))
+
+
+def _imports_by_name(nodes: Nodes, file: int) -> dict[str, Import]:
+    """The imports of a file by the names that they bind, of several the first."""
+    return {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
 
 
 def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
@@ -56,8 +62,6 @@ def _places(nodes: Nodes, asked: Iterable[int]) -> dict[int, set[int]]:
 
 def _explained_names(nodes: Nodes, asked: Sequence[int]) -> dict[int, dict[int, list[tuple[set[str], str]]]]:
     """(file, line) to the names that an edge from that line explains, each with the edge's step."""
-    from lci_py.search.navigate.nodes import step_name
-
     own = [*asked, *(inner for node in asked for inner in nodes.graph.lambdas_of(node))]
     edges = nodes.graph.edges(own, CALLS)
     places = nodes.places(edges.node.tolist())
@@ -157,7 +161,7 @@ def unexplained_uses(nodes: Nodes, name: str, known: Container[tuple[int, int]] 
     """(Caller's node, line) to the number of calls of a name without a known target. See `unresolved_uses`."""
     uses: dict[tuple[int, int], int] = {}
     for file, caller, line in calls_named(nodes.snapshot.symbols, name):
-        place = nodes.caller(file, caller), line
+        place = nodes.graph.caller(file, caller), line
         uses[place] = uses.get(place, 0) + 1
     if not uses:
         return {}
@@ -182,7 +186,7 @@ def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
     kept = []
     for node, line in found:
         file = nodes.file_of(node)
-        bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
+        bound = _imports_by_name(nodes, file)
         calls = (call for call in calls_in(nodes.snapshot.symbols, file) if call.line == line and call.name == last)
         if any(f".{_qualified_call(call, bound)[0]}".endswith(f".{whole}") for call in calls):
             kept.append((node, line))
@@ -191,8 +195,6 @@ def external_calls(nodes: Nodes, name: str) -> list[tuple[int, int]]:
 
 def _edges_at(nodes: Nodes, sites: set[tuple[int, int]]) -> dict[tuple[int, int], list[tuple[int, str]]]:
     """(Caller's node, line) to the targets of the calls there, each with the edge's step; only sites with edges."""
-    from lci_py.search.navigate.nodes import step_name
-
     own = sorted({node for node, _ in sites})
     found: dict[tuple[int, int], list[tuple[int, str]]] = {}
     edges = nodes.graph.edges(own, CALLS)
@@ -216,11 +218,11 @@ def _unexplained_at(nodes: Nodes, place: tuple[int, int], name: str) -> int:
     """The number of calls of a name by one node on a line that no edge explains."""
     node, line = place
     file = nodes.file_of(node)
-    bound = {bound_name(item): item for item in reversed(imports_in(nodes.snapshot.symbols, file))}
+    bound = _imports_by_name(nodes, file)
     calls = [
         call
         for call in calls_in(nodes.snapshot.symbols, file)
-        if call.line == line and nodes.caller(file, call.caller) == node
+        if call.line == line and nodes.graph.caller(file, call.caller) == node
     ]
     explained = _explained_names(nodes, [node]).get(file, {})
     return sum(call.name == name for call in _unexplained_calls(calls, explained, bound))
