@@ -6,6 +6,7 @@ where both are known (docs/ranking.md#names-and-verbatim-text).
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from lci_py.source.text.patterns import lazily
@@ -60,8 +61,8 @@ class Frame(NamedTuple):
     name: str
 
 
-class Place(NamedTuple):
-    """A definition that a frame refers to; `worth` is in (0, 1]."""
+class NamedDefinition(NamedTuple):
+    """A definition that a text names, or has a frame of; `worth` is in (0, 1]."""
 
     row: Row
     worth: float
@@ -100,7 +101,7 @@ def _frames(text: str, matches: Sequence[re.Match[str]]) -> Iterator[Frame]:
         yield Frame(path, int(match["quoted_line"] or match["line"] or match["bracketed"]), last[0] if last else "")
 
 
-def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) -> Iterator[Place]:
+def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) -> Iterator[NamedDefinition]:
     """The definitions at the frames of a text, the deepest first.
 
     Args:
@@ -117,12 +118,12 @@ def places(snapshot: Snapshot, text: str, filters: Filters, *, certain: bool) ->
             row, named = _definition_at(snapshot, file, frame, filters)
             if row is not None and (named or not certain or "/" in frame.path):
                 rows.append(row)
-        yield from (Place(row, worth) for row in rows)
+        yield from (NamedDefinition(row, worth) for row in rows)
         worth *= _LESS if whole.total(frame, bool(rows)) else 1
     for name in list(dict.fromkeys(match[1] for match in _OFFSET.finditer(text)))[:_MOST_FRAMES]:
         rows = snapshot.symbols.definitions_named(name, filters)
         count = whole.share(("called", name), ([1.0] * len(rows),), _MOST_FILES)
-        yield from (Place(row, worth) for row in rows[:count])
+        yield from (NamedDefinition(row, worth) for row in rows[:count])
         worth *= _LESS if whole.total(("called", name), bool(rows)) else 1
 
 
@@ -157,11 +158,7 @@ def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
     best: dict[str, tuple[int, list[int]]] = {}
     for number, own in enumerate(snapshot.files.living_paths()):
         for path, parts in wanted.get(own.rpartition("/")[2], ()):
-            same = 0
-            for one, other in zip(reversed(own.split("/")), reversed(parts), strict=False):
-                if one != other:
-                    break
-                same += 1
+            same = common_end(own.split("/"), parts)
             if same < min(2, len(parts), own.count("/") + 1):
                 continue  # another folder's file of this name
             most, files = best.get(path, (0, []))
@@ -175,3 +172,9 @@ def _files(snapshot: Snapshot, paths: set[str]) -> Mapping[str, Sequence[int]]:
         for path, (most, count) in nearest.items()
         if count <= _MOST_FILES
     }
+
+
+def common_end(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many segments two paths share at their ends."""
+    pairs = zip(reversed(first), reversed(second), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

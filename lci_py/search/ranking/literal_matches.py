@@ -137,7 +137,7 @@ def literal_matches(
     is_name = bool(snapshot.whole.total(("name", query.text), bool(names)))
     asked = partial_names(snapshot, query, filters, whole=is_name, strict=strict)
     if asked.names:
-        more, small = unit_values(snapshot, query, [(name.row, name.worth) for name in asked.names], allowed)
+        more, small = unit_values(snapshot, query, asked.names, allowed)
         names = more | {unit: max(value, more.get(unit, 0.0)) for unit, value in names.items()}
         symbols = {unit: symbol for unit, symbol in small.items() if unit not in symbols} | symbols
     if not is_name:

@@ -15,7 +15,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.index.shards.symbols import qualifies, segments_of
-from lci_py.search.ranking.frames import places
+from lci_py.search.ranking.frames import NamedDefinition, places
 from lci_py.source.text.name_parts import SHORTEST, best_abbreviated, distance, nearest
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import STOPWORDS, WORD, joined_spelling, parts, stem
@@ -161,19 +161,12 @@ _FILE = lazily(r"(?<![\w.])((?:[\w.+@-]+/)*[\w+@-]+(?:\.[A-Za-z]\w{0,7})+)(?![\w
 _SCOPE_KINDS = frozenset({"module", "namespace", "section"})
 
 
-class PartialName(NamedTuple):
-    """A definition that a query names; `worth` is in (0, 1]."""
-
-    row: Row
-    worth: float
-
-
 class AskedNames(NamedTuple):
     """The definitions that a query names, best first; and whether the query is a line of code with a call, which occurs
     where the definition is used.
     """
 
-    names: Sequence[PartialName] = ()
+    names: Sequence[NamedDefinition] = ()
     called: bool = False
 
 
@@ -189,7 +182,7 @@ def partial_names(
         strict: Whether mistyped and shortened names are ruled out.
     """
     text = query.raw[:_MOST_TEXT]
-    found = [PartialName(*place) for place in places(snapshot, text, filters, certain=query.long)]
+    found = list(places(snapshot, text, filters, certain=query.long))
     if snapshot.whole.total(("places", query.text), bool(found)):
         return AskedNames(found)
     if query.long or is_parameters(query):
@@ -211,7 +204,7 @@ def partial_names(
 # --- a name and its file ----------------------------------------------------------------------------------------------
 
 
-def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[PartialName]:
+def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedDefinition]:
     """`client.py close`, `config.c:createIntConfig`: a file, and the name of a definition in it."""
     for match in _FILE.finditer(text):
         rest = text[: match.start()] + " " + text[match.end() :]
@@ -224,13 +217,13 @@ def _in_file(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[Partia
         ):
             if f"/{row['file']}".endswith(ending):
                 whole = joined_spelling(row["qualified_name"].replace(".", "")) == joined_spelling("".join(words))
-                yield PartialName(row, _QUALIFIED if whole else _IN_FILE)
+                yield NamedDefinition(row, _QUALIFIED if whole else _IN_FILE)
 
 
 # --- qualified names --------------------------------------------------------------------------------------------------
 
 
-def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[PartialName]:
+def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedDefinition]:
     """`pool.release(conn, timeout=1)`: the first call of a defined name; the receiver selects among several."""
     for match in list(_CALL.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(match[1])
@@ -238,17 +231,17 @@ def _calls(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[PartialN
         if somewhere:
             best, qualified = _best(snapshot, rows, segments)
             for row in qualified if best else rows:
-                yield PartialName(row, _QUALIFIED if best and len(segments) > 1 else _BARE)
+                yield NamedDefinition(row, _QUALIFIED if best and len(segments) > 1 else _BARE)
             return
 
 
-def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[PartialName]:
+def _dotted_names(snapshot: Snapshot, text: str, filters: Filters) -> Iterator[NamedDefinition]:
     """`hc.lib.emails.alert`, `ignore::gitignore::Gitignore::new`, `Foo.prototype.bar`, `(*locker).Lock`."""
     for match in list(_DOTTED.finditer(text))[:_MOST_NAMES]:
         segments = segments_of(f"{match[1] or ''}.{match[2]}")
         if len(segments) > 1:
             for row in _best(snapshot, _rows(snapshot, segments, filters)[0], segments)[1]:
-                yield PartialName(row, _QUALIFIED)
+                yield NamedDefinition(row, _QUALIFIED)
 
 
 def _rows(snapshot: Snapshot, segments: Sequence[str], filters: Filters) -> tuple[list[Row], bool]:
@@ -268,7 +261,7 @@ def _best(snapshot: Snapshot, rows: Sequence[Row], segments: Sequence[str]) -> t
 # --- mistyped and shortened names -------------------------------------------------------------------------------------
 
 
-def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[PartialName]:
+def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[NamedDefinition]:
     """The definitions whose name a lone word nearly is, if the word itself occurs nowhere."""
     if len(query.words) != 1:
         return []
@@ -282,13 +275,13 @@ def _mistyped_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> l
     names = nearest(whole.joined(("mistyped", typed), tuple(own)))
     whole.settle()
     return [
-        PartialName(row, _MISTYPED * name.worth)
+        NamedDefinition(row, _MISTYPED * name.worth)
         for name in names
         for row in symbols.definitions_spelled([name.spelling], filters)
     ]
 
 
-def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[PartialName]:
+def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> list[NamedDefinition]:
     """The definitions whose name parts equal, begin with or abbreviate to the words."""
     words = [part for word in query.words for part in parts(word)]
     if len(query.words) < 2 or len(words) > _MOST_PARTS or all(word in STOPWORDS for word in words):
@@ -296,7 +289,7 @@ def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> 
     symbols = snapshot.symbols
     names = best_abbreviated(snapshot.whole.joined(("aligned", tuple(words)), tuple(symbols.abbreviated_names(words))))
     return [
-        PartialName(row, _SHORTENED * name.worth)
+        NamedDefinition(row, _SHORTENED * name.worth)
         for name in names
         for row in symbols.definitions_spelled([name.spelling], filters)
     ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lci_py.search.ranking.frames import common_end
 from lci_py.search.ranking.same_file import depths
 from lci_py.search.whole import ALONE
 from lci_py.source.repository.files import is_aside
@@ -195,8 +196,6 @@ def mentions(query: TextQuery, paths: Sequence[str], whole: Whole = ALONE) -> ND
 
 def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int, list[int]]]:
     """For each mention, the files that share the longest path end with it, and how many segments that has."""
-    if not query.files:
-        return {}
     wanted: dict[str, list[tuple[tuple[str, ...], float, bool]]] = {}
     for text, worth in query.files:
         for segments, dotted in _named_paths(text):
@@ -210,7 +209,7 @@ def _closest(query: TextQuery, paths: Sequence[str]) -> dict[Mention, tuple[int,
                 if dotted != is_dotted:
                     continue
                 own = (*path.split("/")[:-1], key)
-                same = _same_end(own, segments)
+                same = common_end(own, segments)
                 if same < min(len(segments), 2) or (dotted and same < len(segments) and same < 3):
                     continue
                 length, files = best.get((segments, worth), (0, []))
@@ -228,16 +227,6 @@ def _named_paths(text: str) -> Iterator[tuple[tuple[str, ...], bool]]:
         segments = text.split(".")
         for stop in range(len(segments), 1, -1):
             yield tuple(segments[:stop]), True
-
-
-def _same_end(first: Sequence[str], second: Sequence[str]) -> int:
-    """How many segments two paths share at their ends."""
-    same = 0
-    for a, b in zip(reversed(first), reversed(second), strict=False):
-        if a != b:
-            break
-        same += 1
-    return same
 
 
 def factors(query: TextQuery, units: NDArray[np.int64], table: UnitColumns) -> dict[str, NDArray[np.bool_]]:
