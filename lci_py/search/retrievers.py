@@ -95,17 +95,6 @@ class Retriever(Protocol):
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList: ...
 
 
-def top(scores: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
-    """Positions of the `limit` largest positive scores; ties by position."""
-    positive = np.flatnonzero(scores > 0)
-    if len(positive) > 4 * limit:
-        # All scores at least as good as the limit-th, so that ties are cut by position and not arbitrarily.
-        threshold = np.partition(scores[positive], len(positive) - limit)[len(positive) - limit]
-        positive = positive[scores[positive] >= threshold]
-    order = np.argsort(-scores[positive], kind="stable")
-    return positive[order[:limit]]
-
-
 #: Up to this many units all are scored completely; with more, tokens are compared only for possible best ones.
 FEW_UNITS = 100_000
 #: Tokens are compared first for this multiple of the requested number of units.
@@ -178,7 +167,7 @@ class DenseRetriever:
         if not found.question.vector.any():  # no known token: nothing is near it
             return HitList.empty("dense")
         values = self._head(found, limit, allowed)
-        units = _largest(values, limit)
+        units = largest(values, limit)
         total = self.n_units if allowed is None else int(allowed.sum())
         return HitList("dense", units, values[units].astype(np.float64), total)
 
@@ -190,7 +179,7 @@ class DenseRetriever:
 
         if not found.measured.all():
             bounds = found.best if allowed is None else only(found.best, allowed)
-            first = _largest(bounds, _FIRST * limit)
+            first = largest(bounds, _FIRST * limit)
             self._measure(found, first)
             if len(first) == _FIRST * limit > 0:
                 # Skip units that could not reach the limit even with full token coverage.
@@ -251,25 +240,14 @@ class DenseRetriever:
         return encoder.question(text, self._find)
 
 
-def _largest(values: NDArray[np.float32], limit: int) -> NDArray[np.int64]:
-    """Positions of the `limit` largest values above -inf, best first; ties by position."""
-    found = np.flatnonzero(values > -np.inf)
+def largest(values: NDArray[np.float32], limit: int, above: float = -np.inf) -> NDArray[np.int64]:
+    """Positions of the `limit` largest values above a bound, best first; ties by position."""
+    found = np.flatnonzero(values > above)
     if len(found) > limit:
         own = values[found]
         # Everything at least as large as the limit-th, so that ties are cut by position and not by chance.
         found = found[own >= np.partition(own, len(own) - limit)[len(own) - limit]] if limit > 0 else found[:0]
     return found[np.argsort(-values[found], kind="stable")][:limit]
-
-
-def view_scores(fields: Mapping[str, NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Combine the scores of the fields into the bm25 view's score, unit by unit."""
-    total = np.zeros(len(fields["content"]), np.float32)
-    for name, weight in BM25_FIELDS.items():
-        total += np.float32(weight) * fields[name]
-    own = (fields["content"] > 0) | (fields["names"] > 0)
-    # A file's words lift its units, but a unit that has none of the words is no hit.
-    total[~own] = 0
-    return total
 
 
 class LexicalRetriever:
@@ -344,18 +322,25 @@ class LexicalRetriever:
         return found
 
     def scores(self, query: TextQuery) -> NDArray[np.float32]:
-        """The view's score of every unit: [units]."""
-        return view_scores(self.field_scores(query))
+        """The view's score of every unit, a sum over the fields: [units]."""
+        fields = self.field_scores(query)
+        total = np.zeros(len(fields["content"]), np.float32)
+        for name, weight in BM25_FIELDS.items():
+            total += np.float32(weight) * fields[name]
+        own = (fields["content"] > 0) | (fields["names"] > 0)
+        # A file's words lift its units, but a unit that has none of the words is no hit.
+        total[~own] = 0
+        return total
 
     def best(self, query: TextQuery) -> float:
         """The largest score of all units."""
         return float(self.scores(query).max(initial=0.0))
 
     def search(self, query: TextQuery, limit: int, allowed: NDArray[np.bool_] | None) -> HitList:
-        scores = view_scores(self.field_scores(query))
+        scores = self.scores(query)
         if allowed is not None:
             scores = np.where(allowed, scores, np.float32(0))
-        units = top(scores, limit)
+        units = largest(scores, limit, above=0)
         return HitList("bm25", units, scores[units].astype(np.float64), int((scores > 0).sum()))
 
 

@@ -134,13 +134,6 @@ class _Vocabulary:
     def __init__(self, index: LexicalIndex) -> None:
         self._index = index
         self._known: dict[tuple[str, str], int] = {}
-        self._forms: dict[str, list[str]] = {}
-
-    def forms(self, word: str) -> list[str]:
-        """The other forms of a stem that the index has."""
-        if word not in self._forms:
-            self._forms[word] = self.have(forms(word))
-        return self._forms[word]
 
     def have(self, terms: Sequence[str]) -> list[str]:
         """Those of `terms` that the index has, in order. Terms with a common prefix are cheap to look up together."""
@@ -194,7 +187,9 @@ def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: Abbre
 def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
     """Other forms of the term that the index has, those that occur in the most names first."""
     least = max(1.0, LEAST_FORM * seen.content(term))
-    found = [form for form in seen.forms(term) if form not in own and (seen.content(form) >= least or seen.names(form))]
+    found = [
+        form for form in seen.have(forms(term)) if form not in own and (seen.content(form) >= least or seen.names(form))
+    ]
     return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
 
 
