@@ -42,7 +42,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "render": ("markdown vimgrep diagrams", "json picture", "text", "call_tree outline_tree relative_paths", "token_budget"),
     "search": (
-        "logged", "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
+        "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
         "snapshot", "retrievers", "query", "suggest freshness degraded whole",
     ),
     "index": ("build", "store", "shards"),

@@ -419,16 +419,15 @@ def open_engine(
     if kept is not None and snapshot is held:
         return kept
     opening = (time.perf_counter() - began) * 1e3
-    if settings.log == "off":
-        from lci_py.search.engine import Engine
+    from lci_py.search.engine import Engine
 
+    if settings.log == "off":
         return Engine(snapshot, opening)
     from lci_py.index.store.search_log import SearchLog
-    from lci_py.search.logged import LoggedEngine
 
     # A link that nobody named may have come with a clone, and leads anywhere: nothing is written there.
     folder = snapshot.index_dir.resolve() if settings.index_dir else snapshot.index_dir
-    return LoggedEngine(snapshot, opening, SearchLog(folder, text=settings.log == "queries"))
+    return Engine(snapshot, opening, SearchLog(folder, text=settings.log == "queries"))
 
 
 class _Opening(NamedTuple):

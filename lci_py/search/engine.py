@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from lci_py.index.store.search_log import SearchLog
     from lci_py.search.answer.copies import Folding
     from lci_py.search.modes.candidates import ModeAnswer
     from lci_py.search.snapshot import Snapshot
@@ -60,12 +61,17 @@ def preload() -> None:
 class Engine:
     """Answers from one snapshot, which it closes. Use it as a context manager."""
 
-    def __init__(self, snapshot: Snapshot, opening: float | None = None) -> None:
+    def __init__(self, snapshot: Snapshot, opening: float | None = None, log: SearchLog | None = None) -> None:
         """Args:
         opening: Milliseconds that opening the snapshot took; the first search with `trace` reports them.
+        log: To which searches are written; None for nowhere.
         """
-        self.snapshot = snapshot
-        self._opening = opening
+        self.snapshot, self._opening, self._log = snapshot, opening, log
+
+    @property
+    def log_problem(self) -> str:
+        """Why the last search could not be logged; "" if it was, or is not to be."""
+        return "" if self._log is None else self._log.problem
 
     @property
     def root(self) -> Path:
@@ -79,13 +85,20 @@ class Engine:
         self.snapshot.close()
 
     def search(self, request: SearchRequest) -> Answer:
-        """Answer one query in the mode it names.
+        """Answer one query in the mode it names, and log it.
 
         Raises:
             UsageError: The query, or a filter, cannot be used.
             IndexError_: A shard that the mode needs cannot be used.
             BudgetExceededError: A single mode had no time to answer.
         """
+        if self._log is None:
+            return self._search(request)
+        answer = self._search(replace(request, trace=True))
+        self._log.add(request, answer)
+        return answer if request.trace else replace(answer, trace=None)
+
+    def _search(self, request: SearchRequest) -> Answer:
         started = time.perf_counter()
         self.snapshot.forget()
         if request.filters.changed_since:
@@ -191,8 +204,7 @@ class Engine:
         """Adds the parts other than views that the ranking or `--expand` could not read."""
         if answered.merged is None:
             return answer
-        failed = {item.view for item in answered.merged.outcome.degraded}
-        answering = [view for view in VIEWS if view not in failed]
+        answering = [view for view in VIEWS if view not in answered.merged.outcome.failed]
         wanted = request.near is not None or bool(request.expand)
         more = answered.merged.extras.degraded(answering, wanted=wanted)
         return replace(answer, degraded=(*answer.degraded, *more))
@@ -339,8 +351,8 @@ class Engine:
 
         found: dict[str, float] = {}
         if request.query:
-            # Not `self.search`: nobody asked for these results, so no log counts them.
-            results = Engine.search(self, SearchRequest(request.query, "multiview", _SEEDS, snippet=0)).results
+            # Not `search`: nobody asked for these results, so no log counts them.
+            results = self._search(SearchRequest(request.query, "multiview", _SEEDS, snippet=0)).results
             found = {result.id: result.mode_score for result in results}
         return outline(self._prepared_snapshot(request.filters), request, found)
 
