@@ -12,7 +12,7 @@ import numpy as np
 from lci_py.cluster.graph import PART
 from lci_py.cluster.leaf import PartAnswer
 from lci_py.errors import IndexError_, LciError, UsageError
-from lci_py.search.answer.copies import Copies, Folding
+from lci_py.search.answer.copies import Folding
 from lci_py.search.degraded import detail
 from lci_py.search.query.text import refuse_wordless
 from lci_py.search.ranking.fusion import POOL
@@ -201,7 +201,7 @@ class Root:
             most = len(answer.results)
             return answer
 
-        answer = Folding(Copies(lambda path: self._shas.get(path, ""), self._with_content), {}).folded(shown, ask)
+        answer = Folding(lambda path: self._shas.get(path, ""), self._with_content, {}).folded(shown, ask)
         if not answer.total and not self._lost:
             refuse_wordless(request)
         if request.offset:
