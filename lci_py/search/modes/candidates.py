@@ -126,38 +126,13 @@ class Chosen(NamedTuple):
 
 def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
     """The units that meet a choice and lie in files that still exist."""
-    base = allowed_units(snapshot, choice.filters)
-    if not choice.either or len(choice.phrases) < 2:
-        return Chosen(*with_phrases(snapshot, choice.phrases, base))
-    import numpy as np
-
-    mask = np.zeros(snapshot.n_units, np.bool_)
-    places: dict[int, int] = {}
-    for phrase in choice.phrases:
-        found, lines = with_phrases(snapshot, (phrase,), base)
-        mask |= True if found is None else found
-        for unit, line in lines.items():
-            places[unit] = min(line, places.get(unit, line))
-    return Chosen(mask, places)
-
-
-def with_phrases(
-    snapshot: Snapshot, phrases: tuple[str, ...], allowed: NDArray[np.bool_] | None
-) -> tuple[NDArray[np.bool_] | None, dict[int, int]]:
-    """The units that hold every phrase literally.
-
-    Args:
-        phrases: The quoted texts of the query.
-        allowed: [units] mask of what passes the filters; None for all.
-    Returns:
-        [units] mask, None for all; and unit to the first line of a match in it.
-    """
-    if not phrases:
-        return allowed, {}
+    allowed = allowed_units(snapshot, choice.filters)
+    if not choice.phrases:
+        return Chosen(allowed)
     from lci_py.search.modes.phrases import units_with
 
     with snapshot.trace.stage("phrases", snapshot.n_units if allowed is None else int(allowed.sum())) as stage:
         with snapshot.view_locks["bm25"]:  # its postings say in which files to look
-            mask, lines = units_with(snapshot, phrases, allowed)
+            mask, places = units_with(snapshot, choice.phrases, allowed, either=choice.either)
         stage.left = int(mask.sum())
-    return mask, lines
+    return Chosen(mask, places)

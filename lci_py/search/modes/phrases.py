@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 
 
 def units_with(
-    snapshot: Snapshot, phrases: Sequence[str], allowed: NDArray[np.bool_] | None
+    snapshot: Snapshot, phrases: Sequence[str], allowed: NDArray[np.bool_] | None, *, either: bool = False
 ) -> tuple[NDArray[np.bool_], dict[int, int]]:
-    """The units whose own lines hold every phrase literally: a mask [units], and the first line of a match in each."""
+    """The allowed units whose own lines hold every phrase, or any of them, literally: a mask [units], and the first
+    line of a match in each.
+    """
     lines: dict[int, int] = {}
-    mask = np.ones(snapshot.n_units, np.bool_) if allowed is None else allowed.copy()
-    for phrase in phrases:
+    masks = np.zeros((len(phrases), snapshot.n_units), np.bool_)
+    for mask, phrase in zip(masks, phrases, strict=True):
         found = _units_at(snapshot, _lines_with(snapshot, phrase))
-        here = np.zeros(snapshot.n_units, np.bool_)
-        here[list(found)] = True
-        mask &= here
+        mask[list(found)] = True
         for unit, line in found.items():
             lines[unit] = min(line, lines.get(unit, line))
-    return mask, lines
+    held: NDArray[np.bool_] = (np.logical_or if either else np.logical_and).reduce(masks)
+    return held if allowed is None else held & allowed, lines
 
 
 def symbols_with(
