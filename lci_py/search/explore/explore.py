@@ -13,7 +13,6 @@ from lci_py.errors import UsageError
 from lci_py.search.answer.results import LineMatcher, index_info
 from lci_py.search.explore import question_units, weigh
 from lci_py.search.explore.chain import Calls, chains_of, flow
-from lci_py.search.explore.message import looks_of, pasted_message
 from lci_py.search.explore.spend import Open, spend
 from lci_py.search.modes.candidates import allowed_units
 from lci_py.search.modes.multiview import multiview
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lci_py.index.shards.symbols import Row
-    from lci_py.search.explore.message import Message
-    from lci_py.search.explore.question_units import NamedUnit
+    from lci_py.search.explore.question_units import Message, NamedUnit
     from lci_py.search.explore.weigh import UnitProbabilities
     from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
@@ -72,13 +70,13 @@ class _Work:
         worth = self._worth(text)
         message = None
         if self._outcome is not None and not units:
-            message = pasted_message(self._snapshot, self._present, self._outcome, wanted)
+            message = question_units.pasted_message(self._snapshot, self._present, self._outcome, wanted)
         weighed = self._weigh_units(worth, units, message)
         rows = self._snapshot.symbols.result_rows(weighed.units) if weighed.units else {}
         given = {one.unit: one for one in (message.uses if message else units)}
         pieces = self._pieces(weighed, rows, given)
         if message is not None:
-            pieces = [one._replace(looks=looks_of(one.piece)) for one in pieces]
+            pieces = [one._replace(looks=question_units.looks_of(one.piece)) for one in pieces]
             pieces = [*self._constants(message.constants), *pieces]
         states = spend(pieces, wanted, request.max_tokens)
         left = request.offset

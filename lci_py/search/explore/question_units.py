@@ -1,22 +1,43 @@
-"""Places that a question names explicitly: lines of files, frames of stack traces and logs, routes."""
+"""Places that a question names: lines of files, frames of stack traces and logs, routes, or a message that it pastes.
+
+Whoever pastes a message asks on which condition it appears. It is a literal in the code that raises it, or in a
+constant or a short function that others use: then the answer is there, however much else is about the same words.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.index.shards.symbols import narrowest
+from lci_py.search.explore.spend import LOOKS
+from lci_py.search.navigate.references import references
 from lci_py.search.ranking import frames
 from lci_py.source.text.patterns import ROUTE
+from lci_py.types.graph import GraphRequest
+from lci_py.types.search import VALUED_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from lci_py.index.shards.symbols import Row
+    from lci_py.search.answer.results import LineMatcher
+    from lci_py.search.explore.weigh import Way
+    from lci_py.search.navigate.present import PresentFiles
+    from lci_py.search.ranking.fusion import Outcome
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.explore import PieceRole
+    from lci_py.types.explore import Piece, PieceRole
     from lci_py.types.search import Filters
 
 #: Factor of each further place.
 _LESS = 0.95
+#: How much of the question stands there word for word, at least, and in how many definitions at most.
+_STATED, _MOST = 0.9, 3
+#: Uses of a constant that are looked at, and what one is worth.
+_USES, _USE = 8, 0.4
+#: Lines of a function that only says the message, at most; and of one that is shown whole.
+_HELPER, _LONG = 15, 40
+#: Quotation marks, and those of a docstring.
+_QUOTES, _DOCSTRING = (b'"', b"'", b"`"), (b'"""', b"'''")
 
 
 class NamedUnit(NamedTuple):
@@ -56,3 +77,81 @@ def handlers(snapshot: Snapshot, text: str, worth: float) -> list[NamedUnit]:
 def _places_of(units: Iterable[int | None], worth: float, role: PieceRole) -> list[NamedUnit]:
     distinct = [unit for unit in dict.fromkeys(units) if unit is not None]
     return [NamedUnit(unit, role, round(worth * _LESS**place, 6)) for place, unit in enumerate(distinct)]
+
+
+# --- a message ----------------------------------------------------------------------------------------------------
+
+
+class Message(NamedTuple):
+    """Where a message is stated."""
+
+    units: list[int]  # definitions that state it
+    helpers: frozenset[int]  # the short ones of these
+    constants: list[Row]  # definitions without a unit of their own that do
+    uses: list[NamedUnit]  # of the constants
+
+    def is_raised_by(self, way: Way) -> bool:
+        """Whether what was come by in this way calls a short function that states the message: of a long one the
+        condition is inside."""
+        return way.role == "caller" and way.unit in self.helpers
+
+
+def pasted_message(snapshot: Snapshot, present: PresentFiles, outcome: Outcome, wanted: LineMatcher) -> Message | None:
+    """What states nearly all of the question word for word, outside of tests; None if nothing does, or
+    so many definitions that the text is a phrase and no message."""
+    candidates, table = outcome.candidates, snapshot.unit_table
+    if candidates is None or "verbatim" not in candidates.signals:
+        return None
+    units = candidates.units[candidates.signals["verbatim"] >= _STATED]
+    found: list[int] = units[~table.is_text[units] & ~table.is_test[units]].tolist()
+    if not 0 < len(found) <= _MOST:
+        return None
+    rows = snapshot.symbols.result_rows(found)
+    found = [unit for unit in found if _is_quoted(present, rows[unit], wanted)]
+    blocks = [rows[unit] for unit in found if rows[unit]["symbol_number"] is None]
+    constants = [row for block in blocks for row in _constant(snapshot, present, block, wanted)]
+    valued = [rows[unit] for unit in found if rows[unit]["kind"] in VALUED_KINDS]
+    uses = [use for constant in (*constants, *valued) for use in _uses(snapshot, constant)]
+    helpers = frozenset(unit for unit in found if rows[unit]["end_line"] - rows[unit]["line"] < _HELPER)
+    own = [unit for unit in found if table.symbol[unit] >= 0]
+    return Message(own, helpers, constants, uses) if own or constants else None
+
+
+def looks_of(piece: Piece) -> int | None:
+    """Looks at a piece of such an answer, at most: of a caller the lines that call, of a long function those that say
+    what the message does; None for all of it."""
+    if piece.role in ("caller", "test"):
+        return 1
+    return len(LOOKS) if piece.end_line - piece.line > _LONG else None
+
+
+def _is_quoted(present: PresentFiles, row: Row, wanted: LineMatcher) -> bool:
+    """Whether a line of a unit that has most of the question has a literal: else it is a comment, and the question asks
+    about what that says."""
+    lines = (present.lines(row["file"]) or [])[row["line"] - 1 : row["end_line"]]
+    said = {number: wanted.weight({key for _, _, key in line}) for number, line in wanted.found(lines).items()}
+    most = max(said.values(), default=None)
+    best = [lines[number] for number, weight in said.items() if weight == most]
+    return any(any(q in line for q in _QUOTES) and not any(q in line for q in _DOCSTRING) for line in best)
+
+
+def _constant(snapshot: Snapshot, present: PresentFiles, block: Row, wanted: LineMatcher) -> list[Row]:
+    """Of the definitions in lines between functions, the one that has most of the message; none if none has any."""
+    lines = present.lines(block["file"]) or []
+    best: list[Row] = []
+    most = (0, 0)
+    for row in snapshot.symbols.in_files([block["file"]]):
+        if block["line"] <= row["line"] and row["end_line"] <= block["end_line"]:
+            matches = wanted.found(lines[row["line"] - 1 : row["end_line"]])
+            said = wanted.weight({key for line in matches.values() for _, _, key in line})
+            if said > most:
+                best, most = [row], said
+    return best
+
+
+def _uses(snapshot: Snapshot, constant: Row) -> list[NamedUnit]:
+    """The definitions that refer to a constant."""
+    request = GraphRequest(constant["qualified_name"], limit=_USES, roles=("reference", "call"))
+    found = references(snapshot, request).references
+    units = places(snapshot, [(one.file, one.line) for one in found], _USE, "caller")
+    return [one._replace(via=constant["symbol"]) for one in units]
