@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from lci_py.errors import IndexError_
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from lci_py.search.query.text import TextQuery
     from lci_py.search.ranking.evidence import SingleViewResult
     from lci_py.search.ranking.fusion import Outcome
+    from lci_py.search.retrievers import HitList
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Filters, Step, View
 
@@ -101,9 +104,8 @@ class Structure:
 class _Units:
     """The common part of the modes that rank units: dense, bm25 and multiview."""
 
-    def __init__(self, snapshot: Snapshot, filters: Filters) -> None:
-        self._snapshot, self.filters = snapshot, filters
-        self.allowed: NDArray[Any] | None = None
+    def __init__(self, snapshot: Snapshot, filters: Filters, allowed: NDArray[Any] | None) -> None:
+        self._snapshot, self.filters, self._allowed = snapshot, filters, allowed
 
     def keys(self, path: str) -> set[Any]:
         symbols = self._snapshot.symbols
@@ -113,7 +115,7 @@ class _Units:
         return set(self._snapshot.symbols.allowed_units(filters))
 
     def holding(self, keys: set[Any]) -> set[Any]:
-        return keys if self.allowed is None else {key for key in keys if self.allowed[key]}
+        return keys if self._allowed is None else {key for key in keys if self._allowed[key]}
 
     def row(self, key: Any) -> Row:
         return self._snapshot.symbols.result_rows([key])[key]
@@ -127,9 +129,8 @@ class Single(_Units):
         filters: Those of the flags and of the query.
         found: All results of the mode, to the last unit.
         """
-        super().__init__(snapshot, filters)
+        super().__init__(snapshot, filters, found.allowed)
         self._found = found
-        self.allowed = found.allowed
 
     def best(self, keys: set[Any]) -> FileStanding:
         ranked, raw = self._found.ranked, self._found.raw
@@ -168,21 +169,16 @@ class Fusion(_Units):
         allowed: [units] mask of the candidates; None for all.
         outcome: The results of the views and their ranking.
         """
-        super().__init__(snapshot, filters)
+        super().__init__(snapshot, filters, allowed)
         self._query, self._outcome = query, outcome
-        self.allowed = allowed
-        self._whole: dict[View, Any] = {}
+        self._complete_ranking = cache(self._rank_all)
 
     def best(self, keys: set[Any]) -> FileStanding:
         ranked = self._outcome.ranked
-        places = {} if ranked is None else {unit: place for place, unit in enumerate(ranked.units.tolist())}
-        found = [places[key] for key in keys if key in places]
-        if ranked is not None and found:
-            rank = min(found)
-            unit = int(ranked.units[rank])
-            located = ranked.find(unit)
-            if located is not None:
-                return FileStanding(unit, rank + 1, located[1].score, located[1].steps, self._standings(unit))
+        located = [found for key in keys if ranked is not None and (found := ranked.find(key)) is not None]
+        if located:
+            rank, item = min(located)
+            return FileStanding(item.unit, rank + 1, item.score, item.steps, self._standings(item.unit))
         unit = min(keys, key=lambda key: (self._nearest(key), key))
         return FileStanding(unit, None, 0.0, (), self._standings(unit))
 
@@ -192,30 +188,25 @@ class Fusion(_Units):
         return min(ranks, default=self._snapshot.n_units + 1)
 
     def _standings(self, unit: int) -> dict[View, Standing | None]:
-        return {view: self._standing(view, unit) for view in VIEWS}
+        found: dict[View, Standing | None] = {}
+        for view in VIEWS:
+            if (hit := self._outcome.hits[view].get(unit)) is not None:
+                found[view] = {"rank": hit.rank, "score": hit.score}
+            elif (hit := self._complete_ranking(view).get(unit)) is not None:
+                found[view] = {"rank": hit.rank, "score": hit.score, "beyond": True}
+            else:
+                found[view] = None
+        return found
 
-    def _standing(self, view: View, unit: int) -> Standing | None:
-        hit = self._outcome.hits[view].get(unit)
-        if hit is not None:
-            return {"rank": hit.rank, "score": hit.score}
-        hit = self._complete_ranking(view).get(unit)
-        return None if hit is None else {"rank": hit.rank, "score": hit.score, "beyond": True}
-
-    def _complete_ranking(self, view: View) -> Any:
+    def _rank_all(self, view: View) -> HitList:
         """A view's complete ranking; only its candidates if the view has failed."""
-        if view not in self._whole:
-            self._whole[view] = self._outcome.hits[view]
-            if view not in self._failed_views():
-                try:
-                    with self._snapshot.view_locks[view]:
-                        retriever = getattr(self._snapshot, view)
-                        self._whole[view] = retriever.search(self._query, self._snapshot.n_units, self.allowed)
-                except IndexError_:
-                    pass  # the answer says so already
-        return self._whole[view]
-
-    def _failed_views(self) -> set[str]:
-        return {item.view for item in self._outcome.degraded}
+        if view not in self._outcome.failed:
+            with suppress(IndexError_), self._snapshot.view_locks[view]:  # the answer says so already
+                found: HitList = getattr(self._snapshot, view).search(
+                    self._query, self._snapshot.n_units, self._allowed
+                )
+                return found
+        return self._outcome.hits[view]
 
     def steps_at(self, rank: int) -> tuple[Step, ...]:
         return self._outcome.head(rank)[rank - 1].steps
@@ -228,7 +219,7 @@ class Fusion(_Units):
         }
         found = []
         for view, standing in placed.views.items():
-            if view in self._failed_views():
+            if view in self._outcome.failed:
                 found.append(f"{view} failed")
             elif standing is None:
                 found.append(without[view])

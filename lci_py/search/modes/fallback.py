@@ -146,20 +146,15 @@ def _relax(index: LookUps, tried: AttemptResult) -> Attempt | None:
     attempt = tried.attempt
     if attempt.relaxed != attempt.query.relaxed or not index.holds(attempt.choice):
         return None
-    if _failed_views(tried) & {"bm25", "symbolic"} or tried.found.by_words:
+    if tried.found.failed & {"bm25", "symbolic"} or tried.found.by_words:
         return None
     return _near_names(index, attempt)
-
-
-def _failed_views(tried: AttemptResult) -> set[str]:
-    """The views that could not be asked."""
-    return {item.view for item in tried.found.degraded}
 
 
 def _final_plan(index: LookUps, tried: AttemptResult, *, filtered: bool) -> Plan:
     """The plan with the step that answered, and what was relaxed for it."""
     attempt, plan, found = tried
-    failed = _failed_views(tried)
+    failed = found.failed
     if not found.anything:
         unranked = attempt.query.phrases and not failed and index.holds(attempt.choice)
         said = (*attempt.relaxed, *((_NO_WORD,) if unranked else ()))

@@ -6,7 +6,7 @@ import os.path
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.errors import GraphPendingError, IndexError_
+from lci_py.errors import IndexError_
 from lci_py.index.shards.filters import languages, path_test
 from lci_py.search.answer.results import index_info
 from lci_py.search.suggest import similar_paths
@@ -142,7 +142,7 @@ def _uses(snapshot: Snapshot) -> Sequence[int] | None:
 
     try:
         graph = snapshot.graph
-    except (GraphPendingError, IndexError_):
+    except IndexError_:
         return None  # the order is by name, and `uses` is absent
     symbols = np.repeat(np.arange(graph.n_files), np.diff(graph.first_symbol))
     file_of = np.concatenate([symbols, np.arange(graph.n_files), graph.lambda_file])

@@ -215,6 +215,11 @@ class Outcome:
     by_words: bool = False  # whether one has a word of the query, or is named like it
 
     @property
+    def failed(self) -> set[str]:
+        """The views that could not be asked."""
+        return {item.view for item in self.degraded}
+
+    @property
     def total(self) -> int:
         return 0 if self.ranked is None else len(self.ranked)
 
