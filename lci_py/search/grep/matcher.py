@@ -107,35 +107,38 @@ class _Literal:
     """A literal text."""
 
     def __init__(self, needle: bytes, words: bool) -> None:
-        self._needle = needle
-        self._words = words
+        self._needle, self._words = needle, words
 
     def find(self, data: bytes, start: int) -> Span | None:
-        size = len(self._needle)
+        span = self._next(data, start)
+        while span is not None and self._words and not _apart(data, *span):
+            span = self._next(data, span[0] + 1) if span[0] < len(data) else None
+        return span
+
+    def _next(self, data: bytes, start: int) -> Span | None:
+        """The next place with the text, within words or not."""
         at = data.find(self._needle, start)
-        while at >= 0 and self._words and not _apart(data, at, at + size):
-            at = data.find(self._needle, at + 1) if at < len(data) else -1
-        return None if at < 0 else (at, at + size)
+        return None if at < 0 else (at, at + len(self._needle))
 
     def spans(self, data: bytes, line: Span) -> list[Span]:
-        return _matches_in_line(self, data, line)
+        # For ripgrep a file without a last line end ends before an empty match behind its last byte.
+        found, at = [], line[0]
+        while at <= line[1] and at < len(data) and (span := self.find(data, at)) is not None and span[1] <= line[1]:
+            found.append(span)
+            at = max(span[1], at + 1)
+        return found
 
 
-class _CaseInsensitiveText:
+class _CaseInsensitiveText(_Literal):
     """An ASCII text, ignoring case."""
 
     def __init__(self, text: str, words: bool) -> None:
+        super().__init__(text.encode(), words)
         self._pattern = re.compile(b"".join(map(_any_case, text)))
-        self._words = words
 
-    def find(self, data: bytes, start: int) -> Span | None:
+    def _next(self, data: bytes, start: int) -> Span | None:
         found = self._pattern.search(data, start)
-        while found is not None and self._words and not _apart(data, *found.span()):
-            found = self._pattern.search(data, found.start() + 1) if found.start() < len(data) else None
         return None if found is None else found.span()
-
-    def spans(self, data: bytes, line: Span) -> list[Span]:
-        return _matches_in_line(self, data, line)
 
 
 def _any_case(char: str) -> bytes:
@@ -144,17 +147,6 @@ def _any_case(char: str) -> bytes:
         return lower
     other = _OTHER_CASES.get(char.lower())
     return b"(?:%s|%s|%s)" % (lower, upper, other.encode()) if other else b"[%s%s]" % (lower, upper)
-
-
-def _matches_in_line(matcher: _Literal | _CaseInsensitiveText, data: bytes, line: Span) -> list[Span]:
-    found, at = (
-        [],
-        line[0],
-    )  # for ripgrep a file without a last line end ends before an empty match behind its last byte
-    while at <= line[1] and at < len(data) and (span := matcher.find(data, at)) is not None and span[1] <= line[1]:
-        found.append(span)
-        at = max(span[1], at + 1)
-    return found
 
 
 class _Expression:
