@@ -6,7 +6,7 @@ import os
 import time
 from _thread import allocate_lock
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from lci_py.errors import DamagedIndexError, DensePendingError, GraphPendingError, ModelMismatchError, NoIndexError
 from lci_py.index.shards.numbering import Numbering
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from lci_py.search.whole import Whole
     from lci_py.source.repository.walk import WalkResult
     from lci_py.types.search import SearchRequest, View
+
+
+_T = TypeVar("_T")
 
 
 class Snapshot:
@@ -249,6 +252,16 @@ class Snapshot:
     def shown(self, request: SearchRequest) -> int:
         """The number of results that a request asks for."""
         return self.limit if request.limit is None else request.limit
+
+    def read_words(self, work: Callable[[], _T], otherwise: _T, *, wait: bool = False) -> _T:
+        """The result of a look-up in the lexical shard; `otherwise` while a late view reads it, unless to `wait`."""
+        lock = self.view_locks["bm25"]
+        if not lock.acquire(blocking=wait):
+            return otherwise
+        try:
+            return work()
+        finally:
+            lock.release()
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""

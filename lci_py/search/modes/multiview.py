@@ -157,13 +157,9 @@ class _Run:
 
     def _wording(self, query: TextQuery) -> Wording:
         """The query's rewrites; none while a late view holds the lexical shard and time is short."""
-        snapshot, lock = self._snapshot, self._snapshot.view_locks["bm25"]
-        if not lock.acquire(blocking=self._request.budget_ms is None):
-            return NO_WORDING  # the view says that it is late
-        try:
-            return look_up(query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, self.extras)
-        finally:
-            lock.release()
+        snapshot = self._snapshot
+        work = partial(look_up, query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, self.extras)
+        return snapshot.read_words(work, NO_WORDING, wait=self._request.budget_ms is None)  # the view says it is late
 
     def _search(
         self, query: TextQuery, plan: Plan, allowed: NDArray[np.bool_] | None, spelled: LiteralMatches
@@ -234,8 +230,7 @@ class _Run:
         """Rank what the views found, then again with the graph's neighbours of the best results."""
         snapshot, asked = self._snapshot, query.text
         table, whole = snapshot.unit_table, snapshot.whole
-        failed = {item.view for item in outcome.degraded}
-        answered = {view: hits for view, hits in outcome.hits.items() if view not in failed}
+        answered = {view: hits for view, hits in outcome.hits.items() if view not in outcome.failed}
         graph = self.extras.ask("graph", lambda: _check_graph(snapshot.graph))
         measure = whole.once(("measure", asked), partial(Measure, snapshot, query, answered, graph))
 

@@ -8,6 +8,7 @@ word counts as a stop word if most files have it and the query has other words.
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lci_py.index.shards.symbol_queries import packages_of
@@ -37,13 +38,7 @@ def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
     """
     if query.long or query.phrases or not snapshot.whole.alone:
         return query
-    lock = snapshot.view_locks["bm25"]
-    if not lock.acquire(blocking=False):
-        return query
-    try:
-        return _without(snapshot, query)
-    finally:
-        lock.release()
+    return snapshot.read_words(partial(_without, snapshot, query), query)
 
 
 def _without(snapshot: Snapshot, query: TextQuery) -> TextQuery:

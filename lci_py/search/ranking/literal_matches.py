@@ -8,6 +8,7 @@ few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/ad
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,16 +161,13 @@ def _texts(
 
     whole = snapshot.whole
 
+    def look_up(text: Text) -> list[int]:
+        found = likely(snapshot.lexical, text, allowed)
+        read = whole.share(("read", text), (found.shares, found.scores), text.head)
+        return list(dict.fromkeys(found.units[:read].tolist()))
+
     def places(text: Text) -> list[int]:
-        lock = snapshot.view_locks["bm25"]
-        if not lock.acquire(blocking=wait):
-            return []
-        try:
-            found = likely(snapshot.lexical, text, allowed)
-            read = whole.share(("read", text), (found.shares, found.scores), text.head)
-            return list(dict.fromkeys(found.units[:read].tolist()))
-        finally:
-            lock.release()
+        return snapshot.read_words(partial(look_up, text), [], wait=wait)
 
     if is_parameters(query):
         whole.settle()

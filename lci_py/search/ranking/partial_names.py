@@ -297,10 +297,4 @@ def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> 
 
 def _is_word(snapshot: Snapshot, typed: str) -> bool:
     """Whether the repository has this very word, regardless of filters: then it is no typing error."""
-    lock = snapshot.view_locks["bm25"]
-    if not lock.acquire(blocking=False):
-        return False
-    try:
-        return any(snapshot.lexical.term(term) is not None for term in (typed, stem(typed)))
-    finally:
-        lock.release()
+    return snapshot.read_words(lambda: any(snapshot.lexical.term(term) for term in (typed, stem(typed))), False)
