@@ -9,13 +9,13 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import only_in_tests
 from lci_py.index.shards.symbol_queries import constructors, names
 from lci_py.source.repository.workspace import index_command
 from lci_py.source.text.digest import lines_digest
 from lci_py.source.text.patterns import lazily
 from lci_py.source.text.words import joined_spelling, located_parts, parts, stem
+from lci_py.types.record import NamedTuple
 from lci_py.types.search import (
     TYPE_KINDS,
     VALUED_KINDS,
@@ -123,22 +123,13 @@ def _lines_with(text: bytes, needle: bytes, ends: Sequence[int]) -> list[int]:
     return found
 
 
-class ShownLines:
-    """The lines that a result shows.
+class ShownLines(NamedTuple):
+    """The lines that a result shows."""
 
-    Attributes:
-        start: The number of the first line.
-        text: The lines.
-        match_line: The number of the first line that has a word of the query; None if none has.
-        marks: (line of the text from 0, first character, end) of each word.
-    """
-
-    __slots__ = ("marks", "match_line", "start", "text")
-
-    def __init__(
-        self, start: int, text: str = "", match_line: int | None = None, marks: tuple[tuple[int, int, int], ...] = ()
-    ) -> None:
-        self.start, self.text, self.match_line, self.marks = start, text, match_line, marks
+    start: int  # the number of the first line
+    text: str = ""
+    match_line: int | None = None  # the number of the first line that has a word of the query
+    marks: tuple[tuple[int, int, int], ...] = ()  # of each word: line of the text from 0, first character, end
 
 
 def shown_rows(snapshot: Snapshot, units: Sequence[int], symbols: Mapping[int, int]) -> dict[int, Row]:
@@ -335,24 +326,20 @@ def contexts(snapshot: Snapshot, rows: Sequence[Row]) -> list[GraphContext]:
     """The graph context of each result. Whoever constructs an object of a type counts among the type's callers."""
     if not rows:
         return []
-    found = surroundings(snapshot, snapshot.graph, rows)
+    found = _surroundings(snapshot, snapshot.graph, rows)
     nodes = {node for lists in found for some, _ in lists.values() for node in some}
     links = links_of(snapshot.symbols, snapshot.unit_table.paths, snapshot.graph, nodes)
-    return [context(lists, links) for lists in found]
+    return [
+        GraphContext(
+            **{name: tuple(links[node] for node in some if node in links) for name, (some, _) in lists.items()},
+            counts={name: count for name, (_, count) in lists.items()},
+        )
+        for lists in found
+    ]
 
 
-#: For each relation the first nodes, ascending, and how many there are.
-Lists = dict[str, tuple[list[int], int]]
-
-
-def context(lists: Lists, links: Mapping[int, GraphLink]) -> GraphContext:
-    """The context of one result; nodes without a link are not listed."""
-    shown = {name: tuple(links[node] for node in some if node in links) for name, (some, _) in lists.items()}
-    return GraphContext(**shown, counts={name: count for name, (_, count) in lists.items()})
-
-
-def surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> list[Lists]:
-    """The neighbours of each of some results, one or more."""
+def _surroundings(snapshot: Snapshot, graph: GraphIndex, rows: Sequence[Row]) -> list[dict[str, tuple[list[int], int]]]:
+    """The neighbours of each of some results: for each relation the first nodes, ascending, and how many there are."""
     files = [graph.n_symbols + int(row["file_number"]) for row in rows]
     # A block's calls are its file's: the graph has no finer node for code outside definitions.
     own = [
@@ -401,9 +388,7 @@ def _first_neighbours(
 def links_of(
     symbols: SymbolicIndex, paths: Sequence[str], graph: GraphIndex, wanted: Collection[int]
 ) -> dict[int, GraphLink]:
-    """The entry for each node in a context."""
-    if graph.n_files != len(paths):
-        raise DamagedIndexError("the graph was built from other files than the rest of the index")
+    """The entry for each node in a context; a node that is no longer there has none."""
     found = {node: link for node in wanted if (link := graph.outside(node)) is not None}
     wanted = [node for node in wanted if node not in found]
     lambdas = {node: graph.lambda_at(node) for node in wanted if node >= graph.n_symbols + graph.n_files}
