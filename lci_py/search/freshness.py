@@ -146,12 +146,16 @@ class Freshness:
             return False
         return False
 
+    def _stat(self, path: str) -> os.stat_result | None:
+        try:
+            return os.lstat(self._base + path)
+        except (OSError, ValueError):
+            return None
+
     def _other_size(self, place: int) -> bool:
         """Whether the size alone shows that a file was changed."""
         size, mtime_ns = self._stats[0][place], self._stats[1][place]
-        try:
-            info = os.lstat(self._base + self._paths[place])
-        except (OSError, ValueError):
+        if (info := self._stat(self._paths[place])) is None:
             return True
         # A file that changed while it was indexed has no time, and perhaps another size than what was read of it.
         return mtime_ns >= 0 and info.st_size != size and stat.S_ISREG(info.st_mode)
@@ -240,7 +244,9 @@ class Freshness:
             stale |= listed.difference(paths)
             slots = self._table.slots()
             stale |= {path for path, slot in zip(paths, slots, strict=True) if slot >= 0 and path not in listed}
-        return self._swept(stale, unchecked, gone, touched)
+        found = tuple(sorted(stale))
+        size = sum(info.st_size for path in found if (info := self._stat(path)) is not None)
+        return Sweep(found, size, unchecked, gone, touched)
 
     def _may_be_noted(self, place: int) -> bool:
         """Whether an index run that finds the file unchanged stores its new times."""
@@ -248,9 +254,8 @@ class Freshness:
             return False
         if self._stats[1][place] >= 0:
             return True
-        try:  # it was written just before it was read: the run stores a time when it is certain that nothing more was
-            info = os.lstat(self._base + self._paths[place])
-        except (OSError, ValueError):
+        # It was written just before it was read: the run stores a time when it is certain that nothing more was.
+        if (info := self._stat(self._paths[place])) is None:
             return False
         # A time in the future, as after the clock was set back, is not believed for long.
         settled = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) > _SETTLED_NS
@@ -297,15 +302,6 @@ class Freshness:
             return True  # an ignore file
         except (OSError, ValueError):
             return not known  # gone with all its files, unless it is an ignore file, which has none
-
-    def _swept(self, stale: set[str], unchecked: int, gone: frozenset[str], touched: int) -> Sweep:
-        size = 0
-        for path in (found := tuple(sorted(stale))):
-            try:
-                size += os.lstat(self._base + path).st_size
-            except (OSError, ValueError):
-                continue
-        return Sweep(found, size, unchecked, gone, touched)
 
 
 class SourceReader:

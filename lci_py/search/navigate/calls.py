@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) -> GraphAnswer:
     """The callers or the callees of a name."""
     nodes = Nodes(snapshot)
-    rows, others = definitions(nodes, request)
+    rows, others = definitions(nodes, request.name, every=request.every)
     if not rows:
         return nothing(snapshot, direction, request, uses=direction == "callers")
     kept, through = neighbours_of(nodes, rows, direction, request.filters)
@@ -90,16 +90,16 @@ def _use_filter(snapshot: Snapshot, filters: Filters) -> Callable[[Place], bool]
     return place_filter(filters, there) if filters or there is not None else None
 
 
-def definitions(nodes: Nodes, request: GraphRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
-    """The definitions that the name of a request most likely means, and its other meanings.
+def definitions(nodes: Nodes, name: str, *, every: bool) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
+    """The definitions that a name most likely means (`every`: all of them), and its other meanings.
 
     Raises:
         IndexBehindError: Only a file that has changed since the index was built defines the name.
     """
-    found = handlers_or_meanings(nodes, request.name)
+    found = handlers_or_meanings(nodes, name)
     if not found:
-        check_known(nodes.snapshot, request.name)
-    return likeliest(nodes, found, every=request.every)
+        check_known(nodes.snapshot, name)
+    return likeliest(nodes, found, every=every)
 
 
 def nothing(snapshot: Snapshot, command: str, request: GraphRequest, *, uses: bool = False) -> GraphAnswer:

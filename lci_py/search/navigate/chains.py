@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,11 +13,11 @@ from lci_py.errors import UnknownTargetError, UsageError
 from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbol_queries import defined_names, names, parents
 from lci_py.search.answer.results import index_info
+from lci_py.search.navigate.calls import definitions
 from lci_py.search.navigate.dispatch import Dispatch
 from lci_py.search.navigate.external import external_calls, externals, unexplained_uses
-from lci_py.search.navigate.names import handlers_or_meanings, likeliest
 from lci_py.search.navigate.nodes import Call, Nodes, calls_by_node, place_of
-from lci_py.search.navigate.present import check_known, place_filter
+from lci_py.search.navigate.present import place_filter
 from lci_py.search.navigate.tree import MAX_DEPTH
 from lci_py.search.suggest import near_misses
 from lci_py.source.text.words import parts
@@ -27,9 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
-    from lci_py.types.graph import OtherMeaning
 
 #: Maximum number of names leading to the target that are compared with unresolved calls if there is no chain.
 _NAMES = 40
@@ -102,10 +101,10 @@ def _likeliest(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
 
 def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
     nodes = Nodes(snapshot)
-    sources, other_sources = _meanings_of(nodes, request.source, request)
+    sources, other_sources = definitions(nodes, request.source, every=request.every)
     if not sources:
         raise _unknown(snapshot, request.source, "")
-    targets, other_targets = _meanings_of(nodes, request.target, request)
+    targets, other_targets = definitions(nodes, request.target, every=request.every)
     outside: dict[int, list[int]] = {}
     if not targets:
         for node, line in external_calls(nodes, request.target):
@@ -145,13 +144,6 @@ def _path(snapshot: Snapshot, request: PathRequest) -> PathAnswer:
         frontier,
         (*other_sources, *other_targets),
     )
-
-
-def _meanings_of(nodes: Nodes, name: str, request: PathRequest) -> tuple[list[Row], tuple[OtherMeaning, ...]]:
-    found = handlers_or_meanings(nodes, name)
-    if not found:
-        check_known(nodes.snapshot, name)
-    return likeliest(nodes, found, every=request.every)
 
 
 def _unknown(snapshot: Snapshot, name: str, more: str) -> UnknownTargetError:
@@ -323,7 +315,12 @@ class _Walk:
                 ways.append(way)
                 if len(ways) >= 20 * self._request.limit:
                     break
-        ways.sort(key=lambda way: (sum(call.ambiguous for call in way[1]), -_sureness(way[1])))
+        ways.sort(
+            key=lambda way: (
+                sum(call.ambiguous for call in way[1]),
+                -math.prod(confidence(call.step) for call in way[1]),
+            )
+        )
         return total, self._make_chains(ways[: self._request.limit], outside)
 
     def _calls_into(self, level: _Level) -> dict[int, list[Call]]:
@@ -365,11 +362,11 @@ class _Walk:
         made = []
         for first, calls in ways:
             place = places[first]
-            hops = [Hop(place, _name(place.qualified_name, place.file), (), "", 1.0, False)]
+            hops = [Hop(place, place.qualified_name or place.file, (), "", 1.0, False)]
             way = (first, *(call.node for call in calls))
             for number, call in enumerate(calls, 1):
                 place = places[call.node]
-                name = _name(place.qualified_name, place.file)
+                name = place.qualified_name or place.file
                 elsewhere = call.step & ~AMBIGUOUS in _OF_VALUES and self._passed.is_elsewhere(way, number)
                 hops.append(Hop(place, name, call.lines, call.step_name, call.confidence, call.ambiguous, elsewhere))
             last = calls[-1].node if calls else first
@@ -430,17 +427,6 @@ class _Walk:
         return list(found)[:_NAMES]
 
 
-def _name(qualified: str | None, file: str) -> str:
-    return qualified or file
-
-
 def _is_one_word(name: str) -> bool:
     """Whether a name is one word, as many methods of libraries are (`get`, `append`)."""
     return len(parts(name.rpartition(".")[2])) < 2
-
-
-def _sureness(calls: Sequence[Call]) -> float:
-    product = 1.0
-    for call in calls:
-        product *= confidence(call.step)
-    return product

@@ -54,7 +54,7 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
     """
     rows = symbols.definitions(name, Filters())
     file, _, rest = name.partition("::")
-    named = [row for row in rows if rest and _is_in(row, file)]
+    named = [row for row in rows if rest and f"/{row['file']}".endswith(f"/{file}")]
     if named:
         exact = [row for row in named if row["file"] == file] or named
         whole = [row for row in exact if row["qualified_name"] == dotted_name(rest)] or exact
@@ -116,11 +116,6 @@ def _calls_of(nodes: Nodes, meant: Meaning) -> int:
     from lci_py.index.shards.graph import CALLS  # with numpy, which `lci show` does without
 
     return len(nodes.graph.edges(nodes.asked(meant.rows), CALLS, incoming=True).node)
-
-
-def _is_in(row: Row, file: str) -> bool:
-    path: str = row["file"]
-    return path == file or path.endswith(f"/{file}")
 
 
 def _callable(found: list[Meaning]) -> list[Meaning]:

@@ -13,11 +13,12 @@ from lci_py.index.shards.symbol_queries import definitions_in, file_state, marks
 from lci_py.search.answer import results
 from lci_py.search.navigate.calls import nothing
 from lci_py.search.navigate.names import meanings
-from lci_py.search.navigate.nodes import place_of
+from lci_py.search.navigate.nodes import Nodes, place_of
 from lci_py.source.extract.occurrences import finder, marked_occurrences, occurrences, spots
 from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.words import WORD, joined_spelling, parts, stem
 from lci_py.types.graph import GraphAnswer, GraphRequest, Place, Reference
+from lci_py.types.record import replace
 from lci_py.types.search import Filters
 
 if TYPE_CHECKING:
@@ -59,8 +60,6 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
     else:
         targets = tuple(map(place_of, own))
         answer = GraphAnswer("refs", request.name, targets, results.index_info(snapshot), len(found))
-    from lci_py.types.record import replace
-
     left = [("unsupported_files", search.unsupported), ("elsewhere", search.elsewhere)]
     return replace(
         answer,
@@ -75,22 +74,18 @@ class _Others:
     """Lines of definitions and calls that are known to mean something else of the same name."""
 
     def __init__(self, snapshot: Snapshot, own: Sequence[Row], name: str) -> None:
-        from lci_py.search.navigate.nodes import Nodes
-
         nodes = Nodes(snapshot)
         asked = set(nodes.asked(own))
         same = [row for row in snapshot.symbols.definitions(name, Filters()) if row["symbol_number"] not in asked]
         self.definitions = {(row["file"], row["line"]) for row in same} - {(row["file"], row["line"]) for row in own}
-        here = self._sites(nodes, sorted(asked))
-        self.calls = self._sites(nodes, nodes.asked(same)) - here
+        self.calls = _sites(nodes, nodes.asked(same)) - _sites(nodes, sorted(asked))
 
-    def _sites(self, nodes: object, asked: Sequence[int]) -> set[tuple[str, int]]:
-        from lci_py.search.navigate.nodes import Nodes
 
-        assert isinstance(nodes, Nodes)
-        calls = nodes.calls(asked, "callers")
-        places = nodes.places(call.node for call in calls)
-        return {(places[call.node].file, line) for call in calls if call.node in places for line in call.lines}
+def _sites(nodes: Nodes, asked: Sequence[int]) -> set[tuple[str, int]]:
+    """Path and line of the calls of some nodes."""
+    calls = nodes.calls(asked, "callers")
+    places = nodes.places(call.node for call in calls)
+    return {(places[call.node].file, line) for call in calls if call.node in places for line in call.lines}
 
 
 class _Search:
