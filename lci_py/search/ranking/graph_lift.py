@@ -64,13 +64,6 @@ def reach(graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]) -> Re
     return ReachedUnits(*_distinct(group[kept], unit[kept], _confidences()[step[kept]]))
 
 
-def edges_of(
-    graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-    """The edges of the seeds, as (group as in `ReachedUnits`, other end, step)."""
-    return _edges(graph, *_nodes(table, seeds), len(seeds))
-
-
 def weigh_neighbours(found: ReachedUnits, scores: NDArray[np.float64]) -> Neighbours:
     """The lift of the units around the seeds.
 
@@ -124,10 +117,11 @@ def end_of_type(table: UnitColumns, unit: int) -> int:
         start, most = stop, 2 * most
 
 
-def _edges(
-    graph: GraphIndex, owners: NDArray[np.int64], nodes: NDArray[np.int64], n_seeds: int
+def edges_of(
+    graph: GraphIndex, table: UnitColumns, seeds: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
-    """The edges of the nodes in all relations, as (group, other end, step): the group is relation * seeds + seed."""
+    """The edges of the seeds in all relations, as (group as in `ReachedUnits`, other end, step)."""
+    owners, nodes = _nodes(table, seeds)
     inner, outer = graph.lambdas_in(nodes)
     found = []
     for incoming in (False, True):
@@ -139,7 +133,7 @@ def _edges(
                 )  # calls inside an anonymous function count as calls of the definition around it
                 for own, some in ((owners, nodes), (owners[outer], inner))[: 1 + inside]:
                     asked.append(some)
-                    groups.append(own + relation * n_seeds)
+                    groups.append(own + relation * len(seeds))
                     kinds.append(np.full(len(some), kind, np.uint8))
         edges = graph.edges(np.concatenate(asked), np.concatenate(kinds), incoming=incoming)
         found.append((np.concatenate(groups)[edges.origin], edges.node, edges.step))
