@@ -18,6 +18,7 @@ from lci_py.index.shards.unit_columns import UNIT_KINDS
 from lci_py.search.ranking.partial_names import (
     PLACES,
     Stated,
+    chunk_texts,
     having_parameters,
     holding,
     is_parameters,
@@ -377,17 +378,14 @@ def stating(snapshot: Snapshot, wanted: Text, units: Sequence[int]) -> dict[Stat
     for i, word in enumerate(words):
         places.setdefault(word, []).append(i)
     least = min(_LEAST * sum(worth), _LONG.start)
-    paths = snapshot.files.living_paths()
     found: dict[Stated, float] = {}
-    for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
-        lines = snapshot.reader.some(paths[file], first, min(last, first + _MOST_LINES))
-        text = b"\n".join(lines).decode("utf-8", "replace").lower()
+    for place, text in chunk_texts(snapshot, units, _MOST_LINES):
         if sum(value for word, value in zip(words, worth, strict=True) if word in text) <= least:
             continue  # most places end here, which is what makes reading them cheap
         covered, longest = _in_a_row(WORD.findall(text), places, worth, wanted.gaps)
         value = max((covered / sum(worth) - _LEAST) / (1 - _LEAST), min(1.0, (longest - _LONG.start) / len(_LONG)))
         if value > 0:
-            found[last - first, unit, file, first] = round(value * wanted.share, 9)
+            found[place] = round(value * wanted.share, 9)
     return found
 
 

@@ -69,19 +69,23 @@ def holding(snapshot: Snapshot, literal: str, units: Sequence[int]) -> dict[Stat
         units: Those that may hold it.
     """
     table = snapshot.unit_table
-    paths = snapshot.files.living_paths()
     whole = re.compile(rf"(?<![\w-]){re.escape(literal)}(?![\w-])")
     found: dict[Stated, float] = {}
-    for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
-        lines = snapshot.reader.some(paths[file], first, min(last, first + _MOST_LINES))
-        worths = [
-            _worth(line, literal, whole) for line in b"\n".join(lines).decode("utf-8", "replace").lower().split("\n")
-        ]
+    for place, text in chunk_texts(snapshot, units, _MOST_LINES):
+        worths = [_worth(line, literal, whole) for line in text.split("\n")]
         value = max(worths, default=0.0)
         if value:
-            factor = _TEST if table.is_test[unit] else _DOCUMENT if table.is_text[unit] else 1.0
-            found[last - first, unit, file, first] = round(value * factor, 9)
+            factor = _TEST if table.is_test[place[1]] else _DOCUMENT if table.is_text[place[1]] else 1.0
+            found[place] = round(value * factor, 9)
     return found
+
+
+def chunk_texts(snapshot: Snapshot, units: Sequence[int], most_lines: int) -> Iterator[tuple[Stated, str]]:
+    """The chunks of units with their texts in lower case, of each at most so many lines after the first."""
+    paths = snapshot.files.living_paths()
+    for unit, file, first, last in snapshot.symbols.chunks_of_units(units) if units else ():
+        lines = snapshot.reader.some(paths[file], first, min(last, first + most_lines))
+        yield (last - first, unit, file, first), b"\n".join(lines).decode("utf-8", "replace").lower()
 
 
 def _worth(line: str, literal: str, whole: re.Pattern[str]) -> float:
