@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.edges import AMBIGUOUS
@@ -10,7 +11,7 @@ from lci_py.index.shards.graph import CALLS
 from lci_py.types.explore import Link
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from lci_py.index.shards.graph import GraphIndex
     from lci_py.types.explore import Piece
@@ -19,24 +20,25 @@ if TYPE_CHECKING:
 _CHAINS, _LONG = 3, 6
 
 
-class Calls:
-    """The calls between some definitions."""
+#: Caller -> callee -> whether each call may mean another definition.
+Calls = Mapping[str, Mapping[str, bool]]
 
-    def __init__(self, graph: GraphIndex, numbers: Mapping[str, int]) -> None:
-        """Args:
+
+def calls_between(graph: GraphIndex, numbers: Mapping[str, int]) -> Calls:
+    """The calls between some definitions, by id.
+
+    Args:
         numbers: Id to the number of the symbol.
-        """
-        ids = list(numbers)
-        ends = {number: id for id, number in numbers.items()}
-        own = [(id, node) for id in ids for node in (numbers[id], *graph.lambdas_of(numbers[id]))]
-        edges = graph.edges([node for _, node in own], CALLS)
-        #: Caller -> callee -> whether each call may mean another definition.
-        self.of: dict[str, dict[str, bool]] = {id: {} for id in ids}
-        for origin, node, step in zip(edges.origin.tolist(), edges.node.tolist(), edges.step.tolist(), strict=True):
-            caller, callee = own[origin][0], ends.get(node)
-            if callee is not None and callee != caller:
-                unsure = bool(step & AMBIGUOUS)
-                self.of[caller][callee] = self.of[caller].get(callee, True) and unsure
+    """
+    found: dict[str, dict[str, bool]] = {id: {} for id in numbers}
+    ends = {number: id for id, number in numbers.items()}
+    own = [(id, node) for id, number in numbers.items() for node in (number, *graph.lambdas_of(number))]
+    edges = graph.edges([node for _, node in own], CALLS)
+    for origin, node, step in zip(edges.origin.tolist(), edges.node.tolist(), edges.step.tolist(), strict=True):
+        caller, callee = own[origin][0], ends.get(node)
+        if callee is not None and callee != caller:
+            found[caller][callee] = found[caller].get(callee, True) and bool(step & AMBIGUOUS)
+    return found
 
 
 def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
@@ -48,7 +50,7 @@ def flow(pieces: Sequence[Piece], calls: Calls) -> list[Piece]:
         worth[piece.file] = max(worth.get(piece.file, 0.0), piece.worth)
     file_of = {piece.id: piece.file for piece in pieces if piece.lines}
     before: dict[str, set[str]] = {file: set() for file in worth}
-    for caller, callees in calls.of.items():
+    for caller, callees in calls.items():
         for callee, unsure in callees.items():
             one, other = file_of.get(caller), file_of.get(callee)
             if one is not None and other is not None and one != other and not unsure:
@@ -82,7 +84,7 @@ def chains_of(pieces: Sequence[Piece], calls: Calls) -> tuple[tuple[Link, ...], 
         used |= set(itertools.pairwise(best))
         links = [Link(shown[best[0]].qualified_name, False)]
         for caller, callee in itertools.pairwise(best):
-            links.append(Link(shown[callee].qualified_name, calls.of[caller][callee]))
+            links.append(Link(shown[callee].qualified_name, calls[caller][callee]))
         found.append(tuple(links))
     return tuple(found)
 
@@ -92,8 +94,8 @@ def _longest(start: str, shown: Mapping[str, Piece], calls: Calls, used: set[tup
     chain = [start]
     while len(chain) < _LONG:
         here = chain[-1]
-        further = [id for id in calls.of.get(here, ()) if id in shown and id not in chain and (here, id) not in used]
+        further = [id for id in calls.get(here, ()) if id in shown and id not in chain and (here, id) not in used]
         if not further:
             break
-        chain.append(max(further, key=lambda id: (not calls.of[here][id], shown[id].worth, id)))
+        chain.append(max(further, key=lambda id: (not calls[here][id], shown[id].worth, id)))
     return chain

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lci_py.errors import UsageError
 from lci_py.search.answer.results import LineMatcher, index_info
 from lci_py.search.explore import question_units, weigh
-from lci_py.search.explore.chain import Calls, chains_of, flow
+from lci_py.search.explore.chain import calls_between, chains_of, flow
 from lci_py.search.explore.spend import Open, spend
 from lci_py.search.modes.candidates import allowed_units
 from lci_py.search.modes.multiview import multiview
@@ -91,7 +91,7 @@ class _Work:
         states = [piece._replace(mode=modes.get(piece.id, "")) for piece in states]
         numbers = {row["id"]: int(row["symbol_number"]) for row in rows.values() if row["symbol_number"] is not None}
         final = {piece.id: piece for piece in states}
-        calls = Calls(self._graph, {id: numbers[id] for id in final if id in numbers})
+        calls = calls_between(self._graph, {id: numbers[id] for id in final if id in numbers})
         ordered = flow(list(final.values()), calls)
         left_out = tuple(one.piece for one in pieces if one.piece.id not in final)
         return ExploreAnswer(
