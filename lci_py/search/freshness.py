@@ -111,8 +111,7 @@ class Freshness:
 
     def indexable(self, path: str) -> bool:
         """Whether the index has a file, or would add it now."""
-        place = bisect_left(self._paths, path)
-        return self._paths[place : place + 1] == [path] or path in self.sweep().stale
+        return self._file_index(path) is not None or path in self.sweep().stale
 
     def sha(self, path: str) -> str:
         """The digest of a file's indexed content; "" if it is not indexed."""

@@ -61,18 +61,6 @@ class RelationQuestion(NamedTuple):
     tool: str
 
 
-class RelatedDefinitions(NamedTuple):
-    """The answer to a question about a definition.
-
-    Attributes:
-        command: The command that lists the complete answer.
-        rows: Definitions with their weights, best first.
-    """
-
-    command: str
-    rows: tuple[tuple[Row, float], ...]
-
-
 def relation_question(snapshot: Snapshot, text: str) -> RelationQuestion | None:
     """The definition whose callers or tests a query asks for; None if it does not, or there is no such definition."""
     if not any(word in text.lower() for word in _SAID):
@@ -95,8 +83,10 @@ def relation_question(snapshot: Snapshot, text: str) -> RelationQuestion | None:
     )
 
 
-def related_definitions(snapshot: Snapshot, text: str) -> RelatedDefinitions | None:
-    """The callers or tests that a query asks for; None if there are none."""
+def related_definitions(snapshot: Snapshot, text: str) -> tuple[str, list[tuple[Row, float]]] | None:
+    """The callers or tests that a query asks for, with weights, best first, and the command that lists all of them;
+    None if there are none.
+    """
     if (about := relation_question(snapshot, text)) is None:
         return None
     name, rows = about.name, about.rows
@@ -113,7 +103,7 @@ def related_definitions(snapshot: Snapshot, text: str) -> RelatedDefinitions | N
     found = [row for place in list(places)[:_MOST_RELATED] if (row := snapshot.symbols.with_id(place.id)) is not None]
     if not found:
         return None
-    return RelatedDefinitions(about.command, tuple((row, _LESS**rank) for rank, row in enumerate(found)))
+    return about.command, [(row, _LESS**rank) for rank, row in enumerate(found)]
 
 
 #: Bounds: characters of a searched text, texts per query, files read per text, and seconds for all.

@@ -122,9 +122,10 @@ class _Run:
             known = snapshot.whole.once(("spelled", attempt), partial(self._spelled_matches, attempt.query, allowed))
             if snapshot.whole.alone and (asked := related_definitions(snapshot, attempt.query.raw)):
                 # Neither the definition itself nor its documentation says who calls it.
-                names, symbols = unit_values(snapshot, attempt.query, asked.rows, allowed)
+                command, rows = asked
+                names, symbols = unit_values(snapshot, attempt.query, rows, allowed)
                 known = LiteralMatches(names, {}, symbols)
-                plan = replace(plan, command=asked.command)
+                plan = replace(plan, command=command)
         except IndexError_:
             known = NOTHING  # the view that cannot be used says so
         if not known.units:
