@@ -377,7 +377,10 @@ def handlers(snapshot: Snapshot, text: str) -> list[Row]:
         snapshot: What is searched.
         text: A path, with or without a method before it.
     """
-    return [row for row, _ in answering(snapshot, text) if "id" in row]
+    routes = Routes(snapshot.symbols, snapshot.graph).matching(text)
+    nodes = list(dict.fromkeys(node for route in routes for node in route.targets if node < snapshot.graph.n_symbols))
+    rows = snapshot.symbols.symbol_rows(nodes)
+    return [rows[node] for node in nodes]
 
 
 def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
