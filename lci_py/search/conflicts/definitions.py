@@ -276,7 +276,8 @@ def _pair(one: Site, other: Site) -> str | None:
         warns = (
             rules.c_macros and one.build_tag == other.build_tag and "kept" not in one.traits and not _deliberate(one)
         )
-        warns = warns and one.signature.split() != other.signature.split()  # blanks make no difference
+        texts = _macro_words(one), _macro_words(other)
+        warns = warns and texts[0] != texts[1] and all(texts)
         return "duplicate" if warns else "variant"
     if both is None:
         return None
@@ -375,6 +376,11 @@ def _doubtful(one: Site, other: Site) -> bool:
 def _matches(pattern: re.Pattern[str] | None, site: Site) -> bool:
     """Whether a pattern of the rules, over kind, name and signature, matches a site."""
     return pattern is not None and bool(pattern.search(f"{site.kind} {site.name}\n{site.signature}"))
+
+
+def _macro_words(site: Site) -> list[str]:
+    """The text of a macro as a compiler compares it, without blanks and comments; [] if it has more lines."""
+    return [] if site.signature.endswith("\\") else _COMMENT.sub(" ", site.signature).split()
 
 
 def _is_assigned(site: Site) -> bool:

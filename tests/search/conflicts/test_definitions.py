@@ -233,6 +233,9 @@ CONFLICTS = {
     "c, a macro set in other blanks": (
         {"a.c": "#define F  10\n#define F 10\n"}, [("a.c", None, "variant"), ("a.c", None, "variant")],
     ),
+    "c, a macro set again with a comment": (
+        {"a.c": "#define F 10\n#define F \\\n    10 /* of b */\n"}, [("a.c", None, "variant"), ("a.c", None, "variant")],
+    ),
     "c, a macro anew": (
         {"a.c": "#define F 10\n#undef F\n#define F 20\n"}, [("a.c", None, "variant"), ("a.c", None, "variant")],
     ),
