@@ -117,6 +117,16 @@ def test_no_test_is_said_and_the_nearest_are_named(affected: Callable[..., Ran],
     assert affected("--paths").err == "lci: nothing has changed since HEAD\n"
 
 
+def test_a_runner_gets_tests_that_only_share_words_if_it_asks(affected: Callable[..., Ran], root: Path) -> None:
+    commit(root, {"tests/test_wire.py": "def test_it(run):\n    assert run('clean the data')\n"})
+    edit(root, "pool/core.py", "return data", "return data or None")
+    assert [one["file"] for one in answer(affected("--json"))["results"] if one["reason"] == "words"] == [
+        "tests/test_wire.py"
+    ]
+    assert "tests/test_wire.py" not in affected("--paths").out
+    assert "tests/test_wire.py" in affected("--paths", "--all").out
+
+
 MORE = {
     "shop/base.py": (
         "class Base:\n    def load(self, raw):\n        return self._load(raw)\n\n    def _load(self, raw):\n"

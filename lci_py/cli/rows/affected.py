@@ -51,7 +51,10 @@ def _ask(asked: CommandRun) -> AffectedAnswer:
     for text in asked.call.texts("argument") if asked.call.flag("files") else ():
         if not path_from_root(text, asked.call):
             raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
-    return asked.engine.affected(asked.request._replace(calls=asked.shape in PICTURES))
+    answer = asked.engine.affected(asked.request._replace(calls=asked.shape in PICTURES))
+    # A test runner is given those that only share words with the change if nothing better is known.
+    reached = tuple(one for one in answer.tests if one.reached)
+    return answer._replace(tests=reached) if asked.shape == "paths" and reached and not answer.request.all else answer
 
 
 def _finish(asked: CommandRun, answer: AffectedAnswer, code: int) -> int:
