@@ -25,7 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = list(sys.argv[1:] if argv is None else argv)
     streams.prepare_streams()
     try:
-        return _dispatch(args)
+        from lci_py.cli.command_line import parse
+
+        call = parse(args)
+        return _about(args) if call is None else execute(call)
     except (Exception, KeyboardInterrupt) as error:
         return _report_failure(error, args)
 
@@ -69,13 +72,6 @@ def _report_failure(error: Exception | KeyboardInterrupt, argv: Sequence[str]) -
         streams.silence_stdout()
         return EXIT_OK
     return streams.internal(error, argv)
-
-
-def _dispatch(argv: list[str]) -> int:
-    from lci_py.cli.command_line import parse
-
-    call = parse(argv)
-    return _about(argv) if call is None else execute(call)
 
 
 def _about(argv: list[str]) -> int:

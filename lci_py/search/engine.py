@@ -92,14 +92,9 @@ class Engine:
             IndexError_: A shard that the mode needs cannot be used.
             BudgetExceededError: A single mode had no time to answer.
         """
-        if self._log is None:
-            return self._search(request)
-        answer = self._search(replace(request, trace=True))
-        self._log.add(request, answer)
-        return answer if request.trace else replace(answer, trace=None)
-
-    def _search(self, request: SearchRequest) -> Answer:
-        started = time.perf_counter()
+        asked, started = request, time.perf_counter()
+        if self._log is not None:
+            request = replace(request, trace=True)
         self.snapshot.forget()
         if request.filters.changed_since:
             request = replace(request, filters=self._with_changes(request.filters))
@@ -133,7 +128,10 @@ class Engine:
         ms = (time.perf_counter() - started) * 1e3 + (opening or 0.0)
         before = {} if opening is None else {"open": {"ms": opening}}
         total = {"ms": ms, "candidates": answer.total}
-        return replace(answer, trace={**before, **self.snapshot.trace.as_json(), "total": total})
+        answer = replace(answer, trace={**before, **self.snapshot.trace.as_json(), "total": total})
+        if self._log is not None:
+            self._log.add(asked, answer)
+        return answer if asked.trace else replace(answer, trace=None)
 
     def _with_changes(self, filters: Filters) -> Filters:
         """The filters, with what differs from their revision.
@@ -352,7 +350,8 @@ class Engine:
         found: dict[str, float] = {}
         if request.query:
             # Not `search`: nobody asked for these results, so no log counts them.
-            results = self._search(SearchRequest(request.query, "multiview", _SEEDS, snippet=0)).results
+            seeds = SearchRequest(request.query, "multiview", _SEEDS, snippet=0)
+            results = Engine(self.snapshot).search(seeds).results
             found = {result.id: result.mode_score for result in results}
         return outline(self._prepared_snapshot(request.filters), request, found)
 

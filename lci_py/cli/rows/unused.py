@@ -40,7 +40,10 @@ def _finish(asked: CommandRun, answer: UnusedAnswer, code: int) -> int:
 ROW = Row(
     _request,
     writer=lambda asked: Writer(
-        "unused", "unused", cut_results, options={"each": asked.call.flag("verbose") or bool(asked.request.limit)}
+        "unused",
+        "unused",
+        cut_results,
+        options={"each": asked.call.flag("verbose") or bool(asked.call.number("limit"))},
     ),
     finish=_finish,
 )

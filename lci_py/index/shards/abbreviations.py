@@ -262,8 +262,7 @@ class AbbreviationIndex:
 
     def __init__(self, paths: Sequence[Path], numbering: Numbering) -> None:
         """Open the shard of each segment."""
-        pairs = zip(paths, numbering.counts, strict=True)
-        self._segments = [_Segment(path, counts["files"]) for path, counts in pairs]
+        self._segments = list(map(_Segment, paths, (counts["files"] for counts in numbering.counts)))
         self._public = [numbering.public_array("files", place) for place in range(len(self._segments))]
 
     def of(self, word: str) -> list[Abbreviation]:

@@ -271,10 +271,12 @@ class TokenBags:
     @cached_property
     def _runs(self) -> list[Run]:
         """All runs, by slots."""
-        runs = [(start, run) for start, bags in zip(self._starts, self._segments, strict=False) for run in bags.runs()]
-        for start, run in runs:
-            run.start += start
-        return [run for _, run in runs]
+        runs = []
+        for start, bags in zip(self._starts, self._segments, strict=False):
+            for run in bags.runs():
+                run.start += start
+                runs.append(run)
+        return runs
 
     @cached_property
     def _vocabulary(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:

@@ -112,7 +112,12 @@ class _Run:
     def attempt(self, attempt: Attempt) -> fallback.AttemptResult:
         snapshot = self._snapshot
         with snapshot.trace.stage("plan"):
-            wording = snapshot.whole.once(("wording", attempt), partial(self._wording, attempt.query))
+            look = partial(
+                look_up, attempt.query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, self.extras
+            )
+            # No rewrites while a late view holds the lexical shard and time is short: the view says that it is late.
+            read = partial(snapshot.read_words, look, NO_WORDING, wait=self._request.budget_ms is None)
+            wording = snapshot.whole.once(("wording", attempt), read)
             plan = snapshot.whole.once(("plan", attempt), partial(self._make_plan, attempt.query, wording))
         query = rewritten(attempt.query, wording.rewrites)
         if not snapshot.whole.alone:
@@ -155,12 +160,6 @@ class _Run:
     def _spelled_matches(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> LiteralMatches:
         wait = self._request.budget_ms is None
         return literal_matches(self._snapshot, query, self._filters, allowed, wait=wait, strict=self._request.strict)
-
-    def _wording(self, query: TextQuery) -> Wording:
-        """The query's rewrites; none while a late view holds the lexical shard and time is short."""
-        snapshot = self._snapshot
-        work = partial(look_up, query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, self.extras)
-        return snapshot.read_words(work, NO_WORDING, wait=self._request.budget_ms is None)  # the view says it is late
 
     def _search(
         self, query: TextQuery, plan: Plan, allowed: NDArray[np.bool_] | None, spelled: LiteralMatches

@@ -162,6 +162,7 @@ _SYSTEM = frozenset({"platform.system()", "system()", "_platform.system()"})
 _METHOD = lazily(r"([\w.]+)\.(startswith|endswith)(\(.*\))", re.DOTALL)
 _VERSION = lazily(r"(?:_?sys\.)?version_info(?:\.(major|minor|micro)|\[(.{1,6})\])?")
 _MAJOR = lazily(r"(?:\w+\.)*_*(?:IS_|is_)?PY(?:THON)?_?([23])_*", re.IGNORECASE)
+_PARTS = {"major": 0, "minor": 1, "micro": 2, "0": 0, "1": 1, "2": 2}
 
 
 def _python(leaf: Leaf) -> Formula | None:
@@ -239,22 +240,37 @@ def _version_comparison(leaf: Comparison) -> Formula | None:
 
 
 def _version(match: re.Match[str], operator: str, value: Number) -> Formula | None:
-    """`sys.version_info`, its first parts or its `major`, compared with a version; None for other parts."""
-    index = match[1] or match[2] or ":5"
-    length = 1 if index in ("major", "0") else int(index[1:]) if re.fullmatch(r":\d", index) else 0
-    if length < len(value):
-        return None
-    if length > len(value):  # a version is greater than each of its proper prefixes
-        operator = {">": ">=", "<=": "<", "==": ""}.get(operator, operator)
+    index, length = match[1] or match[2], 5
+    if index and index[:1] == ":":
+        if not index[1:].isdigit():
+            return None
+        length = int(index[1:])
+    elif index:
+        place = _PARTS.get(index)
+        if place is None or len(value) != 1:
+            return None
+        name = " @python" if place == 0 else f" @python.{place}"
+        return Literal(name, numeric(_prefix_versions(operator, value, 1)))
+    return Literal(" @python", numeric(_prefix_versions(operator, value, length)))
+
+
+def _prefix_versions(operator: str, value: Number, length: int) -> tuple[tuple[Number, int], ...]:
+    """The versions whose first `length` parts compare with `value` as the operator says.
+
+    A version is padded to five parts: it is greater than each of its proper prefixes.
+    """
+    if len(value) < length:
+        if operator == "==":
+            return ()
+        return numbers_where("<" if operator in ("<", "<=") else ">=", value)
+    if len(value) > length:  # `version_info[:2] >= (3, 8, 1)`: what begins with (3, 8) is less
+        value, operator = value[:length], {">=": ">", "<": "<="}.get(operator, operator)
+        if operator == "==":
+            return ()
+    if operator == "==":
+        return versions_with_prefix(value)
     after = (*value[:-1], value[-1] + 1)
-    edge = value if operator in ("<", ">=") else after
-    cuts = {
-        "": (),
-        "==": versions_with_prefix(value),
-        **dict.fromkeys(("<", "<="), numbers_where("<", edge)),
-        **dict.fromkeys((">", ">="), numbers_where(">=", edge)),
-    }
-    return Literal(" @python", numeric(cuts[operator]))
+    return numbers_where("<" if operator in ("<", "<=") else ">=", value if operator in ("<", ">=") else after)
 
 
 def _python_here(machine: Machine) -> Mapping[str, Allowed]:
