@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 
 from lci_py import app
 from lci_py.search.degraded import Extras
 from lci_py.search.engine import Engine
-from lci_py.search.modes import multiview
 from lci_py.search.query import rewrites
 from lci_py.search.query.plan import intent, plan
 from lci_py.search.query.rewrites import MOST, NO_WORDING, Wording, look_up, rewritten
 from lci_py.search.query.text import TextQuery, read_text
+from lci_py.search.snapshot import Snapshot
 from lci_py.types.record import replace
 from lci_py.types.search import Filters, SearchRequest
 from tests.support.graph_repo import build
@@ -119,25 +118,21 @@ def test_without_the_shard_there_are_none(session, monkeypatch):
 
 
 def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
-    query = read_text("negotiation")
-    hurried = multiview._Run(session.snapshot, SearchRequest("", "multiview", budget_ms=1_000), Filters(), 0.0)
-    with session.snapshot.view_locks["bm25"]:
-        assert hurried._wording(query) == NO_WORDING
-    assert hurried._wording(query) != NO_WORDING  # it is free
+    snapshot, real = session.snapshot, Snapshot.read_words
+    with snapshot.view_locks["bm25"]:
+        assert snapshot.read_words(lambda: "read", "late") == "late"
+    assert snapshot.read_words(lambda: "read", "late") == "read"  # it is free
+    waits: list[bool] = []
 
-    class Lock:
-        asked: ClassVar[list[bool]] = []
+    def read_words(self, work, otherwise, *, wait=False):
+        waits.append(wait)
+        return real(self, work, otherwise, wait=wait)
 
-        def acquire(self, *, blocking: bool) -> bool:
-            self.asked.append(blocking)
-            return True
-
-        def release(self) -> None:
-            self.asked.append(False)
-
-    monkeypatch.setitem(session.snapshot.view_locks, "bm25", Lock())
-    multiview._Run(session.snapshot, SearchRequest("", "multiview"), Filters(), 0.0)._wording(query)
-    assert Lock.asked == [True, False]
+    monkeypatch.setattr(Snapshot, "read_words", read_words)
+    for budget, waited in ((None, True), (100_000, False)):
+        waits.clear()
+        session.search(SearchRequest("negotiation", "multiview", budget_ms=budget))
+        assert waits[0] is waited  # the wording is read first
 
 
 # --- intents ------------------------------------------------------------------------------------------------------
