@@ -14,6 +14,7 @@ The caller keeps the tree with fewer bytes in errors.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -76,12 +77,20 @@ def without_directives(text: bytes) -> tuple[list[Edit], list[list[tuple[int, in
     Returns:
         Blanks, and what can be read apart: all definitions of macros together, and each other branch.
     """
-    macros = [(match.start(), match.end()) for match in _DEFINE.finditer(text)]
+    comments = [m.span() for m in _BRACKETS.finditer(text) if m.group().startswith(b"/*")]
+
+    def is_comment(byte: int) -> bool:
+        at = bisect_right(comments, (byte, len(text))) - 1
+        return at >= 0 and byte < comments[at][1]
+
+    macros = [match.span() for match in _DEFINE.finditer(text) if not is_comment(match.start())]
     edits = [_blank(text, *span) for span in macros]
     others = [macros] if macros else []
     open_: list[_Open] = []
     for match in _DIRECTIVE.finditer(b"\n" + text):
         start, end, word = match.start(), match.end() - 1, match.group(1)
+        if is_comment(start):
+            continue
         edits.append(_blank(text, start, end))
         if word.startswith(b"if"):
             wanted = 1 if (word, match.group(2).strip()) == (b"if", b"0") else 0

@@ -100,6 +100,18 @@ def test_branches_and_macros_are_read_apart() -> None:
     assert one.lost_lines < 20
 
 
+def test_directives_in_a_comment_of_a_broken_file_are_text() -> None:
+    comment = "/* Use it like this:\n#define EXAMPLE 1\n#ifndef NONE\n#define OTHER 2\n#endif\n*/\n"
+    heads = "".join(
+        f"#ifdef A\nstatic inline __attribute__((always_inline))\n#else\nstatic\n#endif\n"
+        f"CAT(NAME, _it) CAT(NAME, _f{i})(NAME *t, CAT(NAME, _it) it)\n{{\n  return CAT(NAME, _g)(it);\n}}\n"
+        for i in range(40)
+    )
+    source = f"{comment}#ifdef NAME\n#define REAL 1\n{heads}#endif\n"
+    names = [symbol.name for symbol in extract("a.h", source.encode(), "c").symbols if symbol.kind == "macro"]
+    assert names == ["REAL"]
+
+
 def test_macros_alone_on_indented_lines() -> None:
     source = (
         "class A {\n public:\n  A();\n  FORBID_OP(A, &&)\n  FORBID_OP(A, ==) // none\n  FORBID_OP(A, |)\n PRIVATE_UNLESS_TESTED:\n"
