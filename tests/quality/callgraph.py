@@ -45,6 +45,7 @@ SETS = {
     "pycg": TruthSet("callgraph_pycg", "PyCG/micro-benchmark/snippets", pooled=1),
     "swarm_js": TruthSet("callgraph_swarm", "SWARM-CG/benchmarks/javascript/swarm_js", pooled=1),
     "jcg_java": TruthSet("callgraph_java", "JCG/jcg_testcases/src/main/resources/java", pooled=1),
+    "javac": TruthSet("callgraph_javac", "jsoup/src/main/java", "jsoup.tsv", ("java",)),
     "jcg_js": TruthSet("callgraph_jcgjs", "JCG/jcg_testcases/src/main/resources/js", pooled=None),
     "scip": TruthSet("callgraph_scip", "aiohttp", "aiohttp.scip", ("scip-python",)),
     "go": TruthSet("callgraph_go", "", "callgraph-net.txt", ("go", "callgraph")),
