@@ -125,6 +125,11 @@ def module_names(path: str) -> list[tuple[str, ...]]:
     return [segments]
 
 
+def shared_folders(one: Sequence[str], other: Sequence[str]) -> int:
+    """The number of leading folders that two paths share."""
+    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+
+
 def is_go_test(path: str) -> bool:
     """Whether a Go file is built for tests only, so that other packages cannot import it."""
     return path.endswith("_test.go")

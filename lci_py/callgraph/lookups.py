@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from zlib import crc32
 
 from lci_py.callgraph import language_rules
@@ -29,6 +29,7 @@ from lci_py.callgraph.lookup_tables import Definition, Tables
 from lci_py.types.expressions import PARAMETERS
 from lci_py.types.source import FIELD, FIELD_TYPE, Import, StoredFunction, TypeHint
 
+T = TypeVar("T")
 LookUp = tuple[str, ...]
 #: A name at a file's top level: its definition, its type hints in text order, the import that binds it.
 ModuleName = tuple[Definition | None, Sequence[TypeHint], Import | None]
@@ -139,89 +140,77 @@ class LookUps:
         """The answer to a look-up, without recording its key."""
         return self._finders[look_up[0]](*look_up[1:])
 
-    def _ask(self, look_up: LookUp) -> Any:
+    def _ask(self, look_up: LookUp) -> T:  # type: ignore[type-var]  # of the type that the caller declares
         found = self._memo.get(look_up)
         if found is None:
             if len(self._memo) >= _MEMO:
                 self._memo.clear()
             found = self._memo[look_up] = key_of(look_up), self.value(look_up)
         self.keys.add(found[0])
-        return found[1]
+        answer: T = found[1]
+        return answer
 
     # --- files ----------------------------------------------------------------------------------------------------
 
     def at(self, path: str) -> int:
         """The file with this path; -1 if there is none."""
-        found: int = self._ask(("path", path))
-        return found
+        return self._ask(("path", path))
 
     def ending_in(self, segment: str) -> Sequence[tuple[tuple[str, ...], int]]:
         """Files whose module name ends in a segment: (all segments, file), ascending."""
-        found: Sequence[tuple[tuple[str, ...], int]] = self._ask(("ending", segment))
-        return found
+        return self._ask(("ending", segment))
 
     def go_package(self, folder: str) -> Sequence[int]:
         """A folder's Go files without tests, ascending."""
-        found: Sequence[int] = self._ask(("go", folder))
-        return found
+        return self._ask(("go", folder))
 
     def go_variable(self, folder: str, name: str) -> Sequence[int]:
         """A folder's Go files without tests that declare the type of a top-level variable; ascending."""
-        found: Sequence[int] = self._ask(("variable", folder, name))
-        return found
+        return self._ask(("variable", folder, name))
 
     def is_alone(self, file: int) -> bool:
         """Whether a Python file names no package around it: it may be a script, or a module beside one."""
         if file == self.own:
             return runs_alone(self.tables.facts(file))
-        found: bool = self._ask(("alone", self.files.heads[file].path))
-        return found
+        return self._ask(("alone", self.files.heads[file].path))
 
     def crate(self, name: str) -> Sequence[int]:
         """The Cargo.toml files of the Rust crates of a name, ascending."""
-        found: Sequence[int] = self._ask(("crate", name))
-        return found
+        return self._ask(("crate", name))
 
     def go_modules(self) -> Mapping[str, Sequence[int]]:
         """The go.mod files of all Go modules, by the module's path; each ascending."""
-        found: Mapping[str, Sequence[int]] = self._ask(("modules",))
-        return found
+        return self._ask(("modules",))
 
     def npm_package(self, name: str) -> Sequence[int]:
         """The package.json files of the packages of a name, ascending."""
-        found: Sequence[int] = self._ask(("npm", name))
-        return found
+        return self._ask(("npm", name))
 
     def declaring(self, family: str, name: str) -> Sequence[int]:
         """Files that declare a qualified name, or belong to the package of that name; ascending."""
-        found: Sequence[int] = self._ask(("declaring", family, name))
-        return found
+        return self._ask(("declaring", family, name))
 
     def open_files(self, family: str, package: str) -> Sequence[int]:
         """Files of a package or namespace, among its first `MOST_PACKAGE_FILES`, that may offer any name; `offering`
         omits them.
         """
-        found: Sequence[int] = self._ask(("open", family, package))
-        return found
+        return self._ask(("open", family, package))
 
     def offering(self, family: str, package: str, name: str) -> Sequence[int]:
         """Files of a package or namespace where a star import can find a name, ascending. Files that are neither in
         this answer nor in `open_files` do not have the name.
         """
-        found: Sequence[int] = self._ask(("offering", family, package, name))
-        return found
+        return self._ask(("offering", family, package, name))
 
     def stars(self, file: int) -> Sequence[Import]:
         """A file's star imports, which bind every name of a module."""
         if file == self.own:
             return self.tables.facts(file).stars
-        found: Sequence[Import] = self._ask(("stars", self._paths[file]))
-        return found
+        return self._ask(("stars", self._paths[file]))
 
     def includes(self, file: int) -> frozenset[str]:
         """The last path segments of the headers that a C or C++ file includes."""
-        found: frozenset[str] = self._ask(("includes", self.files.heads[file].path))
-        return found
+        return self._ask(("includes", self.files.heads[file].path))
 
     def binding(self, file: int, name: str) -> Import | None:
         """The import that binds a name in a file."""
@@ -247,10 +236,29 @@ class LookUps:
         """A symbol of a file. It leaves no key, since its stable id determines all fields of a `Definition`."""
         return self._definition(file, place)
 
+    def place(self, item: Definition) -> int:
+        """The place of a definition among the symbols of its file."""
+        return item.symbol - self.tables.facts(item.file).first
+
+    def name(self, item: Definition) -> str:
+        """The name of a definition."""
+        facts = self.tables.facts(item.file)
+        return facts.names[item.symbol - facts.first]
+
+    def enclosing(self, item: Definition) -> Definition | None:
+        """The definition directly around another one, in its file."""
+        facts = self.tables.facts(item.file)
+        parent = facts.parents[item.symbol - facts.first]
+        return self._definition(item.file, parent) if parent >= 0 else None
+
     def inside(self, file: int, place: int, name: str) -> Definition | None:
         """The first definition of a name directly inside another definition."""
         found = self.all_inside(file, place, name)
         return found[0] if found else None
+
+    def own_members(self, owner: Definition, name: str) -> list[Definition]:
+        """As `all_inside`, for a definition."""
+        return self.all_inside(owner.file, self.place(owner), name)
 
     def all_inside(self, file: int, place: int, name: str) -> list[Definition]:
         """All definitions of a name directly inside another definition."""
@@ -258,7 +266,7 @@ class LookUps:
         if file == self.own:
             places: Sequence[int] = facts.inside.get(place, {}).get(name, ())
         else:
-            asked = self._ask(("member", facts.head.path, facts.name_at(place), name))
+            asked: list[tuple[int, int]] = self._ask(("member", facts.head.path, facts.name_at(place), name))
             places = [inner for outer, inner in asked if outer == place]
         return [self._definition(file, inner) for inner in places]
 
@@ -271,41 +279,41 @@ class LookUps:
         if place < 0 and name:
             return self.in_module(file, name)[1]
         owner = self.tables.facts(file).name_at(place) if place >= 0 else ""
-        asked = self._ask(("typed", self._paths[file], owner, name))
+        asked: list[TypeHint] = self._ask(("typed", self._paths[file], owner, name))
         return [item for item in asked if item.scope == place] if asked else ()
 
-    def said(self, file: int, place: int, kind: int) -> list[str]:
-        """The declarations about a symbol: the texts of a kind of `TypeHint` from `TAKES` on."""
-        facts = self.tables.facts(file)
-        if file == self.own:
-            return [item.text for item in facts.typed.get((place, kind), ())]
-        asked = self._ask(("said", facts.head.path, facts.name_at(place), str(kind)))
-        return [item.text for item in asked if item.scope == place]
+    def hints(self, item: Definition, name: str) -> Sequence[TypeHint]:
+        """As `typed`, for the names that a definition binds."""
+        return self.typed(item.file, self.place(item), name)
+
+    def declarations(self, item: Definition, kind: int) -> list[str]:
+        """The declarations about a definition: the texts of a kind of `TypeHint` from `TAKES` on."""
+        facts = self.tables.facts(item.file)
+        place = item.symbol - facts.first
+        if item.file == self.own:
+            return [hint.text for hint in facts.typed.get((place, kind), ())]
+        asked: list[TypeHint] = self._ask(("said", facts.head.path, facts.name_at(place), str(kind)))
+        return [hint.text for hint in asked if hint.scope == place]
 
     def near_type(self, file: int, name: str) -> Definition | None:
         """The type of a name in a file's folder, if it is unique."""
-        found: Definition | None = self._ask(("near", self.files.families[file], self.files.folders[file], name))
-        return found
+        return self._ask(("near", self.files.families[file], self.files.folders[file], name))
 
     def heirs(self, family: str, name: str) -> list[Definition]:
         """Types that are derived from one of this name."""
-        found: list[Definition] = self._ask(("heirs", family, name))
-        return found
+        return self._ask(("heirs", family, name))
 
     def all_named(self, family: str, name: str) -> list[Definition]:
         """The definitions of a name that other files can see; none if there are more than `MOST_NAMED`."""
-        found: list[Definition] = self._ask(("all", family, name))
-        return found
+        return self._ask(("all", family, name))
 
     def member(self, owner: Definition, name: str) -> Definition | None:
         """A type's own member of a name, in its own file or, as in Go, in another file of its folder."""
-        found = self.inside(owner.file, owner.symbol - self.tables.facts(owner.file).first, name)
-        return found if found is not None else self.adopted(owner, name)
+        return next(iter(self.members(owner, name)), None)
 
     def members(self, owner: Definition, name: str) -> list[Definition]:
         """All members of a name inside a type; failing that, those defined outside it."""
-        place = owner.symbol - self.tables.facts(owner.file).first
-        return self.all_inside(owner.file, place, name) or self.all_adopted(owner, name)
+        return self.own_members(owner, name) or self.outside_members(owner, name)
 
     def methods(self, owner: Definition) -> list[str]:
         """The names of the methods inside a type, in text order."""
@@ -316,12 +324,7 @@ class LookUps:
         asked: list[tuple[int, str]] = self._ask(("methods", facts.head.path, facts.names[place]))
         return [name for other, name in asked if other == place]
 
-    def adopted(self, owner: Definition, name: str) -> Definition | None:
-        """A method of a type that is defined outside it."""
-        found = self.all_adopted(owner, name)
-        return found[0] if found else None
-
-    def all_adopted(self, owner: Definition, name: str) -> list[Definition]:
+    def outside_members(self, owner: Definition, name: str) -> list[Definition]:
         """The methods of a name that are defined outside their type.
 
         The type must be the only one of its name in the folder or, in languages that allow such methods anywhere, in
@@ -332,17 +335,17 @@ class LookUps:
         if head.language in language_rules.INSIDE_METHODS:
             return []
         families, folders = self.files.families, self.files.folders
-        place = (families[owner.file], folders[owner.file], facts.names[owner.symbol - facts.first])
-        only = self._ask(("near", *place))
+        type_ = (families[owner.file], folders[owner.file], self.name(owner))
+        only: Definition | None = self._ask(("near", *type_))
         if only is not None and only.symbol == owner.symbol:
-            found: list[Definition] = self._ask(("orphan", *place, name))
+            found: list[Definition] = self._ask(("orphan", *type_, name))
             if found:
                 return found
         if head.language in language_rules.REOPENED_TYPES:
-            of_parts: list[Definition] = self._ask(("reopened", place[0], facts.qualified(self._place(owner)), name))
+            of_parts: list[Definition] = self._ask(("reopened", type_[0], facts.qualified(self.place(owner)), name))
             return of_parts
-        if head.language in language_rules.ADOPTING and self.only_type(place[0], place[2]) == owner:
-            return [item for item in self.all_named(place[0], name) if item.owner == place[2]]
+        if head.language in language_rules.ADOPTING and self.only_type(type_[0], type_[2]) == owner:
+            return [item for item in self.all_named(type_[0], name) if item.owner == type_[2]]
         return []
 
     def parts(self, owner: Definition) -> list[Definition]:
@@ -350,11 +353,7 @@ class LookUps:
         facts = self.tables.facts(owner.file)
         if facts.head.language not in language_rules.REOPENED_TYPES:
             return [owner]
-        found: list[Definition] = self._ask(("deriving", facts.head.family, facts.qualified(self._place(owner))))
-        return found
-
-    def _place(self, definition: Definition) -> int:
-        return definition.symbol - self.tables.facts(definition.file).first
+        return self._ask(("deriving", facts.head.family, facts.qualified(self.place(owner))))
 
     def bases(self, owner: Definition) -> list[str]:
         """Names of the bases that a declaration of a type names."""
@@ -362,31 +361,27 @@ class LookUps:
         place = owner.symbol - facts.first
         if owner.file == self.own:
             return facts.base_names.get(place, [])
-        asked = self._ask(("bases", facts.head.path, facts.names[place]))
+        asked: list[tuple[int, str]] = self._ask(("bases", facts.head.path, facts.names[place]))
         return [name for symbol, name in asked if symbol == place]
 
     def only(self, family: str, name: str) -> Definition | None:
         """The definition of a name that other files can see, if it is unique."""
-        found: Definition | None = self._ask(("only", family, name))
-        return found
+        return self._ask(("only", family, name))
 
     def only_type(self, family: str, name: str) -> Definition | None:
         """The type of a name, if it is unique."""
-        found: Definition | None = self._ask(("type", family, name))
-        return found
+        return self._ask(("type", family, name))
 
     def in_folder(self, family: str, folder: str, name: str) -> list[Definition]:
         """Definitions of a name at the top level of a folder's files; at most `MOST_NAMED`."""
-        found: list[Definition] = self._ask(("folder", family, folder, name))
-        return found
+        return self._ask(("folder", family, folder, name))
 
     def variants(self, method: Definition, name: str) -> list[Definition]:
         """A method defined outside its type, with the others of its name and type in its folder."""
         if not method.owner:
             return [method]
         place = (self.files.families[method.file], self.files.folders[method.file], method.owner, name)
-        found: list[Definition] = self._ask(("orphan", *place))
-        return found
+        return self._ask(("orphan", *place))
 
     def arity(self, definition: Definition) -> int:
         """The arity of a definition, as in `source.syntax.arity`."""
@@ -400,7 +395,7 @@ class LookUps:
     def expansion(self, macro: Definition) -> list[MacroText]:
         """All macros that a file defines under the name of one of them, each with the calls in its text."""
         facts = self.tables.facts(macro.file)
-        asked = ("expansion", facts.head.path, facts.names[macro.symbol - facts.first])
+        asked = ("expansion", facts.head.path, self.name(macro))
         found: list[MacroText] = self._expansion(*asked[1:]) if macro.file == self.own else self._ask(asked)
         return found
 
@@ -414,8 +409,7 @@ class LookUps:
             tests: Whether tests count as well.
         """
         asked = ("stored", family, str(kind), owner, name, "tests" if tests else "")
-        found: Sequence[tuple[int, StoredFunction]] = self._ask(asked)
-        return found
+        return self._ask(asked)
 
     def stored_anywhere(
         self, family: str, kind: int, name: str, *, tests: bool
@@ -428,8 +422,7 @@ class LookUps:
 
     def is_common(self, family: str, name: str) -> bool:
         """Whether a name is called on so many receivers that it must belong to the standard library."""
-        found: bool = self._ask(("common", family, name))
-        return found
+        return self._ask(("common", family, name))
 
     # --- answers --------------------------------------------------------------------------------------------------
 
@@ -546,7 +539,7 @@ class LookUps:
         found = []
         for item in self._definitions_named(family, name)[:_MOST_REOPENED]:
             facts = self.tables.facts(item.file)
-            around = facts.parents[self._place(item)]
+            around = facts.parents[self.place(item)]
             if around >= 0 and facts.qualified(around) == qualified:
                 found.append(item)
         return found
@@ -555,7 +548,7 @@ class LookUps:
         """The types and modules of a qualified name that name bases."""
         found = []
         for item in self._definitions_named(family, qualified.rpartition(".")[2])[:_MOST_REOPENED]:
-            facts, place = self.tables.facts(item.file), self._place(item)
+            facts, place = self.tables.facts(item.file), self.place(item)
             if place in facts.base_names and facts.qualified(place) == qualified:
                 found.append(item)
         return found

@@ -49,15 +49,6 @@ OPERANDS = np.array([[ord(what) for what in _KINDS[kind]] for kind in range(len(
 Meaning = tuple[tuple[int, ...], str, tuple[int, ...]]
 
 
-class FlowFile(NamedTuple):
-    """A file of the analysis: its number, constraints, the meaning of each import, whether it is Python."""
-
-    file: int
-    flow: Flow
-    imports: Sequence[Meaning]
-    python: bool
-
-
 @dataclass(frozen=True, eq=False)
 class Program:
     """Constraints of P files, one after the other.
@@ -209,17 +200,20 @@ def nothing() -> Program:
     return join_programs(())
 
 
-def of_file(item: FlowFile) -> Program:
+def of_file(file: int, flow: Flow, meanings: Sequence[Meaning], *, python: bool) -> Program:
     """The program of one file.
 
+    Args:
+        file: Its number.
+        meanings: Of each of its imports.
+        python: Whether it is Python.
     Raises:
         DamagedIndexError: A number is too large.
     """
-    flow = item.flow
     strings = {text: place for place, text in reversed(list(enumerate(flow.strings)))}
     texts = list(flow.strings)
     names = []
-    for _, name, _ in item.imports:
+    for _, name, _ in meanings:
         if name not in strings:
             strings[name] = len(texts)
             texts.append(name)
@@ -235,16 +229,16 @@ def of_file(item: FlowFile) -> Program:
     calls = np.isin(rows[:, 0], (ir.CALL, ir.EACH))
     lines = rows[calls, 3] & ir.LINE
     rows[calls, 3] &= ~ir.LINE
-    targets = [file for found, _, heads in item.imports for file in (*found, *heads)]
-    imports = [(name, len(found), len(heads)) for name, (found, _, heads) in zip(names, item.imports, strict=True)]
+    targets = [file for found, _, heads in meanings for file in (*found, *heads)]
+    imports = [(name, len(found), len(heads)) for name, (found, _, heads) in zip(names, meanings, strict=True)]
     counts = (
-        int(nodes[0]), item.python, len(texts), len(letters), len(rows), len(flow.callers), len(functions),
+        int(nodes[0]), python, len(texts), len(letters), len(rows), len(flow.callers), len(functions),
         len(parameters), len(classes), len(imports), len(targets),
     )  # fmt: skip
     if len(lines) != len(flow.callers):
         raise _damaged_error()
     return Program(
-        files=np.array([item.file], np.int32),
+        files=np.array([file], np.int32),
         sizes=np.array(counts, np.int32),
         letters=np.frombuffer(letters, np.uint8),
         string_sizes=np.array([len(text) for text in texts], np.int32),

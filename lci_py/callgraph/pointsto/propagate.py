@@ -15,7 +15,6 @@ from lci_py.callgraph.program import (
     FUNCTIONS,
     SITES,
     SYMBOL,
-    FlowFile,
     check_places,
     check_solution,
     join_programs,
@@ -60,7 +59,7 @@ def program_of(tables: Tables, sites: SiteCounts, files: Iterable[int]) -> Progr
             flow = decode(data)
         except ValueError as error:
             raise DamagedIndexError(f"the symbolic shard: {error}") from error
-        found.append(of_file(FlowFile(file, flow, imports.of(file), has_rule(head.language, "python_modules"))))
+        found.append(of_file(file, flow, imports.of(file), python=has_rule(head.language, "python_modules")))
     return join_programs(found)
 
 

@@ -107,9 +107,8 @@ class Callees:
             owner = self._look.near_type(method.file, method.owner) or self._look.only_type(family, method.owner)
         found: dict[int, Definition] = {}
         if owner is not None:
-            place = owner.symbol - self._look.tables.facts(owner.file).first
-            found.update((item.symbol, item) for item in self._look.all_inside(owner.file, place, name))
-            found.update((item.symbol, item) for item in self._look.all_adopted(owner, name))
+            found.update((item.symbol, item) for item in self._look.own_members(owner, name))
+            found.update((item.symbol, item) for item in self._look.outside_members(owner, name))
         if method.symbol not in found:  # of several types of one name
             if parent < 0:
                 beside = self._look.variants(method, name)
@@ -120,46 +119,42 @@ class Callees:
 
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
         """The constructors of a type; the type itself if it has none. `new`: the call constructs explicitly."""
-        facts = self._look.tables.facts(owner.file)
-        language = facts.head.language
+        language = self._look.files.heads[owner.file].language
         if language in language_rules.COMPANIONS:
             return self._or_companion(owner, new=new)
         names = language_rules.CONSTRUCTORS.get(language)
         if names is None:
-            place = owner.symbol - facts.first
-            name = language_rules.SECONDARY_CONSTRUCTORS.get(language, facts.names[place])
-            found = self._look.all_inside(owner.file, place, name)
+            name = language_rules.SECONDARY_CONSTRUCTORS.get(language, self._look.name(owner))
+            found = self._look.own_members(owner, name)
             if language in language_rules.TEMPLATES:
-                found = [*found, *self._look.all_adopted(owner, name)]
+                found = [*found, *self._look.outside_members(owner, name)]
             found = [item for item in found if item.kind == "constructor"]
             if found and language in language_rules.PRIMARY_CONSTRUCTORS and self._look.arity(owner) >= 0:
                 return [owner, *found]
             return found or [owner]
         for current in self._members.lineage(owner):
             for name in names:
-                own = current.symbol - self._look.tables.facts(current.file).first
-                found = self._look.all_inside(current.file, own, name)
+                found = self._look.own_members(current, name)
                 if found:
                     return found if language in language_rules.OVERLOADS else found[-1:]
         return [owner]
 
     def _as_constructor(self, at: Definition) -> list[Definition]:
         """All constructors of a class, given the one that its name means (C#), if the class itself may be one."""
-        facts = self._look.tables.facts(at.file)
-        around = facts.parents[at.symbol - facts.first]
-        if at.kind != "constructor" or around < 0 or facts.head.language not in language_rules.PRIMARY_CONSTRUCTORS:
+        language = self._look.files.heads[at.file].language
+        if at.kind != "constructor" or language not in language_rules.PRIMARY_CONSTRUCTORS:
             return []
-        return self._constructors(self._look.definition(at.file, around))
+        owner = self._look.enclosing(at)
+        return self._constructors(owner) if owner is not None else []
 
     def _or_companion(self, owner: Definition, *, new: bool) -> list[Definition]:
         """Scala: `new C(x)` calls the class or a further constructor; `C(x)` that of a case class, or an `apply`."""
         found: list[Definition] = []
         for item in self._members.companions(owner, of_name=False):
-            place = item.symbol - self._look.tables.facts(item.file).first
             if item.kind != "object":
-                found += [item, *(self._look.all_inside(item.file, place, "this") if new else ())]
+                found += [item, *(self._look.own_members(item, "this") if new else ())]
             elif not new:
-                found += self._look.all_inside(item.file, place, "apply")
+                found += self._look.own_members(item, "apply")
         return found
 
     def with_overriding(self, targets: Targets, values: Values, name: str) -> Targets:
@@ -223,12 +218,8 @@ class Callees:
                 break
         found: dict[int, Definition] = {}
         for method in methods:
-            facts = self._look.tables.facts(method.file)
-            around = facts.parents[method.symbol - facts.first]
-            if method.owner:
-                owner = self._look.near_type(method.file, method.owner)
-            else:
-                owner = self._look.definition(method.file, around) if around >= 0 else None
+            outside = bool(method.owner)
+            owner = self._look.near_type(method.file, method.owner) if outside else self._look.enclosing(method)
             if owner is None or (heads[owner.file].test and not tests):
                 continue
             if all(self._members.member(owner, name, 6) for name in names):
@@ -243,8 +234,8 @@ class Callees:
             pending = [owner]
             while pending and len(found) <= _MOST_HEIRS:
                 current = pending.pop()
-                facts = self._look.tables.facts(current.file)
-                for heir in self._look.heirs(facts.head.family, facts.names[current.symbol - facts.first]):
+                family = self._look.files.families[current.file]
+                for heir in self._look.heirs(family, self._look.name(current)):
                     if heir.symbol not in found and current in self._members.bases(heir):
                         found[heir.symbol] = heir
                         pending.append(heir)

@@ -51,24 +51,23 @@ class FileLinker:
     """
 
     def __init__(self, look_ups: LookUps) -> None:
-        self._look = look_ups
-        self._imports = ImportResolver(look_ups)
-        self._evaluator = Evaluator(look_ups, self._imports)
-        self._callees = Callees(look_ups, self._evaluator)
-        self._stored = StoredFunctions(look_ups, self._callees.known)
-        self._values = StoredValues(look_ups, self._evaluator, self._callees.known)
-        self._overloads = overloads.Overloads(look_ups, self._evaluator, self._callees.known)
+        self.look_ups = look_ups
+        self.imports = ImportResolver(look_ups)
+        self.evaluator = Evaluator(look_ups, self.imports)
+        self.callees = Callees(look_ups, self.evaluator)
+        self.pointers = StoredFunctions(look_ups, self.callees.known)
+        self.stored_values = StoredValues(look_ups, self.evaluator, self.callees.known)
+        self.overloads = overloads.Overloads(look_ups, self.evaluator, self.callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
         """A file's edges, each once with the first step that found it, and the keys of its look-ups."""
-        self._look.start(file)
-        self._evaluator.start()
-        self._callees.start()
-        self._stored.start(file)
-        self._values.start(file)
-        self._overloads.start(file)
-        stored = self._stored, self._values
-        calls = _CallResolver(self._look, self._imports, self._evaluator, self._callees, stored, self._overloads, file)
+        self.look_ups.start(file)
+        self.evaluator.start()
+        self.callees.start()
+        self.pointers.start(file)
+        self.stored_values.start(file)
+        self.overloads.start(file)
+        calls = _CallResolver(self, file)
         edges: dict[tuple[int, int, int, int], int] = {}
         for item, targets in calls.imports:
             for target in targets:
@@ -78,15 +77,15 @@ class FileLinker:
         facts = calls.facts
         for base in facts.bases:
             source = facts.first + base.symbol
-            for value in self._evaluator.types.named(file, facts.outer[base.symbol], base.name):
+            for value in self.evaluator.types.named(file, facts.outer[base.symbol], base.name):
                 if value.at is not None and value.at.symbol != source:
                     edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
-        return [Edge(*edge, step) for edge, step in edges.items()], self._look.keys
+        return [Edge(*edge, step) for edge, step in edges.items()], self.look_ups.keys
 
     def _add_calls(self, file: int, calls: _CallResolver, edges: dict[tuple[int, int, int, int], int]) -> None:
         facts = calls.facts
         known: dict[tuple[str, str, int, int], Targets] = {}
-        for name, receiver, line, caller, arguments, passed in self._look.tables.calls(file):
+        for name, receiver, line, caller, arguments, passed in self.look_ups.tables.calls(file):
             asked = (name, receiver, caller, arguments)
             targets = known.get(asked) if arguments > REGISTERED else None
             if targets is None:
@@ -98,12 +97,12 @@ class FileLinker:
                 else:
                     targets = known[asked] = calls.resolve(name, receiver, around, arguments)
             if passed and targets and arguments > REGISTERED:
-                targets = self._overloads.by_types(targets, passed, caller)
+                targets = self.overloads.by_types(targets, passed, caller)
             if not targets:
                 continue
             source = facts.first + caller
             if caller < -1:
-                source = lambda_node(self._look.tables.first_lambda[file] - 2 - caller)
+                source = lambda_node(self.look_ups.tables.first_lambda[file] - 2 - caller)
             elif caller < 0:
                 source = ~file
             for target, step in targets:
@@ -115,22 +114,19 @@ class FileLinker:
 class _CallResolver:
     """Resolves the calls of one file."""
 
-    def __init__(
-        self, look_ups: LookUps, imports: ImportResolver, evaluator: Evaluator, callees: Callees,
-        stored: tuple[StoredFunctions, StoredValues], of_types: overloads.Overloads, file: int,
-    ) -> None:  # fmt: skip
-        self._look = look_ups
-        self._evaluate = evaluator
-        self._callees = callees
-        self._stored, self._values = stored
-        self._by_types = of_types
+    def __init__(self, linker: FileLinker, file: int) -> None:
+        self._look = linker.look_ups
+        self._evaluate = linker.evaluator
+        self._callees = linker.callees
+        self._pointers, self._values = linker.pointers, linker.stored_values
+        self._overloads = linker.overloads
         self.file = file
-        self.known = callees.known  # symbol to definition, of targets
+        self.known = linker.callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
         self._meant: dict[tuple[str, str, int, int], Targets] = {}
-        self._expansions = Expansions(look_ups, evaluator.names.scope)
-        self.facts = look_ups.tables.facts(file)
-        self.imports = [(item, imports.targets(file, item)) for item in self.facts.imports]
+        self._expansions = Expansions(self._look, linker.evaluator.names.scope, self)
+        self.facts = self._look.tables.facts(file)
+        self.imports = [(item, linker.imports.targets(file, item)) for item in self.facts.imports]
         self._imported_files = {target for _, targets in self.imports for target in targets}
         head = self.facts.head
         self._language = head.language
@@ -158,8 +154,8 @@ class _CallResolver:
             and self._language in language_rules.EXPANDING
             and self._has_macro(targets)
         ):
-            through = self._stored.of_macro(caller, name)
-            return (*targets, *self._expansions.of(self, caller, targets), *through)
+            through = self._pointers.of_macro(caller, name)
+            return (*targets, *self._expansions.of(caller, targets), *through)
         return targets
 
     def registered(self, name: str, receiver: str, caller: int, kind: int, place: str) -> Targets:
@@ -218,10 +214,9 @@ class _CallResolver:
         assert value.at is not None
         bare, wanted = name.removesuffix("="), "setter" if name.endswith("=") else "property"
         for owner in self._evaluate.members.lineage(value.at):
-            first = self._look.tables.facts(owner.file).first
-            found = self._look.all_inside(owner.file, owner.symbol - first, bare)
+            found = self._look.own_members(owner, bare)
             for item in found:
-                if wanted in self._look.said(item.file, item.symbol - first, ACCESSOR):
+                if wanted in self._look.declarations(item, ACCESSOR):
                     return [Value(FUNCTION, item, SELF if value.step == SELF else TYPE)]
             if found:
                 break
@@ -243,10 +238,10 @@ class _CallResolver:
         if arguments == NAMED:
             return overloads.targets_without_call(targets, self.known, of_macro=of_macro)
         if self._language in language_rules.INHERITED_OVERLOADS:
-            targets = self._by_types.inherited(targets, arguments)
+            targets = self._overloads.inherited(targets, arguments)
         elif self._language in language_rules.TEMPLATES:
-            targets = self._by_types.overriding(targets, arguments)
-        return overloads.fitting(targets, arguments, self.known, self._by_types.arity)
+            targets = self._overloads.overriding(targets, arguments)
+        return overloads.fitting(targets, arguments, self.known, self._overloads.arity)
 
     def _targets_by_name(self, name: str, receiver: str, caller: int) -> Targets:
         if name.endswith(ELEMENT) and name != ELEMENT:  # a table of this name, and never a function
@@ -308,8 +303,8 @@ class _CallResolver:
                 return ()  # a function's name, never a variable's
             return values.of_member(caller, receiver, name) if receiver else values.of_name(caller, name)
         if receiver:
-            return self._stored.of_member(caller, receiver, name)
-        return self._stored.of_name(caller, name, local=self._is_local(name, caller, of_file=False))
+            return self._pointers.of_member(caller, receiver, name)
+        return self._pointers.of_name(caller, name, local=self._is_local(name, caller, of_file=False))
 
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is bound to something, though its members are unknown."""
@@ -326,8 +321,7 @@ class _CallResolver:
     def _is_made_outside(self, value: Value, name: str) -> bool:
         """Whether a field holds what a call of an unknown name makes: `this.m = new Map()`."""
         for owner in self._evaluate.members.lineage(value.at) if value.at is not None else ():
-            place = owner.symbol - self._look.tables.facts(owner.file).first
-            for row in self._look.typed(owner.file, place, name):
+            for row in self._look.hints(owner, name):
                 if len(row.expr) == 2 and row.expr[1].kind == CALL:
                     return not self._evaluate.names.name(owner.file, row.within, row.expr[0].name)
         return False
@@ -377,9 +371,7 @@ class _CallResolver:
 
     def _is_named_like_its_type(self, value: Value, name: str) -> bool:
         """Whether the class of an object has this name."""
-        at = value.at if value.kind == INSTANCE else None
-        facts = self._look.tables.facts(at.file) if at is not None else None
-        return at is not None and facts is not None and facts.names[at.symbol - facts.first] == name
+        return value.kind == INSTANCE and value.at is not None and self._look.name(value.at) == name
 
     def _macro(self, name: str) -> Targets:
         """The only macro of a name, in languages where it may be in any file."""

@@ -181,8 +181,7 @@ class Evaluator:
         for value in values:
             if value.kind != FUNCTION or value.at is None or not receivers:
                 return ()
-            place = value.at.symbol - self._look.tables.facts(value.at.file).first
-            rows = self._look.typed(value.at.file, place, "")
+            rows = self._look.hints(value.at, "")
             if not rows or any(row.text.lstrip("&?").removeprefix("mut ") not in ("Self", "static") for row in rows):
                 return ()
         return tuple(v._replace(kind=INSTANCE, step=TYPE) for v in receivers if v.kind in (INSTANCE, CLASS))
@@ -205,12 +204,10 @@ class Evaluator:
         if value.kind != FUNCTION:
             return (Value(INSTANCE, value.at, TYPE),) if value.kind == CLASS else (value,) * (value.kind == BASES)
         at = value.at
-        facts = self._look.tables.facts(at.file)
-        place = at.symbol - facts.first
         if at.kind == "constructor":
-            around = facts.parents[place]
-            return (Value(INSTANCE, self._look.definition(at.file, around), TYPE),) if around >= 0 else ()
-        found = self.types.rows(at.file, self._look.typed(at.file, place, ""), depth - 1)
+            around = self._look.enclosing(at)
+            return (Value(INSTANCE, around, TYPE),) if around is not None else ()
+        found = self.types.rows(at.file, self._look.hints(at, ""), depth - 1)
         return self.types.arguments.of_result(value, found, depth) if value.text[:1] == "<" else found
 
     def _items(self, value: Value, depth: int) -> Values:
@@ -469,11 +466,10 @@ class Members:
         facts = self._look.tables.facts(owner.file)
         if facts.head.language not in language_rules.COMPANIONS:
             return [owner]
-        place = owner.symbol - facts.first
         beside = [
-            item for item in self._look.all_named(facts.head.family, facts.names[place])
+            item for item in self._look.all_named(facts.head.family, self._look.name(owner))
             if item.file == owner.file and item.kind in TYPE_KINDS and item != owner
-            and facts.parents[item.symbol - facts.first] == facts.parents[place]
+            and self._look.enclosing(item) == self._look.enclosing(owner)
         ]  # fmt: skip
         return sorted([owner, *beside], key=lambda item: (item.kind == "object") != of_name)
 
@@ -540,8 +536,7 @@ class Members:
         return ()
 
     def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:
-        place = owner.symbol - self._look.tables.facts(owner.file).first
-        rows = self._look.typed(owner.file, place, name)
+        rows = self._look.hints(owner, name)
         return self._all.types.rows(owner.file, rows, depth - 1) if rows else None
 
     def _of_bases(self, owner: Definition, name: str) -> Values:

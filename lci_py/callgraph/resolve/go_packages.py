@@ -36,6 +36,5 @@ def in_package(look_ups: LookUps, rows: Rows, file: int, name: str, depth: int) 
 
 def named_type(look_ups: LookUps, declared: Declared, named: Definition, depth: int) -> Values:
     """The underlying type of a named type: `[]*Item` of `type Items []*Item`."""
-    facts = look_ups.tables.facts(named.file)
-    rows = look_ups.typed(named.file, -1, facts.names[named.symbol - facts.first])
+    rows = look_ups.typed(named.file, -1, look_ups.name(named))
     return distinct(v for row in rows if row.kind == ALIAS for v in declared(named.file, -1, row.text, depth))

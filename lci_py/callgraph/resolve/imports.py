@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from posixpath import splitext
 
 from lci_py.callgraph import language_rules
-from lci_py.callgraph.lookup_tables import INDEX_NAMES, Definition
+from lci_py.callgraph.lookup_tables import INDEX_NAMES, Definition, shared_folders
 from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, STAR_FAMILIES, LookUps
 from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
@@ -35,11 +35,6 @@ def submodule_paths(path: str, name: str) -> tuple[str, ...]:
     folder = posixpath.dirname(path) if stem.rpartition("/")[2] in INDEX_NAMES else stem
     inside = (f"{name}.{suffix}", f"{name}/__init__.{suffix}", f"{name}/mod.{suffix}")
     return tuple(f"{folder}/{rest}".lstrip("/") for rest in inside)
-
-
-def _shared_folders(one: Sequence[str], other: Sequence[str]) -> int:
-    """The number of leading folders that two paths share."""
-    return next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), len(one))
 
 
 class ImportResolver:
@@ -194,7 +189,7 @@ class ImportResolver:
             if files and (dotted != module or len(files) == 1 or name in ("", "*")):
                 if len(files) > 1 and dotted != module:  # copies of a type, or its parts
                     own = self._heads[file].path.split("/")
-                    files.sort(key=lambda f: -_shared_folders(own, self._heads[f].path.split("/")))
+                    files.sort(key=lambda f: -shared_folders(own, self._heads[f].path.split("/")))
                 return tuple(files[:MOST_PACKAGE_FILES])
         return ()
 
@@ -239,7 +234,7 @@ class ImportResolver:
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
                 beside = beside if segments[:-size] != folder else target
                 continue
-            rank = (-size, -_shared_folders(own, segments), target)
+            rank = (-size, -shared_folders(own, segments), target)
             if best is None or rank < best:
                 best = rank
         if beside >= 0 and wanted[0] not in language_rules.STANDARD_MODULES and self._look.is_alone(file):
@@ -273,8 +268,7 @@ class ImportResolver:
         for manifest in manifests:
             folder = self._folders[manifest]
             parts = folder.split("/") if folder else []
-            unlike = (at for at, (a, b) in enumerate(zip(own, parts, strict=False)) if a != b)
-            shared = next(unlike, min(len(own), len(parts)))
+            shared = shared_folders(own, parts)
             if not around or shared == len(parts):
                 found.append((-shared, len(parts), folder))
         return [folder for _, _, folder in sorted(found)]

@@ -50,17 +50,18 @@ class _Expansion(NamedTuple):
 class Expansions:
     """The calls of macros that are used in one file."""
 
-    def __init__(self, look: LookUps, scope: Callable[[int, int, str], int]) -> None:
+    def __init__(self, look: LookUps, scope: Callable[[int, int, str], int], resolver: Resolver) -> None:
         """Args:
         look: Looks up the texts of macros.
         scope: Returns the outermost place of a file where a name means the same as at a place.
         """
         self._look = look
         self._scope = scope
+        self._resolver = resolver
         self._kept: dict[Targets, list[_Expansion]] = {}
         self._here: dict[tuple[str, int, int], Targets] = {}
 
-    def of(self, resolver: Resolver, caller: int, targets: Targets) -> Targets:
+    def of(self, caller: int, targets: Targets) -> Targets:
         """The functions called by those of a call's targets that are macros, and by macros in their texts. These inner
         macros are called in the text, not where it is used.
 
@@ -71,18 +72,18 @@ class Expansions:
         """
         kept = self._kept.setdefault(targets, [])
         for known in kept:
-            if self._scopes(resolver.file, caller, known.names) == known.scopes:
+            if self._scopes(caller, known.names) == known.scopes:
                 return known.targets
-        found = self._expansion_of(resolver, caller, targets)
+        found = self._expansion_of(caller, targets)
         if len(kept) < _MOST_KEPT:
             kept.append(found)
         return found.targets
 
-    def _scopes(self, file: int, caller: int, names: tuple[str, ...]) -> tuple[int, ...]:
-        return tuple([self._scope(file, caller, name) for name in names])
+    def _scopes(self, caller: int, names: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple([self._scope(self._resolver.file, caller, name) for name in names])
 
-    def _expansion_of(self, resolver: Resolver, caller: int, targets: Targets) -> _Expansion:
-        known = resolver.known
+    def _expansion_of(self, caller: int, targets: Targets) -> _Expansion:
+        known = self._resolver.known
         found: dict[int, int] = {}
         names: dict[str, None] = {}
         entered: set[int] = set()
@@ -98,7 +99,7 @@ class Expansions:
                 names.update(dict.fromkeys((call[0], *_NAME.findall(call[1])) if call[1] else (call[0],)))
                 # A macro may be defined several times, under conditions: a call that is in all of its texts is certain.
                 step_mark = mark if all(call in calls for _, calls in texts) else AMBIGUOUS
-                for target, step in self._call_targets(resolver, caller, at.file, place, call):
+                for target, step in self._call_targets(caller, at.file, place, call):
                     kind = known[target].kind
                     if kind == "macro":
                         if depth < _DEPTH:
@@ -108,13 +109,12 @@ class Expansions:
         own = {symbol for symbol, _ in targets}
         asked = tuple(names)
         reached = tuple((symbol, step) for symbol, step in found.items() if symbol not in own)
-        return _Expansion(asked, self._scopes(resolver.file, caller, asked), reached)
+        return _Expansion(asked, self._scopes(caller, asked), reached)
 
-    def _call_targets(
-        self, resolver: Resolver, caller: int, file: int, place: int, call: tuple[str, str, int]
-    ) -> Targets:
+    def _call_targets(self, caller: int, file: int, place: int, call: tuple[str, str, int]) -> Targets:
         """The targets of a call in a macro's text where the macro is used; failing that, where it is defined."""
         name, receiver, arguments = call
+        resolver = self._resolver
         if not receiver:
             asked = (name, arguments, self._scope(resolver.file, caller, name))
             here = self._here.get(asked)

@@ -34,8 +34,7 @@ def passing(
         if value.kind != INSTANCE or value.at is None:
             return None
         for owner in lineage(value.at):
-            place = owner.symbol - look.tables.facts(owner.file).first
-            texts = [row.text for row in look.typed(owner.file, place, field) if row.text]
+            texts = [row.text for row in look.hints(owner, field) if row.text]
             if not wanted and (texts or look.member(owner, field) is not None):
                 return True
             if wanted and texts:

@@ -6,6 +6,7 @@ import posixpath
 import re
 
 from lci_py.callgraph.language_rules import NPM_PACKAGES
+from lci_py.callgraph.lookup_tables import shared_folders
 from lci_py.callgraph.lookups import LookUps
 from lci_py.source.extract.manifests import NPM
 
@@ -56,7 +57,7 @@ class NpmPackages:
         best = (-1, -1)
         for manifest in self._look.npm_package(name):
             parts = self._heads[manifest].path.split("/")
-            near = next((at for at, pair in enumerate(zip(own, parts, strict=False)) if len(set(pair)) > 1), len(parts))
+            near = shared_folders(own, parts)
             if near > best[0] and (test or not self._heads[manifest].test):
                 best = near, manifest
         return best[1]

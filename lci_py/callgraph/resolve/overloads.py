@@ -151,11 +151,9 @@ class Overloads:
             return arity
         known = self._arities.get(at.symbol)
         if known is None:
-            facts = self._look.tables.facts(at.file)
-            place = at.symbol - facts.first
             types = self._texts(at) or []
             family = self._look.files.families[at.file]
-            for _, item in self._look.stored(family, DEFAULTS, at.owner, facts.names[place], tests=True):
+            for _, item in self._look.stored(family, DEFAULTS, at.owner, self._look.name(at), tests=True):
                 if agree([step.name for step in item.value], types):
                     arity = with_least(arity, item.place)
             known = self._arities[at.symbol] = arity
@@ -195,14 +193,11 @@ class Overloads:
     def _of_bases(self, method: int, arguments: int) -> Iterator[list[int]]:
         """The methods of the same name in each base of a method's type that take so many arguments."""
         at = self._known[method]
-        facts = self._look.tables.facts(at.file)
-        place = at.symbol - facts.first
-        if at.kind != "method" or facts.parents[place] < 0 or at.around not in TYPE_KINDS:
+        owner = self._look.enclosing(at)
+        if at.kind != "method" or owner is None or at.around not in TYPE_KINDS:
             return
-        owner = self._look.definition(at.file, facts.parents[place])
         for base in self._members.lineage(owner)[1:]:
-            own = base.symbol - self._look.tables.facts(base.file).first
-            found = self._look.all_inside(base.file, own, facts.names[place])
+            found = self._look.own_members(base, self._look.name(at))
             found = [item for item in found if takes(self._look.arity(item), arguments)]
             if found:
                 self._known.update((item.symbol, item) for item in found)
@@ -278,8 +273,8 @@ class Overloads:
         at = self._known.get(symbol)
         if at is None or at.kind != "method" or at.around not in TYPE_KINDS:
             return False
-        facts = self._look.tables.facts(at.file)
-        return bool(self._look.bases(self._look.definition(at.file, facts.parents[at.symbol - facts.first])))
+        owner = self._look.enclosing(at)
+        return owner is not None and bool(self._look.bases(owner))
 
     def _argument(self, place: int, text: str) -> StaticTypes:
         if (place, text) not in self._given:
@@ -315,8 +310,7 @@ class Overloads:
         return found
 
     def _texts(self, at: Definition) -> list[str] | None:
-        said = self._look.said(at.file, at.symbol - self._look.tables.facts(at.file).first, TAKES)
-        text = said[0] if said else ""
+        text = next(iter(self._look.declarations(at, TAKES)), "")
         if text[:1] == TEMPLATE and self._ranks:
             self._templates.add(at.symbol)
             text = text[1:]
@@ -403,8 +397,7 @@ class Overloads:
     def _parameter_type(self, symbol: int, text: str) -> StaticType | None:
         if (symbol, text) not in self._named:
             at = self._known[symbol]
-            place = symbol - self._look.tables.facts(at.file).first
-            self._named[symbol, text] = self._types.named(at.file, place, text)
+            self._named[symbol, text] = self._types.named(at.file, self._look.place(at), text)
         return self._named[symbol, text]
 
     def _beats(self, one: _Candidate, other: _Candidate) -> bool:

@@ -32,9 +32,7 @@ def find_dotted(look: LookUps, file: int, place: int, dotted: str) -> Definition
 
 def find_in_module(look: LookUps, owner: Definition, name: str) -> Definition | None:
     """A module's definition of a name, in any of its files."""
-    facts = look.tables.facts(owner.file)
-    place = owner.symbol - facts.first
-    full = next(_prefixes(look, owner.file, place))
+    full = next(_prefixes(look, owner.file, look.place(owner)))
     return find_dotted(look, owner.file, -1, f"::{full}.{name}")
 
 
@@ -64,11 +62,10 @@ def _definition_inside(look: LookUps, file: int, full: str) -> Definition | None
         if found is None:
             continue
         for part in parts[size:]:
-            first = look.tables.facts(file).first
-            inner = look.inside(file, found.symbol - first, part)
-            if inner is None:
+            inner = look.own_members(found, part)
+            if not inner:
                 break
-            found = inner
+            found = inner[0]
         else:
             return found
     # `class Shop::Cart`, where no module `Shop` is written: the file declares the name, and has only its last part.

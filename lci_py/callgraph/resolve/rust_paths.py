@@ -6,6 +6,7 @@ import posixpath
 from collections.abc import Callable, Iterable, Sequence
 
 from lci_py.callgraph.edges import IMPORT
+from lci_py.callgraph.lookup_tables import shared_folders
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.values import Values, with_step
 
@@ -94,7 +95,7 @@ class Crates:
             if found < 0:
                 continue
             parts = folder.split("/") if folder else []
-            near = next((at for at, pair in enumerate(zip(own, parts, strict=False)) if len(set(pair)) > 1), len(parts))
+            near = shared_folders(own, parts)
             if near > best[0]:
                 best, tied = (near, found), False
             elif near == best[0]:

@@ -108,16 +108,14 @@ class TypesOfArguments:
     def _made_of(self, at: Definition) -> list[StaticType | None] | None:
         """The first parameter types of a C++ class's constructors; None if the repository defines none of them."""
         if at.symbol not in self._made:
-            facts = self._look.tables.facts(at.file)
-            place = at.symbol - facts.first
-            name = facts.names[place]
-            found = [*self._look.all_inside(at.file, place, name), *self._look.all_adopted(at, name)]
+            name = self._look.name(at)
+            found = [*self._look.own_members(at, name), *self._look.outside_members(at, name)]
             found = [one for one in found if one.kind == "constructor"]
             taken: list[StaticType | None] = []
             for one in found:
-                inner = one.symbol - self._look.tables.facts(one.file).first
-                for text in self._look.said(one.file, inner, TAKES)[:1]:
+                for text in self._look.declarations(one, TAKES)[:1]:
                     first = text.partition(SEPARATOR)[0].removesuffix("...")
+                    inner = self._look.place(one)
                     taken.append(None if text[:1] == TEMPLATE else self.named(one.file, inner, first))
             self._made[at.symbol] = taken if found else None
         return self._made[at.symbol]
@@ -148,7 +146,7 @@ class TypesOfArguments:
         type_ = StaticType(last, arrays, None, file, place, item.name)
         if _VARIABLE.match(last):  # a type parameter, which may have a bound
             at = self.definition(type_)
-            return StaticType(self._name_of(at) if at is not None else "Object", arrays, at)
+            return StaticType(self._look.name(at) if at is not None else "Object", arrays, at)
         return type_
 
     def definition(self, type_: StaticType) -> Definition | None:
@@ -161,10 +159,6 @@ class TypesOfArguments:
             known = [value.at for value in values if value.kind == CLASS]
             self._known[key] = known[0] if len(known) == 1 else None
         return self._known[key]
-
-    def _name_of(self, at: Definition) -> str:
-        facts = self._look.tables.facts(at.file)
-        return facts.names[at.symbol - facts.first]
 
     def _plain(self, file: int, name: str) -> str:
         """The canonical name of a type that languages name differently."""
@@ -186,7 +180,7 @@ class TypesOfArguments:
             return _as_types(self.named(file, place, last.name))
         if last.kind == NAME and last.name == "this" and self._is_cpp(file):
             own = self._evaluate.names.own_object(file, place, "this")
-            return tuple(StaticType(self._name_of(v.at), 1, v.at) for v in own if v.at is not None)
+            return tuple(StaticType(self._look.name(v.at), 1, v.at) for v in own if v.at is not None)
         if last.kind == NAME:
             found = self._of_name(file, place, last.name, depth)
         elif last.kind == ATTR:
@@ -214,8 +208,7 @@ class TypesOfArguments:
             if own or (kind not in FUNCTION_KINDS and kind not in ("namespace", "module", "package")):
                 owner = own[0].at if own and own[0].at is not None else self._look.definition(file, scope)
                 for current in self._evaluate.members.lineage(owner):
-                    at = current.symbol - self._look.tables.facts(current.file).first
-                    rows = self._look.typed(current.file, at, name)
+                    rows = self._look.hints(current, name)
                     if rows:
                         return self._of_rows(current.file, rows, depth)
             scope = facts.parents[scope]
@@ -240,12 +233,11 @@ class TypesOfArguments:
             if value.kind not in (INSTANCE, CLASS) or value.at is None:
                 continue
             for current in self._evaluate.members.lineage(value.at):
-                at = current.symbol - self._look.tables.facts(current.file).first
-                rows = self._look.typed(current.file, at, name)
+                rows = self._look.hints(current, name)
                 if rows:
                     return self._of_rows(current.file, rows, depth)
             if value.kind == CLASS and value.at.kind == "enum" and name != "length":
-                return (StaticType(self._name_of(value.at), 0, value.at),)
+                return (StaticType(self._look.name(value.at), 0, value.at),)
         return ()
 
     def _result(self, file: int, place: int, called: Expr, depth: int) -> StaticTypes:
@@ -258,7 +250,7 @@ class TypesOfArguments:
         for value in values:
             types: StaticTypes = ()
             if value.kind == CLASS and value.at is not None:
-                types = (StaticType(self._name_of(value.at), 0, value.at),)
+                types = (StaticType(self._look.name(value.at), 0, value.at),)
             elif value.kind == FUNCTION and value.at is not None:
                 types = self._results_of(value, depth)
             if not types:
@@ -269,16 +261,14 @@ class TypesOfArguments:
     def _results_of(self, value: Value, depth: int) -> StaticTypes:
         at = value.at
         assert at is not None
-        facts = self._look.tables.facts(at.file)
-        place = at.symbol - facts.first
         if value.text or at.kind == "constructor":  # its result depends on the type arguments of its object
             return self._of_all(self._evaluate.result(value, depth))
-        parent = facts.parents[place]
-        group = self._look.all_inside(at.file, parent, facts.names[place]) if parent >= 0 else [at]
+        around = self._look.enclosing(at)
+        group = self._look.own_members(around, self._look.name(at)) if around is not None else [at]
         group = [one for one in group if one.owner == at.owner]
         found: dict[StaticType, None] = {}
         for one in group or [at]:
-            types = self._of_rows(at.file, self._look.typed(at.file, one.symbol - facts.first, ""), depth)
+            types = self._of_rows(at.file, self._look.hints(one, ""), depth)
             if not types:
                 return ()
             found.update(dict.fromkeys(types))
@@ -300,7 +290,7 @@ class TypesOfArguments:
         for value in values:
             if value.kind == INSTANCE and value.at is not None:
                 is_cpp = self._is_cpp(value.at.file)  # where a value does not say whether it is a pointer
-                found[StaticType(self._name_of(value.at), ANY_POINTERS if is_cpp else 0, value.at)] = None
+                found[StaticType(self._look.name(value.at), ANY_POINTERS if is_cpp else 0, value.at)] = None
                 continue
             if value.files and self._is_cpp(value.files[0]):
                 return ()
@@ -388,10 +378,10 @@ class TypesOfArguments:
         """How well an object of a type of the repository fits."""
         outside: set[str] = set()
         for one in self._evaluate.members.lineage(at):
-            if self._name_of(one) == wanted.name:
+            if self._look.name(one) == wanted.name:
                 return EXACT
             outside.update(name.rpartition(".")[2].partition("<")[0] for name in self._look.bases(one))
-            outside.difference_update(self._name_of(base) for base in self._evaluate.members.bases(one))
+            outside.difference_update(self._look.name(base) for base in self._evaluate.members.bases(one))
         if wanted.name in outside or any(wanted.name in SUPERTYPES.get(name, ()) for name in outside):
             return EXACT
         if at.kind == "enum":

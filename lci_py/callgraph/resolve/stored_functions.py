@@ -165,9 +165,7 @@ class StoredValues:
         found = self._of_variable(self._file, f"{table}.{name}", _HOPS)
         for value in self._evaluate.expression(self._file, caller, parse(table)) if not found else ():
             if value.at is not None and value.at.file != self._file:
-                facts = self._look.tables.facts(value.at.file)
-                of = facts.names[value.at.symbol - facts.first]
-                found.update(self._of_variable(value.at.file, f"{of}.{name}", _HOPS))
+                found.update(self._of_variable(value.at.file, f"{self._look.name(value.at)}.{name}", _HOPS))
         return found
 
     def _of_variable(self, of: int, name: str, hops: int) -> dict[int, Definition]:
@@ -194,9 +192,7 @@ class StoredValues:
 
     def _of_own_field(self, owner: Definition, field: str, hops: int) -> Iterator[tuple[int, Definition]]:
         head = self._look.files.heads[self._file]
-        facts = self._look.tables.facts(owner.file)
-        stored = self._look.stored
-        name = facts.names[owner.symbol - facts.first]
+        stored, name = self._look.stored, self._look.name(owner)
         for file, item in (
             *stored(head.family, STORED_FIELD, name, field, tests=head.test),
             *stored(head.family, STORED_FIELD, "", field, tests=head.test),
@@ -253,12 +249,9 @@ class StoredValues:
             return False
         if at == function or (value.kind == CLASS and at == owner):
             return True
-        facts = self._look.tables.facts(at.file)
-        place = at.symbol - facts.first
-        if value.kind != FUNCTION or owner is None or facts.names[place] != name or facts.parents[place] < 0:
+        if value.kind != FUNCTION or owner is None or self._look.name(at) != name:
             return False
-        around = self._look.definition(at.file, facts.parents[place])
-        return around in self._evaluate.members.lineage(owner)
+        return self._look.enclosing(at) in self._evaluate.members.lineage(owner)
 
     def _targets(self, found: dict[int, Definition]) -> Targets:
         held = SlotFunctions(tuple(found[symbol] for symbol in sorted(found)), True)

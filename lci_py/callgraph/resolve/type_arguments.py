@@ -49,8 +49,7 @@ class TypeArguments:
         value = self._as_base(value, name, depth) or value
         if value.at is None or value.text[:1] != "<" or not self._parameters(value):
             return found
-        place = value.at.symbol - self._look.tables.facts(value.at.file).first
-        for row in self._look.typed(value.at.file, place, name):
+        for row in self._look.hints(value.at, name):
             known = self._substitute(value, row, depth)
             if known:
                 return known
@@ -66,13 +65,11 @@ class TypeArguments:
         assert value.at is not None
         lineage = self._lineage(value.at)
         for number, owner in enumerate(lineage if len(lineage) > 1 and depth > 0 else ()):
-            place = owner.symbol - self._look.tables.facts(owner.file).first
-            if self._look.member(owner, name) is None and not self._look.typed(owner.file, place, name):
+            if self._look.member(owner, name) is None and not self._look.hints(owner, name):
                 continue
             for one in lineage[:number]:
-                below = one.symbol - self._look.tables.facts(one.file).first
-                for text in self._look.said(one.file, below, BASE_ARGUMENTS):
-                    item = types_in(text)[0]
+                for text in self._look.declarations(one, BASE_ARGUMENTS):
+                    item, below = types_in(text)[0], self._look.place(one)
                     made = self._declared(one.file, below, item.name, depth - 1)
                     if any(base.at == owner for base in made):
                         known = self._parameters(value) if one == value.at and value.text[:1] == "<" else {}
@@ -90,12 +87,11 @@ class TypeArguments:
         """The result of a method of an object with type arguments, given the generic one."""
         at = value.at
         assert at is not None
-        facts = self._look.tables.facts(at.file)
-        place = at.symbol - facts.first
-        if facts.parents[place] < 0:
+        around = self._look.enclosing(at)
+        if around is None:
             return rows
-        owner = value._replace(kind=INSTANCE, at=self._look.definition(at.file, facts.parents[place]))
-        for row in self._look.typed(at.file, place, ""):
+        owner = value._replace(kind=INSTANCE, at=around)
+        for row in self._look.hints(at, ""):
             known = self._substitute(owner, row, depth)
             if known:
                 return known
@@ -104,9 +100,8 @@ class TypeArguments:
     def _parameters(self, value: Value) -> dict[str, str]:
         """The type parameters of an object's type, each with its argument."""
         assert value.at is not None
-        place = value.at.symbol - self._look.tables.facts(value.at.file).first
-        said = self._look.said(value.at.file, place, TYPE_PARAMETERS)
-        names = said[0].split(",") if said else []
+        declared = self._look.declarations(value.at, TYPE_PARAMETERS)
+        names = declared[0].split(",") if declared else []
         given = places_in(value.text[1:-1])
         return dict(zip(names, given, strict=True)) if len(names) == len(given) else {}
 

@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from lci_py.callgraph.pointsto.constraints import MOST_STORED_VALUES, MOST_VALUES
 from lci_py.callgraph.pointsto.propagate import Nodes, followed_edges
 from lci_py.callgraph.pointsto.solve import Solver
-from lci_py.callgraph.program import FlowFile, check_constraints, check_sizes, of_file
+from lci_py.callgraph.program import check_constraints, check_sizes, of_file
 from lci_py.errors import DamagedIndexError
 from lci_py.source.dataflow.constraints import Flow, decode
 from lci_py.source.extract.extract import extract
@@ -39,15 +39,9 @@ def _flow() -> Flow:
     return decode(extract("a.py", SOURCE, "python").flow)
 
 
-def _item(flow: Flow) -> FlowFile:
+def _solved(flow: Flow) -> int:
     found = extract("a.py", SOURCE, "python")
-    imports = [((), item.name, ()) for item in found.imports]
-    return FlowFile(0, flow, imports, True)
-
-
-def _solved(item: FlowFile) -> int:
-    found = extract("a.py", SOURCE, "python")
-    program = of_file(item)
+    program = of_file(0, flow, [((), item.name, ()) for item in found.imports], python=True)
     check_sizes(program, 1)
     check_constraints(program)
     nodes = Nodes(np.array([0, len(found.symbols)]), np.array([0, len(found.lambdas)]))
@@ -57,7 +51,7 @@ def _solved(item: FlowFile) -> int:
 def test_constraints_are_read_as_they_were_written() -> None:
     flow = _flow()
     assert flow.rows and flow.functions and decode(flow.encode()) == flow
-    assert _solved(_item(flow)) > 0
+    assert _solved(flow) > 0
 
 
 @given(st.data())
@@ -79,7 +73,7 @@ def test_numbers_that_mean_nothing_are_refused_or_do_no_harm(place: int, number:
     rows = array("i", flow.rows)
     rows[place % len(rows)] = number
     try:
-        _solved(_item(replace(flow, rows=rows)))
+        _solved(replace(flow, rows=rows))
     except DamagedIndexError:
         pass
 
@@ -101,7 +95,7 @@ def test_numbers_that_mean_nothing_are_refused_or_do_no_harm(place: int, number:
 def test_parts_that_do_not_fit_together_are_refused(change: object) -> None:
     assert callable(change)
     with pytest.raises(DamagedIndexError):
-        _solved(_item(change(_flow())))
+        _solved(change(_flow()))
 
 
 FUNCTIONS = MOST_STORED_VALUES + 5
