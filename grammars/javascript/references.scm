@@ -3,6 +3,10 @@
 (call_expression function: (_ object: (_) @receiver property: (_) @callee)) @call
 (new_expression constructor: (identifier) @callee) @call
 (new_expression constructor: (_ object: (_) @receiver property: (_) @callee)) @call
+; w["close"](), and w[name](): the name is computed.
+(call_expression function: (subscript_expression object: (_) @receiver index: (string (string_fragment) @callee))) @call
+((call_expression function: (subscript_expression object: (_) @receiver "[" @callee index: (_) @_index)) @call
+  (#not-match? @_index "^[\"'0-9]"))
 (decorator (identifier) @callee) @call
 (decorator (_ object: (_) @receiver property: (_) @callee)) @call
 ; <Component/>, but not <div/>

@@ -12,6 +12,8 @@
   arguments: (arguments (table_constructor (field name: (identifier) @_index
     value: [(identifier) (dot_index_expression)] @base)))))
   (#eq? @_setmetatable "setmetatable") (#eq? @_index "__index"))
+; t[name](x): the name is computed.
+(function_call name: (bracket_index_expression table: (_) @receiver "[" @callee)) @call
 ; An element of a table of functions.
 (function_call name: (bracket_index_expression table: [
   (identifier) @callee

@@ -1,8 +1,8 @@
 (function_call_expression function: [(name) @callee (relative_name . (name) @callee .)]) @call
 (function_call_expression function: (_ prefix: (_) @receiver (name) @callee)) @call
-(member_call_expression object: (_) @receiver name: (name) @callee) @call
-(nullsafe_member_call_expression object: (_) @receiver name: (name) @callee) @call
-(scoped_call_expression scope: (_) @receiver name: (name) @callee) @call
+(member_call_expression object: (_) @receiver name: [(name) (variable_name)] @callee) @call
+(nullsafe_member_call_expression object: (_) @receiver name: [(name) (variable_name)] @callee) @call
+(scoped_call_expression scope: (_) @receiver name: [(name) (variable_name)] @callee) @call
 (object_creation_expression [(name) @callee (relative_name . (name) @callee .)]) @call
 (object_creation_expression (_ prefix: (_) @receiver (name) @callee)) @call
 ; [$this, 'method'], [self::class, 'method']

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from lci_py.types.search import Filters
     from lci_py.types.source import Import, Registration
 
+#: The last character in the order of SQLite.
+_LAST = "\U0010ffff"
 #: Numbers in one SQL list.
 _AT_ONCE = 5_000
 #: Methods that a constructor call runs, in languages where their kind is not `constructor`.
@@ -85,15 +87,16 @@ def calls_in(index: SymbolicIndex, file: int) -> list[CallText]:
     return found
 
 
-def calls_named(index: SymbolicIndex, name: str) -> list[tuple[int, int, int]]:
-    """File, caller (as in `CallText`) and line of every call of a name, with any receiver."""
+def calls_named(index: SymbolicIndex, name: str, *, prefix: bool = False) -> list[tuple[int, int, int]]:
+    """File, caller (as in `CallText`) and line of every call of a name, with any receiver; or of all names that begin
+    with it."""
     sql = (
         "SELECT f.id, c.caller, c.line FROM texts n CROSS JOIN calls c ON c.name = n.id CROSS JOIN files f "
-        f"ON f.id = c.file WHERE n.text = ? AND c.arguments > {IMPLICIT} AND {{live}}"
+        f"ON f.id = c.file WHERE n.text BETWEEN ? AND ? AND c.arguments > {IMPLICIT} AND {{live}}"
     )
     found = []
     for segment in index.segments:
-        for file, caller, line in segment.execute(sql.format(live=segment.live), [name]):
+        for file, caller, line in segment.execute(sql.format(live=segment.live), [name, name + _LAST * prefix]):
             _check(type(caller) is type(line) is int)
             found.append((segment.public("files", file), caller, line))
     return found

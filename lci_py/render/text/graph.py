@@ -256,6 +256,11 @@ def notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]
     yield from through_notes([item for item in answer.through if callers or not item.listed], layout, callers=callers)
     if answer.unresolved_uses:
         yield from _unresolved_note(answer, layout)
+    if sites := answer.calls_of_unknown_name:
+        said = ", ".join(f"{visible_line(file)}:{line}" for file, line in sites[:_NAMES])
+        more = f" and {len(sites) - _NAMES:,} more" if len(sites) > _NAMES else ""
+        verbs = "takes" if len(sites) == 1 else "take"
+        yield f"{plural(len(sites), 'call')} {verbs} a name that is not written and may mean it: {said}{more}"
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
         note = f"{noun} {_NOTES.get(what, what)}"

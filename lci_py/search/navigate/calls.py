@@ -44,6 +44,7 @@ def neighbours(snapshot: Snapshot, request: GraphRequest, direction: Direction) 
         unresolved_uses=_lines(outside)
         if direction == "callees"
         else count_unresolved(nodes, rows, request, direction),
+        calls_of_unknown_name=() if kept or direction == "callees" else _calls_of_unknown_name(nodes, rows),
         others=others,
     )
 
@@ -65,6 +66,13 @@ def neighbours_of(
     passes = place_filter(filters, nodes.snapshot.freshness.there())
     kept = {item for item in found if passes(item.place)}
     return sorted(kept, key=_order if direction == "callers" else _by_site), through
+
+
+def _calls_of_unknown_name(nodes: Nodes, rows: Sequence[Row]) -> tuple[tuple[str, int], ...]:
+    """File and line of the calls that may mean any function; only those in files that still exist."""
+    found = {(nodes.path(nodes.file_of(node)), line) for node, line in Dispatch(nodes).of_unknown_name(rows)}
+    there = nodes.snapshot.freshness.there()
+    return tuple(sorted(site for site in found if there is None or there(site[0])))
 
 
 def _lines(outside: Sequence[External]) -> int:

@@ -11,7 +11,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
-from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FLOW, OVERRIDE, SELF
+from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, FIELD, FLOW, OVERRIDE, SELF, VALUE
+from lci_py.callgraph.file_facts import family
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import Member, calls_named, members_named, owned_names, parents, types_named
 from lci_py.search.navigate.nodes import calls_by_node, merge_calls
@@ -36,6 +37,8 @@ _MOST_INTERFACES = 100
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__init_subclass__", "__post_init__", "initialize", "__construct"})
 #: Steps of edges to the function that actually runs: no further dispatch follows.
 _FOLLOWED = frozenset({OVERRIDE, FLOW})
+#: Steps of edges from calls that do not name the function.
+_UNNAMED = frozenset({FLOW, FIELD, VALUE})
 #: Lines around a call within which its name argument may be computed.
 _NEAR = 3
 #: A quoted name with a computed part inside, after or before it.
@@ -44,7 +47,7 @@ _BUILT = re.compile(
 )
 _HOLE = re.compile(r"#?\{[^{}]*\}|%\(?\w*\)?s")
 _BEFORE = re.compile(r"(?:\+|(?<=\s)\.)\s*$")
-_OWN = re.compile(r"\b(?:self|cls|this)\b")
+_LITERAL = re.compile(r"""(?:["'`]|(?<![\w:]):)(\w[\w-]*[?!]?)""")
 #: Minimum number of literal letters in a computed name.
 _LEAST = 3
 
@@ -56,6 +59,20 @@ class Through(NamedTuple):
     types: int  # methods that override it, or implement it
     sites: tuple[tuple[int, int], ...]  # node and line of the calls of it that may reach the method asked about
     calls: tuple[Call, ...]  # the same, or the methods behind it; none if there are too many
+
+
+class NameTaker(NamedTuple):
+    """A call that takes the name of a function, such as `getattr(x, name)`."""
+
+    node: int  # the caller
+    line: int
+    is_own: bool  # on the caller's own object
+    patterns: tuple[re.Pattern[str], ...]  # of computed names near the call
+    literals: frozenset[str]  # names that stand near the call, or in it if it has one itself
+    is_open: bool  # nothing says which names it takes
+
+    def takes(self, name: str) -> bool:
+        return name in self.literals or any(pattern.fullmatch(name) for pattern in self.patterns)
 
 
 class Dispatch:
@@ -308,28 +325,59 @@ class Dispatch:
         """The calls with a computed name that may be that of one of the definitions."""
         edges: list[Edge] = []
         for origin, row in enumerate(rows):
-            name, language = row["symbol"], row["language"]
-            if row["kind"] not in ("method", "function") or len(name) <= _LEAST:
-                continue
-            owner = next((owner for owner, _ in self._of_row(row)), -1)
-            for node, line, is_own, patterns in self._taking_names(language):
-                if not any(pattern.fullmatch(name) for pattern in patterns):
-                    continue
-                if is_own and not self._are_related(self.type_around(node), owner):
-                    continue
-                edges.append((origin, node, line, DISPATCH | AMBIGUOUS))
+            calls = [call for call in self._name_takers(row) if call.takes(row["symbol"])]
+            known = self._sites([int(row["symbol_number"])]) if calls else set()
+            edges += [
+                (origin, call.node, call.line, DISPATCH | AMBIGUOUS)
+                for call in calls if (call.node, call.line) not in known
+            ]  # fmt: skip
         return calls_by_node(edges)
 
-    def _read_taking_names(self, language: str) -> list[tuple[int, int, bool, list[re.Pattern[str]]]]:
-        """The calls of a language that take a computed name: node, line, whether they are on `self`, name patterns."""
+    def of_unknown_name(self, rows: Sequence[Row]) -> list[tuple[int, int]]:
+        """Node and line of the calls of which nothing says the name: they may mean any function."""
+        open_ = {(call.node, call.line) for row in rows for call in self._name_takers(row) if call.is_open}
+        own = sorted({node for node, _ in open_})
+        edges = self._graph.edges(own, CALLS)
+        followed = {
+            (own[origin], line)
+            for origin, _, line, step in zip(*(column.tolist() for column in edges), strict=True)
+            if step & ~AMBIGUOUS in _UNNAMED
+        }
+        return sorted(open_ - followed)
+
+    def _name_takers(self, row: Row) -> Iterator[NameTaker]:
+        """The calls that take a name and may be on the object that has the method of a row."""
+        if row["kind"] not in ("method", "function"):
+            return
+        owner = next((owner for owner, _ in self._of_row(row)), -1)
+        for call in self._taking_names(family(row["language"])):
+            around = self.type_around(call.node) if call.is_own else -1
+            if around < 0 or self._are_related(around, owner) or (owner < 0 and row["kind"] == "method"):
+                yield call
+
+    def _read_taking_names(self, language: str) -> list[NameTaker]:
+        """The calls of a family of languages that take the name of a function."""
         found = []
         for taking in table_of(language).get("calls_by_name", ()):
-            for file, caller, line in calls_named(self._symbols, taking):
-                lines = self._nodes.snapshot.reader.some(self._nodes.path(file), max(1, line - _NEAR), line + _NEAR)
-                patterns = _computed_name_patterns("\n".join(part.decode("utf-8", "replace") for part in lines))
-                if patterns:
-                    here = lines[min(line - 1, _NEAR)].decode("utf-8", "replace")
-                    found.append((self._graph.caller(file, caller), line, bool(_OWN.search(here)), patterns))
+            word = re.escape(taking) if taking.isidentifier() else ""
+            own = re.compile(rf"\b(?:self|cls|this)\b(?!\s*(?:\.|->)\s*(?!{word or '$^'})\w)")
+            named = calls_named(self._symbols, taking.rstrip("*"), prefix=taking.endswith("*"))
+            calls = [(f, self._graph.caller(f, c), line) for f, c, line in named if self._nodes.family(f) == language]
+            around = self._symbols.symbol_rows(sorted({node for _, node, _ in calls if node < self._nodes.first_file}))
+            for file, node, line in calls:
+                begin, end = (around[node]["line"], around[node]["end_line"]) if node in around else (1, line + _NEAR)
+                first = max(begin, line - _NEAR)
+                read = self._nodes.snapshot.reader.some(self._nodes.path(file), first, min(end, line + _NEAR))
+                lines = [part.decode("utf-8", "replace") for part in read]
+                here = lines[line - first] if line - first < len(lines) else ""
+                patterns = tuple(_computed_name_patterns("\n".join(lines)))
+                inside = frozenset(_LITERAL.findall(here.partition(taking)[2] if word else here))
+                found.append(
+                    NameTaker(
+                        node, line, bool(own.search(here)), patterns,
+                        inside or frozenset(_LITERAL.findall("\n".join(lines))), not (inside or patterns),
+                    )
+                )  # fmt: skip
         return found
 
     def _are_related(self, one: int, other: int) -> bool:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _DOTS = re.compile(r"::|\\")
 #: A receiver that is a type.
 _TYPE = re.compile(r"(?:\w+(?:::|\.))*([A-Z]\w*[a-z]\w*)(?:::)?(?:<.*>)?", re.DOTALL)
+#: The name of a call of an element, `t[name]()`: as `ELEMENT` of source.syntax.captures, which a query does not import.
+_ELEMENT = "[]"
 _FIRST = re.compile(r"[\w$]+")
 #: Steps of edges whose target may have another name than the call: functions as values, renaming imports.
 _RENAMED = frozenset({"flow", "value", "import"})
@@ -103,7 +105,7 @@ def _unexplained_calls(
 
 def _qualified_call(call: CallText, bound: dict[str, Import]) -> tuple[str, bool]:
     """The name of a call, qualified by the module it is imported from, and whether an import says so."""
-    written = f"{call.receiver}.{call.name}" if call.receiver else call.name
+    written = f"{call.receiver}{'' if call.name == _ELEMENT else '.'}{call.name}" if call.receiver else call.name
     first = _FIRST.match(written)
     item = bound.get(first.group()) if first else None
     if first is None or item is None:

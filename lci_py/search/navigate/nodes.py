@@ -7,6 +7,7 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.edges import AMBIGUOUS, DISPATCH, ROUTE, SCOPE, STEPS, confidence
+from lci_py.callgraph.file_facts import family
 from lci_py.index.shards.graph import CALLS, INHERITS
 from lci_py.index.shards.symbol_queries import calls_in, constructors
 from lci_py.search.navigate.present import file_place
@@ -69,6 +70,10 @@ class Nodes:
     @cached_property
     def _files(self) -> list[tuple[str, str]]:
         return [(path, language) for path, language in self.snapshot.symbols.per_file("path, language")]
+
+    def family(self, file: int) -> str:
+        """The family of a file's language."""
+        return family(self._files[file][1])
 
     def places(self, nodes: Iterable[int]) -> dict[int, Place]:
         """The place of each node."""
