@@ -20,7 +20,7 @@ from lci_py.callgraph.file_facts import (
     macro_texts,
     runs_alone,
 )
-from lci_py.callgraph.language_rules import METHOD_SETS, REOPENED_TYPES
+from lci_py.callgraph.language_rules import lists_star_names
 from lci_py.callgraph.lookup_tables import (
     Definition,
     StoredTables,
@@ -31,7 +31,7 @@ from lci_py.callgraph.lookup_tables import (
     module_names,
     uses_qualified,
 )
-from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, STAR_FAMILIES, LookUp, LookUps, key_of, offered_names
+from lci_py.callgraph.lookups import BY_NAME, COMMON_CALLS, LookUp, LookUps, key_of, offered_names
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.search import IMPLICIT
 from lci_py.types.source import TAKES
@@ -68,7 +68,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):
             yield ("declaring", family, name), (path,)
-            if family in STAR_FAMILIES:
+            if lists_star_names(family):
                 offers = offered_names(facts, name)
                 if offers is None:
                     yield ("open", family, name), (path,)
@@ -92,7 +92,7 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
     for base in facts.bases:
         yield ("heirs", family, base.name.rpartition(".")[2]), (ids[base.symbol], language)
         yield ("bases", path, facts.names[base.symbol]), (ids[base.symbol], base.name, language)
-        if language in REOPENED_TYPES:
+        if has_rule(language, "reopened_types"):
             yield ("deriving", family, facts.qualified(base.symbol)), (ids[base.symbol], base.name, language)
     for one in facts.stored:
         if is_of_local(one):
@@ -115,9 +115,9 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
         yield ("takes", path, name), (ids[place], facts.arities[place])
         if outer >= 0:
             yield ("member", path, facts.name_at(outer), name), (ids[outer], *token)
-            if language in REOPENED_TYPES and facts.parents[place] >= 0:
+            if has_rule(language, "reopened_types") and facts.parents[place] >= 0:
                 yield ("reopened", family, facts.qualified(facts.parents[place]), name), token
-            if language in METHOD_SETS:
+            if has_rule(language, "method_sets"):
                 yield ("methods", path, facts.name_at(outer)), (ids[outer], name)
         if is_top(kind, around, language):
             yield ("module", path, name), token

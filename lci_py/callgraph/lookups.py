@@ -13,11 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from zlib import crc32
 
-from lci_py.callgraph import language_rules
 from lci_py.callgraph.file_facts import (
     FileFacts,
     MacroText,
-    family as family_of,
     is_of_local,
     is_shared,
     is_top,
@@ -25,7 +23,9 @@ from lci_py.callgraph.file_facts import (
     macro_texts,
     runs_alone,
 )
+from lci_py.callgraph.language_rules import lists_star_names
 from lci_py.callgraph.lookup_tables import Definition, Tables
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import PARAMETERS
 from lci_py.types.source import FIELD, FIELD_TYPE, Import, StoredFunction, TypeHint
 
@@ -43,8 +43,6 @@ MOST_PACKAGE_FILES = 16
 MOST_STORED, MOST_STORED_ANYWHERE = 32, 8
 #: The kinds of slots that `LookUps.stored_anywhere` can be asked for.
 BY_NAME = frozenset({FIELD, FIELD_TYPE})
-#: Families in which `LookUps.offering` answers what a star import finds.
-STAR_FAMILIES = frozenset(map(family_of, language_rules.STAR_PACKAGES))
 #: Maximum number of definitions of a name that are compared with a type that may be opened again.
 _MOST_REOPENED = 200
 _MEMO = 50_000  # answers that are kept: memory must not grow with the repository
@@ -54,7 +52,7 @@ _MACRO_FILES = 64
 
 def offered_names(facts: FileFacts, package: str) -> frozenset[str] | None:
     """The names that a file offers to a star import of its package or namespace; None if it may offer any name."""
-    if facts.head.language not in language_rules.STAR_PACKAGES:
+    if not lists_star_names(facts.head.language):
         return None
     return facts.offered(package.rpartition(".")[2])
 
@@ -332,7 +330,7 @@ class LookUps:
         """
         facts = self.tables.facts(owner.file)
         head = facts.head
-        if head.language in language_rules.INSIDE_METHODS:
+        if has_rule(head.language, "inside_methods"):
             return []
         families, folders = self.files.families, self.files.folders
         type_ = (families[owner.file], folders[owner.file], self.name(owner))
@@ -341,17 +339,17 @@ class LookUps:
             found: list[Definition] = self._ask(("orphan", *type_, name))
             if found:
                 return found
-        if head.language in language_rules.REOPENED_TYPES:
+        if has_rule(head.language, "reopened_types"):
             of_parts: list[Definition] = self._ask(("reopened", type_[0], facts.qualified(self.place(owner)), name))
             return of_parts
-        if head.language in language_rules.ADOPTING and self.only_type(type_[0], type_[2]) == owner:
+        if has_rule(head.language, "adopting") and self.only_type(type_[0], type_[2]) == owner:
             return [item for item in self.all_named(type_[0], name) if item.owner == type_[2]]
         return []
 
     def parts(self, owner: Definition) -> list[Definition]:
         """The declarations of a type that may name bases: itself, or all of a type that is opened again."""
         facts = self.tables.facts(owner.file)
-        if facts.head.language not in language_rules.REOPENED_TYPES:
+        if not has_rule(facts.head.language, "reopened_types"):
             return [owner]
         return self._ask(("deriving", facts.head.family, facts.qualified(self.place(owner))))
 

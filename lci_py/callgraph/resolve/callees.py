@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE, TYPE
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
@@ -12,6 +11,7 @@ from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value, Values
 from lci_py.source.syntax.arity import UNKNOWN, takes
+from lci_py.source.text.language_tables import has_rule, table_of
 
 #: Methods that run when an object itself is called.
 _CALLED = ("__call__", "invoke", "apply", "__invoke", "callAsFunction")
@@ -80,10 +80,10 @@ class Callees:
         facts = self._look.tables.facts(at.file)
         place = at.symbol - facts.first
         parent = facts.outer[place]
-        if facts.head.language in language_rules.TEMPLATES and at.kind in ("method", "constructor"):
+        if has_rule(facts.head.language, "templates") and at.kind in ("method", "constructor"):
             return self._of_cpp_type(at, facts.names[place], parent)
         if parent < 0:
-            if at.owner or at.kind != "function" or facts.head.language not in language_rules.FREE_OVERLOADS:
+            if at.owner or at.kind != "function" or not has_rule(facts.head.language, "free_overloads"):
                 return self._look.variants(at, facts.names[place])
             beside = self._look.in_folder(facts.head.family, facts.head.folder, facts.names[place])
             packages = [self._look.files.heads[item.file].package for item in beside]
@@ -92,9 +92,9 @@ class Callees:
                 if item.kind == "function" and not item.owner and package == facts.head.package
             ] or [at]  # fmt: skip
         found = self._look.all_inside(at.file, parent, facts.names[place])
-        if len(found) < 2 or facts.head.language in language_rules.OVERLOADS:
+        if len(found) < 2 or has_rule(facts.head.language, "overloads"):
             return found or [at]
-        if facts.head.language in language_rules.BY_ARITY:
+        if has_rule(facts.head.language, "by_arity"):
             found = [item for item in found if takes(self._look.arity(item), arguments)] or found
         return found[-1:]
 
@@ -120,29 +120,29 @@ class Callees:
     def _constructors(self, owner: Definition, *, new: bool = False) -> list[Definition]:
         """The constructors of a type; the type itself if it has none. `new`: the call constructs explicitly."""
         language = self._look.files.heads[owner.file].language
-        if language in language_rules.COMPANIONS:
+        if has_rule(language, "companions"):
             return self._or_companion(owner, new=new)
-        names = language_rules.CONSTRUCTORS.get(language)
+        names = table_of(language).get("constructors")
         if names is None:
-            name = language_rules.SECONDARY_CONSTRUCTORS.get(language, self._look.name(owner))
+            name = table_of(language).get("secondary_constructor", self._look.name(owner))
             found = self._look.own_members(owner, name)
-            if language in language_rules.TEMPLATES:
+            if has_rule(language, "templates"):
                 found = [*found, *self._look.outside_members(owner, name)]
             found = [item for item in found if item.kind == "constructor"]
-            if found and language in language_rules.PRIMARY_CONSTRUCTORS and self._look.arity(owner) >= 0:
+            if found and has_rule(language, "primary_constructors") and self._look.arity(owner) >= 0:
                 return [owner, *found]
             return found or [owner]
         for current in self._members.lineage(owner):
             for name in names:
                 found = self._look.own_members(current, name)
                 if found:
-                    return found if language in language_rules.OVERLOADS else found[-1:]
+                    return found if has_rule(language, "overloads") else found[-1:]
         return [owner]
 
     def _as_constructor(self, at: Definition) -> list[Definition]:
         """All constructors of a class, given the one that its name means (C#), if the class itself may be one."""
         language = self._look.files.heads[at.file].language
-        if at.kind != "constructor" or language not in language_rules.PRIMARY_CONSTRUCTORS:
+        if at.kind != "constructor" or not has_rule(language, "primary_constructors"):
             return []
         owner = self._look.enclosing(at)
         return self._constructors(owner) if owner is not None else []

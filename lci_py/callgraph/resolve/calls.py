@@ -37,6 +37,7 @@ from lci_py.callgraph.resolve.values import BASES, CLASS, DEPTH, FUNCTION, INSTA
 from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
+from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.types.expressions import ATTR, CALL, head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
 from lci_py.types.source import ACCESSOR, REGISTRATIONS
@@ -131,7 +132,7 @@ class _CallResolver:
         head = self.facts.head
         self._language = head.language
         supers = language_rules.name_rules(head.language).supers
-        self._delegates = supers | {"this"} if head.language in language_rules.DELEGATING else frozenset()
+        self._delegates = supers | {"this"} if has_rule(head.language, "delegating") else frozenset()
         self._family = head.family
         self._folder = head.folder
         self._test = head.test
@@ -151,7 +152,7 @@ class _CallResolver:
         if (
             kind in FUNCTION_KINDS
             and kind != "macro"
-            and self._language in language_rules.EXPANDING
+            and has_rule(self._language, "expanding")
             and self._has_macro(targets)
         ):
             through = self._pointers.of_macro(caller, name)
@@ -227,7 +228,7 @@ class _CallResolver:
 
     def meant(self, name: str, receiver: str, caller: int, arguments: int, *, of_macro: bool) -> Targets:
         """As `resolve`, without what macros call. `of_macro`: the call is in a macro's text."""
-        self._arguments = arguments if self._language in language_rules.BY_ARITY else UNKNOWN
+        self._arguments = arguments if has_rule(self._language, "by_arity") else UNKNOWN
         return self._allowed_targets(self._targets_by_name(name, receiver, caller), arguments, of_macro=of_macro)
 
     def in_scope(self, file: int, place: int, name: str, arguments: int) -> Targets:
@@ -237,9 +238,9 @@ class _CallResolver:
     def _allowed_targets(self, targets: Targets, arguments: int, *, of_macro: bool) -> Targets:
         if arguments == NAMED:
             return overloads.targets_without_call(targets, self.known, of_macro=of_macro)
-        if self._language in language_rules.INHERITED_OVERLOADS:
+        if has_rule(self._language, "inherited_overloads"):
             targets = self._overloads.inherited(targets, arguments)
-        elif self._language in language_rules.TEMPLATES:
+        elif has_rule(self._language, "templates"):
             targets = self._overloads.overriding(targets, arguments)
         return overloads.fitting(targets, arguments, self.known, self._overloads.arity)
 
@@ -257,24 +258,24 @@ class _CallResolver:
         targets = self._meant.get(asked)
         if targets is None:
             targets = self._targets_on_receiver(name, receiver, caller) if receiver else self._bare(name, caller)
-            if not targets and caller < 0 and not receiver and self._language in language_rules.STORING:
+            if not targets and caller < 0 and not receiver and has_rule(self._language, "storing"):
                 targets = self._through_pointer(name, receiver, caller)
             self._meant[asked] = targets
-        if not targets and (caller >= 0 or receiver) and self._language in language_rules.STORING:
+        if not targets and (caller >= 0 or receiver) and has_rule(self._language, "storing"):
             return self._through_pointer(name, receiver, around)
         return targets
 
     def _targets_on_receiver(self, name: str, receiver: str, caller: int) -> Targets:
         """The definitions that a call on a receiver means."""
         values = self._evaluate.expression(self.file, caller, parse(receiver))
-        if not values and self._language in language_rules.QUALIFIED:
+        if not values and has_rule(self._language, "qualified"):
             named, rest = self._evaluate.qualified(self.file, parse(f"{receiver}.{name}"))
             if named and not rest:
                 return self._run(named)
         if not values:
-            if self._is_bound(receiver, caller) or name in language_rules.BUILTIN_METHODS.get(self._language, ()):
+            if self._is_bound(receiver, caller) or name in words_of(self._language, "builtin_methods"):
                 return ()
-            return self._only(name, methods=True, free=self._language in language_rules.MODULE_OBJECTS)
+            return self._only(name, methods=True, free=has_rule(self._language, "module_objects"))
         found: list[Value] = []
         for value in self._evaluate.holders(values):
             if value.kind == FUNCTION:  # a property, or what a function has as an attribute
@@ -283,23 +284,19 @@ class _CallResolver:
             else:
                 found.extend(self._evaluate.members.attribute(value, name, 8))
         targets = self._run(found)
-        if (
-            not targets
-            and self._language in language_rules.EXTENSIONS
-            and all(value.kind == INSTANCE for value in values)
-        ):
+        if not targets and has_rule(self._language, "extensions") and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)
-        if self._language in language_rules.VIRTUAL:
+        if has_rule(self._language, "virtual"):
             targets = self._callees.with_overriding(targets, values, name)
-        elif self._language in language_rules.METHOD_SETS:
+        elif has_rule(self._language, "method_sets"):
             targets = self._callees.with_implementing(targets, values, name)
         return targets
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
         """The functions stored in a field, variable or parameter."""
-        if self._language not in language_rules.EXPANDING:
+        if not has_rule(self._language, "expanding"):
             values = self._values
-            if not receiver and self._language in language_rules.SEPARATE_NAMES and name[:1] != "$":
+            if not receiver and has_rule(self._language, "separate_names") and name[:1] != "$":
                 return ()  # a function's name, never a variable's
             return values.of_member(caller, receiver, name) if receiver else values.of_name(caller, name)
         if receiver:
@@ -309,7 +306,7 @@ class _CallResolver:
     def _is_bound(self, receiver: str, caller: int) -> bool:
         """Whether a receiver is bound to something, though its members are unknown."""
         steps = parse(receiver)
-        if steps and self._language in language_rules.CAPITAL_TYPES and steps[0].name[:1].isupper():
+        if steps and has_rule(self._language, "capital_types") and steps[0].name[:1].isupper():
             return True
         if len(steps) == 2 and steps[1].kind == ATTR:
             owners = self._evaluate.names.name(self.file, caller, steps[0].name)
@@ -327,9 +324,9 @@ class _CallResolver:
         return False
 
     def _bare(self, name: str, caller: int) -> Targets:
-        if name == "super" and self._language in language_rules.SUPER_CALLS:
+        if name == "super" and has_rule(self._language, "super_calls"):
             return self._of_super(caller)
-        if name in language_rules.OWN_CONSTRUCTORS.get(self._language, ()):
+        if name in words_of(self._language, "own_constructors"):
             return self._own_constructor(name, caller)
         values = self._called_values(self.file, caller, name)
         if name in self._delegates:
@@ -347,17 +344,17 @@ class _CallResolver:
         macro = self._macro(name)
         if macro:
             return macro
-        if name in self.facts.bindings or self._language in language_rules.EXPLICIT_NAMES:
+        if name in self.facts.bindings or has_rule(self._language, "explicit_names"):
             return ()
         if self._is_of_library(name):
             return ()
-        implicit = self._language in language_rules.IMPLICIT_SELF
-        return self._only(name, methods=implicit, free=True, anywhere=self._language in language_rules.PROGRAM_SCOPE)
+        implicit = has_rule(self._language, "implicit_self")
+        return self._only(name, methods=implicit, free=True, anywhere=has_rule(self._language, "program_scope"))
 
     def _is_of_library(self, name: str) -> bool:
         """Whether a name is a macro of a standard header that the file includes, and not of one of its own headers."""
         header = language_rules.STANDARD_MACROS.get(name, "")
-        if not header or self._language not in language_rules.EXPANDING:
+        if not header or not has_rule(self._language, "expanding"):
             return False
         included = any(item.module == header and not targets for item, targets in self.imports)
         return included and not any(self._look.top(target, name) for target in sorted(self._imported_files))
@@ -375,7 +372,7 @@ class _CallResolver:
 
     def _macro(self, name: str) -> Targets:
         """The only macro of a name, in languages where it may be in any file."""
-        if self._language not in language_rules.MACROS_ANYWHERE:
+        if not has_rule(self._language, "macros_anywhere"):
             return ()
         macro = self._look.only(self._family, name)
         return ((macro.symbol, PACKAGE),) if macro is not None and macro.kind == "macro" else ()
@@ -386,7 +383,7 @@ class _CallResolver:
     def _called_values(self, file: int, place: int, name: str) -> Values:
         """The values of a called bare name."""
         values = self._evaluate.names.name(file, place, name, callee=True)
-        if self._language in language_rules.TAGGED_TYPES:
+        if has_rule(self._language, "tagged_types"):
             return tuple(value for value in values if value.kind != CLASS)
         return values
 
@@ -411,7 +408,7 @@ class _CallResolver:
 
     def _is_local(self, name: str, caller: int, *, of_file: bool = True) -> bool:
         """Whether a variable has the name. `of_file`: variables outside functions count as well."""
-        if self._language in language_rules.SEPARATE_NAMES:
+        if has_rule(self._language, "separate_names"):
             return False
         while caller >= 0:
             if (caller, name) in self.facts.typed:
@@ -433,7 +430,7 @@ class _CallResolver:
             return (self._included_function(name) or self._several(name)) if anywhere else ()
         self.known[found.symbol] = found
         is_method = found.kind in ("method", "constructor")
-        if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and self._language in language_rules.NESTED_HIDDEN:
+        if found.kind in TYPE_KINDS and found.around in TYPE_KINDS and has_rule(self._language, "nested_hidden"):
             return ()
         if (is_method and not methods) or (self._look.files.heads[found.file].test and not self._test):
             return ()
@@ -448,7 +445,7 @@ class _CallResolver:
 
     def _included_function(self, name: str) -> Targets:
         """The `static` function of a source file that the file includes."""
-        for target in sorted(self._imported_files) if self._language in language_rules.EXPANDING else ():
+        for target in sorted(self._imported_files) if has_rule(self._language, "expanding") else ():
             found = self._look.top(target, name)
             if found is not None and found.static:
                 self.known[found.symbol] = found
@@ -495,7 +492,7 @@ class _CallResolver:
             if item.kind in ("function", "macro") and (self._test or not self._look.files.heads[item.file].test)
         ]  # fmt: skip
         mark = AMBIGUOUS if len(found) > 1 else 0
-        if mark and self._language in language_rules.EXPANDING:
+        if mark and has_rule(self._language, "expanding"):
             renamed = [item for item in found if item.file in self._imported_files and self._is_other_name(item, name)]
             found = renamed or self._nearest(found)
             # Where a header with a macro is included, its name is that macro.

@@ -40,6 +40,7 @@ from lci_py.callgraph.resolve.values import (
     with_step,
 )
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import ALIAS, TypeHint
@@ -105,7 +106,7 @@ class Evaluator:
             values = self.types.declared(file, place, head.name, depth - 1)
         else:
             values = self.names.name(file, place, head.name, depth - 1)
-        if not values and rest and self._look.files.heads[file].language in language_rules.QUALIFIED:
+        if not values and rest and has_rule(self._look.files.heads[file].language, "qualified"):
             values, rest = self.qualified(file, steps)
         receivers: Values = ()
         for number, step in enumerate(rest):
@@ -173,7 +174,7 @@ class Evaluator:
         if len(values) < 2:
             return values
         heads = self._look.files.heads
-        modules = [v for v in values if v.kind == MODULE and heads[v.files[0]].language in language_rules.CRATES]
+        modules = [v for v in values if v.kind == MODULE and has_rule(heads[v.files[0]].language, "crates")]
         return tuple(modules) or values
 
     def _chained_receivers(self, values: Values, receivers: Values) -> Values:
@@ -303,7 +304,7 @@ class Names:
     def _name(self, file: int, place: int, name: str, depth: int, callee: bool) -> Values:
         facts = self._look.tables.facts(file)
         language = name_rules(facts.head.language)
-        if language.name in language_rules.CRATES and name in RUST_MODULES:
+        if has_rule(language.name, "crates") and name in RUST_MODULES:
             return self._all.modules.rust_module(file, place, name)
         if name in language.own:
             found = self.own_object(file, place, name)
@@ -367,7 +368,7 @@ class Names:
         facts = self._look.tables.facts(file)
         kind = facts.scope_kinds[scope]
         if kind in TYPE_KINDS:
-            if facts.head.language not in language_rules.IMPLICIT_SELF:
+            if not has_rule(facts.head.language, "implicit_self"):
                 return ()
             owner = self._look.definition(file, scope)
             members = self._all.members.of_type(Value(CLASS, owner, SELF), name, depth - 1)
@@ -442,7 +443,7 @@ class Members:
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self.of_type(value, name, depth) or self._of_class(value, name)
-        if value.text[:1] == "<" or self._look.files.heads[value.at.file].language in language_rules.GENERIC:
+        if value.text[:1] == "<" or has_rule(self._look.files.heads[value.at.file].language, "generic"):
             found = self._all.types.arguments.of_member(value, name, found, depth)
         if value.kind == INSTANCE and step != SELF:
             step = TYPE
@@ -464,7 +465,7 @@ class Members:
             of_name: Objects come first: the name alone means the object.
         """
         facts = self._look.tables.facts(owner.file)
-        if facts.head.language not in language_rules.COMPANIONS:
+        if not has_rule(facts.head.language, "companions"):
             return [owner]
         beside = [
             item for item in self._look.all_named(facts.head.family, self._look.name(owner))
@@ -478,12 +479,10 @@ class Members:
         assert value.at is not None
         language = self._look.files.heads[value.at.file].language
         if value.kind == INSTANCE:
-            return (
-                (value._replace(kind=CLASS),) if name == "class" and language in language_rules.CLASS_OF_OBJECTS else ()
-            )
-        if name == language_rules.MAKERS.get(language):
+            return (value._replace(kind=CLASS),) if name == "class" and has_rule(language, "class_of_objects") else ()
+        if name == name_rules(language).maker:
             return (value,)
-        if language in language_rules.MODULE_SCOPE:
+        if has_rule(language, "module_scope"):
             declared = find_in_module(self._look, value.at, name)
             return (value_of(declared, value.step),) if declared is not None else ()
         return ()
@@ -491,18 +490,18 @@ class Members:
     def _extension(self, value: Value, name: str) -> Values:
         """A method that the repository adds to an external type."""
         head = self._look.files.heads[value.files[0]] if value.files else None
-        if head is None or head.language not in language_rules.ADOPTING:
+        if head is None or not has_rule(head.language, "adopting"):
             return ()
         owner = value.text.rpartition(".")[2]
         found = [item for item in self._look.all_named(head.family, name) if item.owner == owner]
-        if head.language in language_rules.NAMED_EXTENSIONS:
+        if has_rule(head.language, "named_extensions"):
             found = [item for item in found if self._import.is_named(item, name)]
         own = [item for item in found if item.file == value.files[0]]
         return (value_of((own or found)[0], TYPE),) if found else ()
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         modules = self._all.modules
-        if value.files and self._look.files.families[value.files[0]] in language_rules.PACKAGES:
+        if value.files and has_rule(self._look.files.families[value.files[0]], "packages"):
             return in_package(self._look, self._all.types.rows, value.files[0], name, depth - 1)
         for file in value.files:
             values = modules.in_module(file, name, depth - 1, outside=True) or modules.rust_module(file, -1, name)
@@ -527,7 +526,7 @@ class Members:
 
     def as_field(self, value: Value, name: str, depth: int) -> Values:
         """The values of a field, in languages where a method may have the same name."""
-        if value.at is None or self._look.files.heads[value.at.file].language not in language_rules.SEPARATE_MEMBERS:
+        if value.at is None or not has_rule(self._look.files.heads[value.at.file].language, "separate_members"):
             return ()
         for current in self.lineage(value.at):
             found = self._fields(current, name, depth)
@@ -579,7 +578,7 @@ class Members:
             for part in self._look.parts(owner):
                 facts = self._look.tables.facts(part.file)
                 own = part.symbol - facts.first
-                mixes = facts.head.language in language_rules.REOPENED_TYPES  # `include` stands inside the type
+                mixes = has_rule(facts.head.language, "reopened_types")  # `include` stands inside the type
                 for text in self._look.bases(part):
                     for place in (facts.outer[own], own) if mixes else (facts.outer[own],):
                         values = self._all.types.named(part.file, place, text, _BASE_DEPTH)
@@ -669,7 +668,7 @@ class Types:
             if last in language_rules.TUPLES:
                 text = ",".join(item.arguments)
             yield Value(MANY, None, TYPE, files=(file,), text=text, place=place)
-        elif item.name and not known and self._look.files.heads[file].language in language_rules.TYPED:
+        elif item.name and not known and has_rule(self._look.files.heads[file].language, "typed"):
             yield Value(EXTERNAL, None, TYPE, files=(file,), text=item.name[:200])
 
     def named(self, file: int, place: int, dotted: str, depth: int = DEPTH) -> Values:
@@ -678,7 +677,7 @@ class Types:
         if not names or depth <= 0:
             return ()
         if (
-            self._look.files.heads[file].language in language_rules.MODULE_SCOPE
+            has_rule(self._look.files.heads[file].language, "module_scope")
             and self._look.binding(file, names[0]) is None
         ):
             declared = find_dotted(self._look, file, place, ".".join(names))
@@ -688,7 +687,7 @@ class Types:
         for name in names[1:]:
             values = distinct(v for value in values for v in self._all.members.attribute(value, name, depth - 1))
         found = tuple(value for value in values if value.kind in (CLASS, EXTERNAL))
-        if not found and self._look.files.heads[file].language in language_rules.PROGRAM_TYPES:
+        if not found and has_rule(self._look.files.heads[file].language, "program_types"):
             only = self._look.only_type(self._look.files.families[file], names[-1])
             if only is not None:
                 return (value_of(only, PACKAGE),)

@@ -8,15 +8,17 @@ from collections.abc import Sequence
 from posixpath import splitext
 
 from lci_py.callgraph import language_rules
+from lci_py.callgraph.language_rules import lists_star_names
 from lci_py.callgraph.lookup_tables import INDEX_NAMES, Definition, shared_folders
-from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, STAR_FAMILIES, LookUps
+from lci_py.callgraph.lookups import MOST_PACKAGE_FILES, LookUps
 from lci_py.callgraph.resolve.npm_packages import NpmPackages
 from lci_py.callgraph.resolve.rust_paths import STANDARD, Crates
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.source import Import
 
 _PREFIXES = frozenset({"crate", "self", "super", "$lib", "@", "~"})
-#: Families whose imports mean the same in all files of a folder; a file may even import itself.
-_BY_FOLDER = language_rules.INCLUDES | language_rules.PACKAGES
+#: Rules of families whose imports mean the same in all files of a folder; a file may even import itself.
+_BY_FOLDER = ("includes", "packages")
 #: A computed folder before the path of a script: `$ROOT/`, `"${X%/*}"/`, `$(dirname "$0")/`.
 _SHELL_FOLDER = re.compile(r"^.*[$`\")}][^/]*/")
 _HOLDER = re.compile(r"::|[.\\]")
@@ -52,7 +54,7 @@ class ImportResolver:
     def targets(self, file: int, item: Import) -> tuple[int, ...]:
         """The files that an import means: one, several for a package, none if it is not in the repository."""
         own = self._families[file]
-        place = self._folders[file] if own in _BY_FOLDER else file
+        place = self._folders[file] if any(has_rule(own, rule) for rule in _BY_FOLDER) else file
         memo = (own, place, item.module, item.name)
         found = self._memo.get(memo)
         if found is None:
@@ -67,7 +69,7 @@ class ImportResolver:
     def star_package(self, file: int, star: Import) -> str:
         """The package or namespace of a star import whose names `LookUps.offering` knows; else ""."""
         package = _dotted_name(star.module)
-        if self._families[file] not in STAR_FAMILIES or star.name not in ("", "*"):
+        if not lists_star_names(self._families[file]) or star.name not in ("", "*"):
             return ""
         return package if package.rpartition(".")[2] == holder_of(star) else ""
 
@@ -96,14 +98,14 @@ class ImportResolver:
             targets: The files that the import means.
         """
         language = self._heads[file].language
-        if not item.name or item.name == "*" or language not in language_rules.ITEM_IMPORTS:
+        if not item.name or item.name == "*" or not has_rule(language, "item_imports"):
             return targets
-        if language in language_rules.PYTHON_MODULES and not (
+        if has_rule(language, "python_modules") and not (
             len(targets) == 1 and self._may_be_named(targets[0], item.name)
         ):
             return targets
         around = self.targets(file, Import(item.module, "", "", 0))
-        if language in language_rules.CRATES:
+        if has_rule(language, "crates"):
             return around or targets
         return targets if around == targets else around
 
@@ -116,34 +118,34 @@ class ImportResolver:
         module = item.module
         folder = self._folders[file]
         own = self._families[file]
-        if own in language_rules.PACKAGES:
+        if has_rule(own, "packages"):
             return self._go_package(file, tuple(module.split("/")))  # an import names a folder, never a file
-        if own in language_rules.NPM_PACKAGES and module[:1] not in (".", "/"):
+        if has_rule(own, "npm_packages") and module[:1] not in (".", "/"):
             found = self._npm.find(file, module)
             if found >= 0:
                 return (found,)
             if re.fullmatch(r"(?:node:)?[\w-]+", module):
                 return ()  # a bare name is an installed package, even if a file here has that name
-        if own in language_rules.CRATES:
+        if has_rule(own, "crates"):
             segments = [part for part in module.split("::") if part]
             within = self.crates.find(file, [*segments, *([item.name] if item.name not in ("", "*") else [])])
             if within >= 0 or (segments and segments[0] in (*STANDARD, "crate", "self", "super")):
                 return (within,) if within >= 0 else ()
-        if own in language_rules.INCLUDES:
+        if has_rule(own, "includes"):
             return self._include(folder, module)
-        if own in language_rules.DECLARED_IMPORTS:
+        if has_rule(own, "declared_imports"):
             return self._declaring_files(file, item)
-        if own in language_rules.FILE_MODULES:  # A.B is a/b.ml, or a module in a.ml
+        if has_rule(own, "file_modules"):  # A.B is a/b.ml, or a module in a.ml
             parts = [part[:1].lower() + part[1:] for part in f"{module}.{item.name}".rstrip(".*").split(".")]
             return self._by_suffix(file, tuple(parts)) or self._by_suffix(file, tuple(parts[: module.count(".") + 1]))
-        if own in language_rules.SCRIPT_FOLDERS:
+        if has_rule(own, "script_folders"):
             module = _SHELL_FOLDER.sub("", module)
         beside = posixpath.normpath(posixpath.join(folder, module))
         for path in (beside, f"{beside}.rb", module):  # require_relative, source, a path from the root
             found = self._look.at(path)
             if found >= 0:
                 return (found,)
-        if own in language_rules.NPM_PACKAGES and module[:1] == ".":
+        if has_rule(own, "npm_packages") and module[:1] == ".":
             path = "" if beside == "." else beside
             entry = self._npm.entry_of(path)
             if entry >= 0 and module.rstrip("/").rpartition("/")[2] in (".", ".."):
@@ -172,7 +174,7 @@ class ImportResolver:
                 segments = segments[:-1]
         name = re.split(r"::|[./\\]", imported)[0] if imported and imported != "*" else ""
         # In Rust the last part may be an item in a module's file; elsewhere a shorter path is another module.
-        shorter = segments[:-1] if self._families[file] in language_rules.CRATES else ()
+        shorter = segments[:-1] if has_rule(self._families[file], "crates") else ()
         for wanted in ((*segments, name) if name else segments, segments, shorter):
             found = self._by_suffix(file, wanted) if wanted else ()
             if found:
@@ -230,7 +232,7 @@ class ImportResolver:
                 continue
             # An absolute import in Python names the whole path from the outermost package: `import subprocess` does not
             # mean asyncio/subprocess.py.
-            whole = self._families[file] in language_rules.PYTHON_MODULES and size == len(wanted)
+            whole = has_rule(self._families[file], "python_modules") and size == len(wanted)
             if whole and self._look.at(posixpath.join("/".join(segments[:-size]), "__init__.py")) >= 0:
                 beside = beside if segments[:-size] != folder else target
                 continue

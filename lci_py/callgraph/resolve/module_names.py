@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
-from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import IMPORT, PACKAGE, SCOPE
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
@@ -28,6 +27,7 @@ from lci_py.callgraph.resolve.values import (
     value_of,
     with_step,
 )
+from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Import, TypeHint
 
@@ -81,7 +81,7 @@ class ModuleNames:
         if found:
             return found
         head = self._look.files.heads[file]
-        if head.language in language_rules.FOLDER_SCOPE:
+        if has_rule(head.language, "folder_scope"):
             beside = [
                 found for found in self._look.in_folder(head.family, head.folder, name)
                 if head.test or not self._look.files.heads[found.file].test
@@ -90,18 +90,16 @@ class ModuleNames:
                 return self._rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
             if beside:
                 return tuple(value_of(found, PACKAGE) for found in beside)
-            if head.family in language_rules.PACKAGES and (
-                values := in_package(self._look, self._rows, file, name, depth)
-            ):
+            if has_rule(head.family, "packages") and (values := in_package(self._look, self._rows, file, name, depth)):
                 return values
-        if head.language in language_rules.PROGRAM_TYPES:
+        if has_rule(head.language, "program_types"):
             only = self._look.only_type(head.family, name)
-            if only is not None and not (only.around in TYPE_KINDS and head.language in language_rules.NESTED_HIDDEN):
+            if only is not None and not (only.around in TYPE_KINDS and has_rule(head.language, "nested_hidden")):
                 return (value_of(only, PACKAGE),)
-        if head.language in language_rules.CRATES and name[:1].islower():
+        if has_rule(head.language, "crates") and name[:1].islower():
             library = self._import.crates.library(file, name)
             return (Value(MODULE, None, IMPORT, files=(library,)),) if library >= 0 else ()
-        if head.language in language_rules.FILE_MODULES and name[:1].isupper():
+        if has_rule(head.language, "file_modules") and name[:1].isupper():
             return self.imported(file, Import(name, "", "", 0), name, depth)
         return ()
 
@@ -117,7 +115,7 @@ class ModuleNames:
     def _in_module(self, file: int, name: str, depth: int, outside: bool) -> Values:
         if (values := self._of_module(file, name, depth, outside)) is not None:
             return values
-        if self._look.files.heads[file].language in language_rules.CRATES:
+        if has_rule(self._look.files.heads[file].language, "crates"):
             passed_on = lambda other: [target for star in self._stars_of(other) for target in star.targets]  # noqa: E731
             return star_search(file, passed_on, lambda other: self._of_module(other, name, depth - 1, True))
         return self._by_stars(file, name, depth)
@@ -128,13 +126,13 @@ class ModuleNames:
         if found is not None and not is_own(found, self._look.files.families[file]):
             return self._rows(file, typed, depth)
         if found is not None:
-            rust = found.kind == "module" and self._look.files.heads[file].language in language_rules.CRATES
+            rust = found.kind == "module" and has_rule(self._look.files.heads[file].language, "crates")
             inner = self._import.crates.child(file, name) if rust else -1
             value = value_of(found, SCOPE) if inner < 0 else Value(MODULE, None, SCOPE, files=(inner,))
             imported = self._imported_as_well(file, name, found, depth)
             # What stands in a module inside the file is seen from there; an import is mostly the file's.
             return imported if imported and found.around == "module" else (value, *imported)
-        own = not outside or self._look.files.heads[file].language not in language_rules.PRIVATE_IMPORTS
+        own = not outside or not has_rule(self._look.files.heads[file].language, "private_imports")
         if item is not None and own:
             return self.imported(file, item, name, depth)
         return self._rows(file, typed, depth) if typed or not own else None
@@ -154,7 +152,7 @@ class ModuleNames:
             if package and name != "this":  # which every type and namespace has
                 offering = self._look.offering(self._look.files.families[file], package, name)
                 offering = sorted({*offering, *open_files})
-            elif self._look.files.families[file] in language_rules.PACKAGES:
+            elif has_rule(self._look.files.families[file], "packages"):
                 return in_package(self._look, self._rows, targets[0], name, depth)
             for target in offering:
                 if target != file:
@@ -190,7 +188,7 @@ class ModuleNames:
         """What a Rust file imports under a name that it also defines: a function beside the module of its name, or an
         alternative under another build condition.
         """
-        if self._look.files.heads[file].language not in language_rules.CRATES:
+        if not has_rule(self._look.files.heads[file].language, "crates"):
             return ()
         item = self._look.binding(file, name)
         if item is None or (defined.kind != "module" and item.module.startswith("super")):
@@ -203,21 +201,21 @@ class ModuleNames:
         targets = self._import.targets(file, item)
         original = "" if item.name == "*" else item.name
         language = self._look.files.heads[file].language
-        if language in language_rules.MODULE_SCOPE and item.name != "*":
+        if has_rule(language, "module_scope") and item.name != "*":
             full = ".".join(filter(None, (item.module, original))).replace("\\", ".").replace("::", ".").strip(".")
             declared = find_dotted(self._look, file, -1, f"::{full}")
             if declared is not None:
                 return (value_of(declared, IMPORT),)
-        if language in language_rules.MODULE_VALUES:
-            values = self._module_value(targets, original, language_rules.MODULE_VALUES[language], depth)
-            if values and (original or language not in language_rules.NPM_PACKAGES):
+        if module_value := table_of(language).get("module_value"):
+            values = self._module_value(targets, original, module_value, depth)
+            if values and (original or not has_rule(language, "npm_packages")):
                 return values
             if values:  # the value, and what else the module sets on it: `module.exports.errors = errors`
                 return (*values, Value(MODULE, None, IMPORT, files=targets))
         if not targets:
             return self._unresolved_import(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
-        if wanted and language not in language_rules.PACKAGES:
+        if wanted and not has_rule(language, "packages"):
             for target in self._import.holders(file, item, targets):
                 if target == file:
                     continue
@@ -232,20 +230,20 @@ class ModuleNames:
     def _unresolved_import(self, file: int, item: Import, original: str, name: str) -> Values:
         """The value of an import without known files: a declared name, or something external."""
         language = self._look.files.heads[file].language
-        if original and language in language_rules.QUALIFIED:
+        if original and has_rule(language, "qualified"):
             for target in self._look.declaring(self._look.files.families[file], item.module):
                 found = self._look.top(target, original)
                 if found is not None:
                     return (value_of(found, IMPORT),)
         dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
-        if not original and not item.alias and language in language_rules.PYTHON_MODULES:
+        if not original and not item.alias and has_rule(language, "python_modules"):
             dotted = item.module.partition(".")[0]
-        files = (file,) if language in language_rules.NAMED_EXTENSIONS else ()
+        files = (file,) if has_rule(language, "named_extensions") else ()
         return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
 
     def _static(self, file: int, item: Import, name: str, depth: int) -> Values:
         """A member of the type that an import names as its module."""
-        if self._look.files.heads[file].language not in language_rules.STATIC_IMPORTS:
+        if not has_rule(self._look.files.heads[file].language, "static_imports"):
             return ()
         holder = holder_of(item)
         if holder == name:
@@ -269,7 +267,7 @@ class ModuleNames:
 
     def rust_module(self, file: int, place: int, name: str) -> Values:
         """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""
-        if name not in RUST_MODULES or self._look.files.heads[file].language not in language_rules.CRATES:
+        if name not in RUST_MODULES or not has_rule(self._look.files.heads[file].language, "crates"):
             return ()
         facts = self._look.tables.facts(file)
         while place >= 0 and facts.kinds[place] != "module":

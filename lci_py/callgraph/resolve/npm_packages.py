@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 
-from lci_py.callgraph.language_rules import NPM_PACKAGES
 from lci_py.callgraph.lookup_tables import shared_folders
 from lci_py.callgraph.lookups import LookUps
 from lci_py.source.extract.manifests import NPM
+from lci_py.source.text.language_tables import has_rule
 
 #: Folders of build output: their sources are in `src`, or in the package's own folder.
 _BUILT = frozenset("dist build lib out esm cjs es umd mjs _esm _cjs types target output".split())
@@ -99,6 +99,6 @@ class NpmPackages:
     def _module(self, folder: str, parts: list[str]) -> int:
         wanted = (*(part for part in folder.split("/") if part), *parts)
         for candidate, file in self._look.ending_in(wanted[-1]):
-            if candidate == wanted and self._families[file] in NPM_PACKAGES:
+            if candidate == wanted and has_rule(self._families[file], "npm_packages"):
                 return file
         return -1

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE
 from lci_py.callgraph.resolve.argument_types import (
     BOXED,
@@ -24,6 +23,7 @@ from lci_py.callgraph.resolve.static_types import StaticTypes, TypesOfArguments
 from lci_py.source.extract.arguments import NO_LABEL, SEPARATOR
 from lci_py.source.extract.cpp_arguments import TEMPLATE, agree
 from lci_py.source.syntax.arity import has_defaults, lacks_only_defaults, takes, with_least
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import DEFAULTS, TAKES
 
@@ -134,7 +134,7 @@ class Overloads:
         """Begin with a file."""
         self._file = file
         self._language = self._look.files.heads[file].language
-        self._ranks = self._language in language_rules.TEMPLATES
+        self._ranks = has_rule(self._language, "templates")
         self._types.start()
         self._given.clear()
         self._taken.clear()
@@ -211,12 +211,12 @@ class Overloads:
             passed: As in `Call`.
             place: Of the enclosing symbol, or -1.
         """
-        inherited = self._language in language_rules.INHERITED_OVERLOADS
+        inherited = has_rule(self._language, "inherited_overloads")
         if len(targets) == 1 and not (inherited and self._is_of_derived(targets[0][0])):
             return targets
         texts = passed.split(SEPARATOR)
         names: tuple[str, ...] = ()
-        if "=" in passed and self._language in language_rules.NAMED_ARGUMENTS:
+        if "=" in passed and has_rule(self._language, "named_arguments"):
             names = tuple(text.rpartition("=")[0] for text in texts)
             texts = [text.rpartition("=")[2] for text in texts]
         given = tuple(self._argument(place, text) for text in texts)
@@ -244,7 +244,7 @@ class Overloads:
         kept: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
         for (overriding, _, _), group in groups.items():
             chosen = self._chosen(group, given)
-            if not chosen and not overriding and self._language in language_rules.INHERITED_OVERLOADS:
+            if not chosen and not overriding and has_rule(self._language, "inherited_overloads"):
                 chosen = self._inherited_methods(group[0], given)
             kept[overriding] += chosen or (() if overriding or self._ranks else group)
         if not kept[False]:
@@ -322,7 +322,7 @@ class Overloads:
         Returns:
             `[_NONE]` if it has no parameter of a given name.
         """
-        if texts is None or self._language not in language_rules.NAMED_ARGUMENTS:
+        if texts is None or not has_rule(self._language, "named_arguments"):
             return texts
         names = [text.partition(":")[0] for text in texts]
         types = [text.partition(":")[2] for text in texts]
@@ -332,7 +332,7 @@ class Overloads:
             return None
         left = list(range(len(types)))
         order: list[int] = []
-        in_order = self._names[:1] == (NO_LABEL,) or NO_LABEL in self._names or self._language in language_rules.LABELS
+        in_order = self._names[:1] == (NO_LABEL,) or NO_LABEL in self._names or has_rule(self._language, "labels")
         for number, name in enumerate(self._names):
             if not left:
                 return [_NONE]

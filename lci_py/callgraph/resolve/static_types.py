@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from lci_py.callgraph import language_rules
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.argument_types import (
@@ -47,6 +46,7 @@ from lci_py.callgraph.resolve.written_types import types_in
 from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, SEPARATOR, UNKNOWN
 from lci_py.source.extract.cpp_arguments import TEMPLATE
 from lci_py.source.extract.expressions import parse, parse_cpp
+from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import ADDRESS, ATTR, CALL, CAST, ITEM, NAME, POINTERS, Expr
 from lci_py.types.search import FUNCTION_KINDS
 from lci_py.types.source import TAKES, TypeHint
@@ -90,7 +90,7 @@ class TypesOfArguments:
         return self._expression(file, place, parse_cpp(text) if self._is_cpp(file) else parse(text), _DEPTH)
 
     def _is_cpp(self, file: int) -> bool:
-        return self._look.files.heads[file].language in language_rules.TEMPLATES
+        return has_rule(self._look.files.heads[file].language, "templates")
 
     def _of_pointer(self, file: int, place: int, expr: Expr, depth: int) -> StaticTypes:
         """The types of a C++ expression that ends in address or dereference operators."""
@@ -163,9 +163,9 @@ class TypesOfArguments:
     def _plain(self, file: int, name: str) -> str:
         """The canonical name of a type that languages name differently."""
         language = self._look.files.heads[file].language
-        if language in language_rules.NUMBER_OBJECTS:
+        if has_rule(language, "number_objects"):
             return KOTLIN.get(name, name)
-        if language in language_rules.OWN_CONVERSIONS:
+        if has_rule(language, "own_conversions"):
             return PRIMITIVES.get(name) or CSHARP.get(name, name)
         return name
 
@@ -309,11 +309,11 @@ class TypesOfArguments:
         if len(given) == 1:
             return self.fits_one(given[0], wanted, language)
         found = {self.fits_one(one, wanted, language) for one in given}
-        return MAYBE if (NO in found or language in language_rules.TEMPLATES) and len(found) > 1 else max(found)
+        return MAYBE if (NO in found or has_rule(language, "templates")) and len(found) > 1 else max(found)
 
     def fits_one(self, given: StaticType, wanted: StaticType, language: str) -> int:
         """As `fits`, for one type."""
-        if language in language_rules.TEMPLATES:
+        if has_rule(language, "templates"):
             return self._cpp.fits(given, wanted)
         primitive = wanted.name in NUMBERS
         if given.name.startswith((LAMBDA, REFERENCE)):
@@ -322,7 +322,7 @@ class TypesOfArguments:
             return NO if primitive and not wanted.arrays else EXACT
         if wanted.name in TOP and not wanted.arrays:
             simple = given.name in NUMBERS
-            return BOXED if simple and not given.arrays and language not in language_rules.NUMBER_OBJECTS else EXACT
+            return BOXED if simple and not given.arrays and not has_rule(language, "number_objects") else EXACT
         if given.arrays or wanted.arrays:
             return self._fits_array(given, wanted, language)
         return self._fits_value(given, wanted, primitive, language)
@@ -339,13 +339,11 @@ class TypesOfArguments:
         if name == wanted.name:
             return EXACT
         if name in NUMBERS:
-            if wanted.name in WIDER.get(name, ()) and language not in language_rules.NUMBER_OBJECTS:
+            if wanted.name in WIDER.get(name, ()) and not has_rule(language, "number_objects"):
                 return EXACT
             if primitive:
                 return (
-                    BOXED
-                    if language not in language_rules.STRICT_TYPES and name == "int" and wanted.name in WHOLE
-                    else NO
+                    BOXED if not has_rule(language, "strict_types") and name == "int" and wanted.name in WHOLE else NO
                 )
             if BOXES.get(wanted.name) == name or wanted.name in OF_NUMBERS:
                 return BOXED
@@ -357,7 +355,7 @@ class TypesOfArguments:
             return EXACT if wanted.name in OF_TEXTS else self._converted(wanted, language)
         if name in BOXES:
             return EXACT if wanted.name in OF_NUMBERS else NO
-        if wanted.name in FINAL or (name == "Object" and language in language_rules.STRICT_TYPES):
+        if wanted.name in FINAL or (name == "Object" and has_rule(language, "strict_types")):
             return NO
         at = self.definition(given)
         if at is not None:
@@ -372,7 +370,7 @@ class TypesOfArguments:
     def _converted(self, wanted: StaticType, language: str) -> int:
         """C#: a user-defined type may declare conversions from others."""
         known = wanted.name in SUPERTYPES or wanted.name in FINAL
-        return NO if known or language not in language_rules.OWN_CONVERSIONS else CONVERTED
+        return NO if known or not has_rule(language, "own_conversions") else CONVERTED
 
     def _derived(self, at: Definition, wanted: StaticType) -> int:
         """How well an object of a type of the repository fits."""
@@ -400,7 +398,7 @@ class TypesOfArguments:
         if known is not None:
             return NO if count.isdigit() and int(count) != known else EXACT
         if wanted.name in FINAL or wanted.name in TOP or wanted.name in SUPERTYPES:
-            return NO if language in language_rules.STRICT_TYPES else MAYBE
+            return NO if has_rule(language, "strict_types") else MAYBE
         at = self.definition(wanted)
         return NO if at is not None and at.kind in ("class", "enum", "struct", "object") else EXACT
 

@@ -19,6 +19,7 @@ from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value
 from lci_py.callgraph.resolve.written_types import types_in
 from lci_py.source.extract.expressions import parse
+from lci_py.source.text.language_tables import has_rule, words_of
 from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, LAST, NAME, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import (
@@ -87,12 +88,12 @@ class StoredValues:
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions in a field of an object, or in the receiver itself if `name` is the method that calls them."""
-        if self._language in language_rules.FUNCTION_TABLES:
+        if has_rule(self._language, "function_tables"):
             return self._targets(
                 self._of_entry(caller, receiver, name) or self._held_functions(caller, parse(receiver))
             )
         steps = parse(receiver)
-        if name in language_rules.CALLING.get(self._language, ()):  # `this.handler.accept(x)`: what the field holds
+        if name in words_of(self._language, "calling"):  # `this.handler.accept(x)`: what the field holds
             return self._targets(self._held_functions(caller, steps))
         return self._targets(self._of_attribute(caller, steps, name, _HOPS))
 
@@ -147,7 +148,7 @@ class StoredValues:
     def _of_attribute(self, place: int, steps: Expr, name: str, hops: int) -> dict[int, Definition]:
         """The functions in a field of an object; they may also be in a table of objects with positional fields."""
         found: dict[int, Definition] = {}
-        if self._language in language_rules.FUNCTION_TABLES:
+        if has_rule(self._language, "function_tables"):
             return self._of_entry(place, ".".join(step.name for step in steps), name)
         objects = [value for value in self._evaluate.expression(self._file, place, steps) if value.at is not None]
         for value in objects:
@@ -175,7 +176,7 @@ class StoredValues:
         tests = self._look.files.heads[self._file].test
         for file, item in self._look.stored(head.family, VARIABLE, name, "", tests=tests):
             if file == of or (
-                head.language in language_rules.PACKAGES and self._look.files.heads[file].folder == head.folder
+                has_rule(head.language, "packages") and self._look.files.heads[file].folder == head.folder
             ):
                 found.update(self._functions(file, item.within, item.value, hops))
         return found

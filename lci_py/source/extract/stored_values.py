@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.extract.expressions import parse
 from lci_py.source.extract.type_hints import outline
-from lci_py.source.text.language_tables import has_rule, table_of
+from lci_py.source.text.language_tables import has_rule, table_of, words_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CAST, ITEM, LAST, NAME, PARAMETER, PARAMETERS, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
@@ -108,7 +108,7 @@ class _Reader:
         calls: Sequence[Call],
     ) -> None:  # fmt: skip
         self._language = language
-        self._calling = frozenset(table_of(language).get("calling", ()))
+        self._calling = words_of(language, "calling")
         self._captured = captured
         self._finder = finder
         self._symbols = symbols

@@ -52,5 +52,11 @@ def pairs(text: str, sign: str = " = ") -> Iterator[tuple[str, str]]:
 
 @cache
 def has_rule(language: str, rule: str) -> bool:
-    """Whether a language lists a rule among its `call_rules`; this reads one table, `language_rules` all."""
+    """Whether a language lists a rule of `callgraph.language_rules` among its `call_rules`."""
     return rule in table_of(language).get("call_rules", ())
+
+
+@cache
+def words_of(language: str, key: str) -> frozenset[str]:
+    """The words that a language lists under a key; none if it has no such key."""
+    return frozenset(table_of(language).get(key, ()))
