@@ -1,25 +1,21 @@
-"""Embeds the chunks of a segment, and reuses earlier embeddings.
+"""Embeds the chunks of a segment.
 
-A model of bags embeds a chunk in 30 microseconds; a refresh only copies the chunks that move from one segment to
-another (`Reuse`). A model that reads text takes a tenth of a second per chunk, so its vectors are cached by the text
-(`VectorCache`).
+A model of bags embeds a chunk in 30 microseconds, which is less than what else a chunk costs that a refresh writes
+again. A model that reads text takes a tenth of a second, so its vectors are cached by the text (`VectorCache`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from lci_py.embed.encoder import tf_weight
-from lci_py.index.shards.dense import RowBlocks, open_vectors
 from lci_py.index.shards.term_counts import Sparse, csr
 from lci_py.index.shards.text_fields import header_text, path_text
-from lci_py.index.shards.tokens import Bags, TokenTable
 from lci_py.source.text.digest import blake2b
-from lci_py.types.record import dataclass, field
+from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,73 +33,6 @@ EMBED_SLICE = 8192
 TEXT_SLICE = 256
 #: Vectors looked up in the cache at a time.
 LOOKUP_SLICE = 1024
-#: Up to this many parts are looked up in older segments; for more, splitting them all again is as fast.
-FEW_PARTS = 2048
-
-
-# --- copying from older segments --------------------------------------------------------------------------------------
-
-
-class Embeddings:
-    """The embedded chunks of one segment: vectors, bags of tokens, and the tokens of identifier parts."""
-
-    def __init__(self, dense: Path, tokens: Path | None, *, dimension: int, counts: Mapping[str, int]) -> None:
-        """Args:
-        dense: The segment's dense shard.
-        tokens: Its tokens shard; None for a model that reads text.
-        counts: The segment's number of `chunks` and of `units`.
-        """
-        chunks = counts["chunks"]
-        self.vectors = open_vectors(dense, dimension=dimension, rows=chunks, units=counts["units"])
-        self.bags = Bags(tokens, chunks=chunks) if tokens else None
-        self.table = TokenTable([tokens] if tokens else [])
-
-
-@dataclass(frozen=True, slots=True)
-class Reuse:
-    """The chunks of a new segment that older segments contain: the same code with the same path and header.
-
-    If several segments have a chunk, the first one is used.
-    """
-
-    sources: Sequence[Embeddings]
-    rows: Sequence[NDArray[np.int64]]  # per source, [chunks of the new segment]: number of the chunk there, or -1
-
-    @property
-    def chunks(self) -> int:
-        """The number of chunks of the new segment that an older one has."""
-        return int(np.logical_or.reduce([rows >= 0 for rows in self.rows]).sum()) if self.rows else 0
-
-    def of(self, start: int, stop: int) -> list[tuple[Embeddings, NDArray[np.int64], NDArray[np.int64]]]:
-        """For the new chunks from `start` to `stop`: (source, positions after `start`, numbers of the chunks there)."""
-        taken = np.zeros(stop - start, np.bool_)
-        found = []
-        for source, rows in zip(self.sources, self.rows, strict=True):
-            own = rows[start:stop]
-            at = np.flatnonzero((own >= 0) & ~taken)
-            taken[at] = True
-            found.append((source, at, own[at]))
-        return found
-
-    def find(self, part: str) -> list[int] | None:
-        """Token ids of an identifier part; None if no segment has it."""
-        return next((ids for source in self.sources if (ids := source.table.find(part)) is not None), None)
-
-
-class _CopiedVectors:
-    """The vectors of a segment whose chunks are all in older ones; read slice by slice while they are written."""
-
-    def __init__(self, reuse: Reuse, chunks: int, dimension: int) -> None:
-        self._reuse = reuse
-        self.shape = (chunks, dimension)
-
-    def __getitem__(self, rows: slice, /) -> NDArray[np.float32]:
-        start, stop, _ = rows.indices(self.shape[0])
-        out = np.zeros((stop - start, self.shape[1]), np.float32)
-        for source, at, chunks in self._reuse.of(start, stop):
-            out[at] = source.vectors.take(chunks)
-        return out
-
 
 # --- models of bags ---------------------------------------------------------------------------------------------------
 
@@ -112,111 +41,47 @@ class _CopiedVectors:
 class EmbeddedChunks:
     """The embedded chunks of a segment: what the dense shard and the tokens shard hold."""
 
-    vectors: RowBlocks  # [chunks, dimension] float32
+    vectors: NDArray[np.float32]  # [chunks, dimension]
     parts: list[str]
     pieces: list[list[int]]  # token ids of each part
     pointers: NDArray[np.int64]  # [chunks + 1] start of each chunk's distinct tokens in `ids`
     ids: NDArray[np.int32]
 
 
-@dataclass(slots=True)
-class _Bags:
-    """Bags of tokens, collected slice by slice."""
+def embed(text: TextFields, encoder: Encoder) -> EmbeddedChunks:
+    """Embed the bag of words of every chunk.
 
-    lengths: list[NDArray[np.int64]] = field(default_factory=lambda: [np.zeros(1, np.int64)])
-    ids: list[NDArray[np.int32]] = field(default_factory=lambda: [np.zeros(0, np.int32)])
-
-    def add(self, n: int, found: Sequence[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]]) -> None:
-        """Add `n` chunks. Each item of `found` is (positions of chunks, number of tokens of each, all their tokens)."""
-        lengths = np.zeros(n, np.int64)
-        for at, some, _ in found:
-            lengths[at] = some
-        ends = np.cumsum(lengths)
-        ids = np.zeros(int(ends[-1]) if n else 0, np.int32)
-        for at, some, own in found:
-            starts = ends[at] - some
-            ids[np.arange(len(own)) + np.repeat(starts - (np.cumsum(some) - some), some)] = own
-        self.lengths.append(lengths)
-        self.ids.append(ids)
-
-    def all(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """(pointers, ids)."""
-        return np.cumsum(np.concatenate(self.lengths)), np.concatenate(self.ids)
-
-
-def embed(text: TextFields, encoder: Encoder, reuse: Reuse | None = None) -> EmbeddedChunks:
-    """Embed the bag of words of every chunk, except the chunks that `reuse` has.
-
-    Vectors and tokens are the same to the last bit whether they are computed or copied, and whichever chunks are
-    embedded together.
+    Vectors and tokens are the same to the last bit whichever chunks are embedded together.
     """
-    reuse = reuse or Reuse([], [])
     parts = list(text.vocabulary.part_ids)
-    pieces = _pieces(parts, encoder, reuse)
+    pieces = encoder.pieces(parts) if parts else []
     splits = (*csr(text.vocabulary.word_parts), *csr(pieces))
     vectors = np.zeros((text.n_chunks, encoder.dimension), np.float32)
-    bags = _Bags()
+    all_lengths, all_ids = [np.zeros(1, np.int64)], [np.zeros(0, np.int32)]
     # In slices, to bound the memory: a word expands to several tokens.
     for start in range(0, text.n_chunks, EMBED_SLICE):
         stop = min(start + EMBED_SLICE, text.n_chunks)
-        new = np.ones(stop - start, np.bool_)
-        found = []
-        for source, at, chunks in reuse.of(start, stop):
-            new[at] = False
-            vectors[start + at] = source.vectors.take(chunks)
-            if source.bags:
-                found.append((at, *source.bags.take(chunks)))
-        at = np.flatnonzero(new)
-        if len(at):
-            lengths, ids, counts = _tokens(text.embedded, start, new, splits)
-            indptr = np.concatenate(([0], np.cumsum(lengths)))
-            vectors[start + at] = encoder.encode_bags(indptr, ids.astype(np.int64), tf_weight(counts))[at]
-            found.append((at, lengths[at], ids))
-        bags.add(stop - start, found)
-    return EmbeddedChunks(vectors, parts, pieces, *bags.all())
-
-
-def _pieces(parts: list[str], encoder: Encoder, reuse: Reuse) -> list[list[int]]:
-    known = {part: ids for part in parts if (ids := reuse.find(part)) is not None} if len(parts) <= FEW_PARTS else {}
-    unknown = [part for part in parts if part not in known]
-    known.update(zip(unknown, encoder.pieces(unknown) if unknown else [], strict=True))
-    return [known[part] for part in parts]
+        lengths, ids, counts = _tokens(text.embedded, start, stop, splits)
+        indptr = np.concatenate(([0], np.cumsum(lengths)))
+        vectors[start:stop] = encoder.encode_bags(indptr, ids.astype(np.int64), tf_weight(counts))
+        all_lengths.append(lengths)
+        all_ids.append(ids)
+    return EmbeddedChunks(vectors, parts, pieces, np.cumsum(np.concatenate(all_lengths)), np.concatenate(all_ids))
 
 
 def _tokens(
     embedded: Sparse,
     start: int,
-    new: NDArray[np.bool_],
+    stop: int,
     splits: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Tokens of the new chunks from `start` on: (number of tokens of each, their ids, their counts)."""
+    """Tokens of the chunks from `start` to before `stop`: (number of tokens of each, their ids, their counts)."""
     part_ptr, part_ids, piece_ptr, piece_ids = splits
-    own = np.flatnonzero((embedded.row >= start) & (embedded.row < start + len(new)))
-    own = own[new[embedded.row[own] - start]]
+    own = np.flatnonzero((embedded.row >= start) & (embedded.row < stop))
     words = Sparse(embedded.row[own] - np.int32(start), embedded.column[own], embedded.value[own])
     n_pieces = int(piece_ids.max()) + 1 if len(piece_ids) else 1
     summed = words.expand(part_ptr, part_ids).expand(piece_ptr, piece_ids).summed(n_pieces)
-    return np.bincount(summed.row, minlength=len(new)), summed.column, summed.value
-
-
-def copy_embedding(reuse: Reuse, dimension: int) -> EmbeddedChunks:
-    """Copy the embedding of a segment whose chunks are all in older ones, with the parts of all the older segments.
-
-    Raises:
-        ValueError: A chunk is in no older segment.
-    """
-    n = len(reuse.rows[0]) if reuse.rows else 0
-    bags = _Bags()
-    for start in range(0, n, EMBED_SLICE):
-        stop = min(start + EMBED_SLICE, n)
-        found = reuse.of(start, stop)
-        if sum(len(at) for _, at, _ in found) != stop - start:
-            raise ValueError("a chunk to be copied is in no older segment")
-        bags.add(stop - start, [(at, *source.bags.take(chunks)) for source, at, chunks in found if source.bags])
-    known: dict[str, list[int]] = {}
-    for source in reuse.sources:
-        known = source.table.items() | known
-    return EmbeddedChunks(_CopiedVectors(reuse, n, dimension), list(known), list(known.values()), *bags.all())
+    return np.bincount(summed.row, minlength=stop - start), summed.column, summed.value
 
 
 # --- models that read text --------------------------------------------------------------------------------------------

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from lci_py.callgraph.link import Linker
     from lci_py.index.build.changes import PreviousGeneration
     from lci_py.index.build.context import BuildContext
-    from lci_py.index.build.segment_writer import Source
     from lci_py.source.file_record import FileRecord
 
     Progress = Callable[[str, int, int], None]
@@ -70,7 +69,6 @@ class GenerationBuilder:
         self._cache = Cache(context.place.index_dir, context.place.secret, write=True)
         self._generation = Generation()
         self._most = self._options.segment_chunks
-        self._dimension = 0  # of the vectors in older segments
         self._kept: list[SegmentState] = []
         self._skipped: list[FileState] = []
         #: Files of merged segments, by path: the file, its segment and its number there.
@@ -93,7 +91,6 @@ class GenerationBuilder:
         """Build a generation from the previous one and the changes since."""
         manifest, change = previous.manifest, previous.change
         self._generation.counts = FileCounts.stored(manifest.counts)
-        self._dimension = int(manifest.model["dimension"])
         known = [*change.same, *change.touched]
         segments = segment_states(manifest, self._context.place.index_dir, known, previous.table.arrays)
         lost = [*change.replaced, *change.gone]
@@ -167,7 +164,7 @@ class GenerationBuilder:
         context, generation = self._context, self._generation
         embedding = None
         if not self._options.defer_dense:
-            embedding = Embedding(context.encoder, self._dimension, self._cache, self._number, self._tree.compact)
+            embedding = Embedding(context.encoder, self._cache, self._number, self._tree.compact)
         writer = SegmentWriter(context.folder, embedding, self._report, self._most)
         done = kept = cost = 0
         whole_cost = sum(task.entry.size + _PER_FILE for task in tasks)
@@ -213,7 +210,7 @@ class GenerationBuilder:
         moved = self._moved.get(entry.path)
         if moved is not None and done.sha == moved[0].sha and done.body:
             self._generation.reused_files += 1
-            self._add(done, moved[0], writer, moved[1:])
+            self._add(done, moved[0], writer)
             return
         if moved is not None:  # the file has changed since it was compared
             self._generation.counts.add_stored(moved[1].symbols, [moved[2]], -1)
@@ -235,10 +232,10 @@ class GenerationBuilder:
             self._generation.reused_files += 1
             self._generation.counts.add_stored(state.symbols, [number])
 
-    def _add(self, done: Done, known: FileState, writer: SegmentWriter, source: Source | None = None) -> FileRecord:
+    def _add(self, done: Done, known: FileState, writer: SegmentWriter) -> FileRecord:
         record = decode(done.body, Place(known.path, known.size, known.mtime_ns, known.sha))
         segments = len(writer.segments)
-        writer.add(record, replace(known, reason=record.limit), source)
+        writer.add(record, replace(known, reason=record.limit))
         if self._links_anew:
             if len(writer.segments) > segments:  # the records before this one are needed for nothing else any more
                 self._link_waiting()

@@ -53,15 +53,6 @@ class SegmentState:
     def living_chunks(self) -> int:
         return self.living_rows("chunks")
 
-    def path(self, role: str) -> Path:
-        """The path of a shard."""
-        shard = self.segment.shards[role]
-        return shard if isinstance(shard, Path) else self.symbols.with_name(shard.name)
-
-    def first(self, kind: str, number: int) -> int:
-        """The number of a file's first row of a kind."""
-        return sum(self.sizes[kind][:number])
-
 
 def segment_states(
     manifest: Manifest, index_dir: Path, known: Iterable[FileState], arrays: Arrays

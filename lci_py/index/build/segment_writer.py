@@ -16,16 +16,13 @@ from lci_py.types.record import dataclass
 if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
-    from lci_py.index.build.embedding import Reuse
     from lci_py.index.build.merge_policy import SegmentState
     from lci_py.index.build.write_segment import FileData
     from lci_py.index.shards.files import FileState
-    from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.store.cache import Cache
     from lci_py.source.file_record import FileRecord
 
     Progress = Callable[[str, int, int], None]
-    Source = tuple[SegmentState, int]  # a segment, and a file's number in it
 
 
 @dataclass(slots=True)
@@ -33,11 +30,10 @@ class Embedding:
     """The encoder of chunks, and the cache of vectors of models that read text."""
 
     open_encoder: Callable[[], Encoder | ContextualEncoder]
-    dimension: int  # of the vectors of older segments
     cache: Cache
     generation: int
     compact: bool = False  # whether vectors are written into compact files
-    embedded: int = 0  # number of texts that the model has embedded
+    embedded: int = 0  # number of chunks that the model has embedded; equal texts count once
 
     def get(self, keys: list[bytes], /) -> dict[bytes, bytes]:
         """The cached vectors, by key."""
@@ -62,19 +58,18 @@ class SegmentWriter:
         most: The maximum number of chunks per segment.
         """
         self.segments: list[SegmentState] = []
-        self._bags_embedded = 0
         self._folder = folder
         self._embedding = embedding
         self._report = report
         self._most = most
-        self._files: list[tuple[FileRecord, FileState, Source | None]] = []
+        self._files: list[tuple[FileRecord, FileState]] = []
         self._collected: FileData | None = None  # of these files
         self._chunks = 0
 
     @property
     def embedded_chunks(self) -> int:
-        """The number of chunks that were embedded rather than copied."""
-        return self._bags_embedded + (self._embedding.embedded if self._embedding is not None else 0)
+        """The number of chunks that were embedded, rather than found in the cache."""
+        return self._embedding.embedded if self._embedding is not None else 0
 
     @cached_property
     def _encoder(self) -> Encoder | ContextualEncoder | None:
@@ -98,11 +93,11 @@ class SegmentWriter:
             load_builtin()
         _ = self._gather
 
-    def add(self, record: FileRecord, known: FileState, source: Source | None = None) -> None:
-        """Add a file; `source` is an older segment with the same content, and the file's number there."""
+    def add(self, record: FileRecord, known: FileState) -> None:
+        """Add a file."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
-        self._files.append((record, known, source))
+        self._files.append((record, known))
         self._gather.add(record)
         self._chunks += len(record.extract.chunks)
 
@@ -117,16 +112,15 @@ class SegmentWriter:
 
         files, self._files, self._chunks = self._files, [], 0
         gathered, self._collected = self._gather, None
-        rows = number_rows([record for record, _, _ in files])
+        rows = number_rows([record for record, _ in files])
         folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()
-        reuse = self._reuse(rows, [source for _, _, source in files])
         compact = self._embedding is not None and self._embedding.compact
         shards = write_segment(
-            folder, rows, gathered, self._encoder, self._report, reuse, self._embedding, compact=compact, fork=fork
+            folder, rows, gathered, self._encoder, self._report, self._embedding, compact=compact, fork=fork
         )
         if self._embedding is not None and "tokens" in shards:
-            self._bags_embedded += len(rows.chunk_unit) - reuse.chunks
+            self._embedding.embedded += len(rows.chunk_unit)
         owners: dict[str, Any] = {
             "symbols": rows.symbol_file, "units": [unit.file for unit in rows.units], "chunks": rows.chunk_file
         }  # fmt: skip
@@ -139,33 +133,4 @@ class SegmentWriter:
         beyond = len(self.segments) - MOST_SEGMENTS // 2
         if beyond >= 0 and not beyond % 4:
             self._most *= 2
-        self.segments.append(SegmentState(draft, [known for _, known, _ in files], sizes, shards["symbols"]))
-
-    def _reuse(self, rows: SegmentRows, sources: list[Source | None]) -> Reuse:
-        """The chunks whose vectors older segments have."""
-        import numpy as np
-
-        from lci_py.index.build.embedding import Embeddings, Reuse
-
-        if self._embedding is None:
-            return Reuse([], [])
-        embedded = [item for item in sources if item is not None and "dense" in item[0].segment.shards]
-        segments = list({id(state): state for state, _ in embedded}.values())
-        found = {id(state): np.full(len(rows.chunk_unit), -1, np.int64) for state in segments}
-        chunk = 0
-        for record, source in zip(rows.records, sources, strict=True):
-            n = len(record.extract.chunks)
-            if source is not None and id(source[0]) in found and source[0].sizes["chunks"][source[1]] == n:
-                first = source[0].first("chunks", source[1])
-                found[id(source[0])][chunk : chunk + n] = np.arange(first, first + n)
-            chunk += n
-        embeddings = [
-            Embeddings(
-                state.path("dense"),
-                state.path("tokens") if "tokens" in state.segment.shards else None,
-                dimension=self._embedding.dimension,
-                counts=state.segment.counts,
-            )
-            for state in segments
-        ]
-        return Reuse(embeddings, [found[id(state)] for state in segments])
+        self.segments.append(SegmentState(draft, [known for _, known in files], sizes, shards["symbols"]))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from lci_py.embed.contextual import ContextualEncoder
-    from lci_py.index.build.embedding import Reuse, VectorCache
+    from lci_py.index.build.embedding import VectorCache
     from lci_py.index.shards.segment_rows import SegmentRows
     from lci_py.index.shards.text_fields import TextFields
     from lci_py.source.file_record import FileRecord
@@ -53,7 +53,6 @@ def write_segment(
     gathered: FileData,
     encoder: Encoder | ContextualEncoder | None,
     report: Progress,
-    reuse: Reuse,
     cache: VectorCache | None,
     *,
     compact: bool = False,
@@ -67,7 +66,6 @@ def write_segment(
         gathered: The data collected from its files.
         encoder: Embeds the chunks; without one, or without a cache, there are no shards with embeddings.
         report: Called with each stage.
-        reuse: Embedded chunks of older segments.
         cache: Cached vectors of a model that reads text.
         compact: Write the vectors in the compact form.
         fork: Write what needs no vectors in another process meanwhile. The calling process may have no threads.
@@ -94,7 +92,7 @@ def write_segment(
     text.lexical.clear()  # frees as much memory as the embedding needs
     if encoder is not None and cache is not None:
         report("embed", 0, len(rows.chunk_unit))
-        shards |= _write_embeddings(folder, rows, text, encoder, report, reuse, cache, compact=compact)
+        shards |= _write_embeddings(folder, rows, text, encoder, report, cache, compact=compact)
     if fork:
         meanwhile.result()
     return shards
@@ -106,7 +104,6 @@ def _write_embeddings(
     text: TextFields,
     encoder: Encoder | ContextualEncoder,
     report: Progress,
-    reuse: Reuse,
     cache: VectorCache,
     *,
     compact: bool,
@@ -116,10 +113,7 @@ def _write_embeddings(
     shards = {"dense": folder / f"dense{COMPACT if compact else WHOLE}"}
     write = write_compact if compact else write_dense
     if isinstance(encoder, Encoder):
-        whole = reuse.chunks == len(units) > 0
-        embedded = (
-            embedding.copy_embedding(reuse, encoder.dimension) if whole else embedding.embed(text, encoder, reuse)
-        )
+        embedded = embedding.embed(text, encoder)
         write(shards["dense"], embedded.vectors, units)
         shards["tokens"] = folder / "tokens.arrays"
         write_tokens(shards["tokens"], embedded.parts, embedded.pieces, embedded.pointers, embedded.ids)

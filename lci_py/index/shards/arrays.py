@@ -379,20 +379,6 @@ class Offsets:
             range(last - first), wanted, key=lambda piece: text(*self._check_range(starts[piece], starts[piece + 1]))
         )
 
-    def sizes(self) -> Iterator[int]:
-        """The size of each piece."""
-        if not len(self._wide):
-            return iter(self._sizes)
-        widths = iter(self._widths)
-        return (next(widths, 0) if size == WIDE else size for size in self._sizes)
-
-    def ends(self) -> list[int]:
-        """The start of each piece, and the end of the last."""
-        found = list(accumulate(self.sizes(), initial=0))
-        if found[-1] != self._total or min(self._widths, default=0) < 0:
-            raise self._damaged()
-        return found
-
     def longest(self, least: int) -> Iterator[int]:
         """The pieces of at least some size, at most `WIDE`."""
         data = bytes(self._sizes)

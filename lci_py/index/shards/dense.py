@@ -13,8 +13,7 @@ header (code `IxMp`, i4 dimension, i8 rows, two i8 that faiss fills with 1 << 20
 the same), u8 number of floats, the floats, u8 number of ids, the ids (i8). The checksums come after what
 faiss reads.
 
-A compact file is one of arrays: a row consists of 8-bit integers and a scale of 12 bits. So the products are exact, and
-writing a row that was read gives the same bytes, however often it is copied from segment to segment.
+A compact file is one of arrays: a row consists of 8-bit integers and a scale.
 """
 
 from __future__ import annotations
@@ -46,9 +45,7 @@ _VECTORS_AT = 2 * _HEADER.size + _COUNT.size
 WHOLE, COMPACT = ".faiss", ".arrays"
 #: The largest number in a row of a compact file.
 _LARGEST = (1 << 7) - 1
-#: What the scale of a row is a whole multiple of, in units of the power of two above it.
-_SCALE_STEPS = 1 << 12
-#: Rows that are written at a time.
+#: Rows that are quantised at a time.
 BLOCK = 8192
 #: Rows that are multiplied at a time: more would not fit into the processor's cache.
 _AT_A_TIME = 1024
@@ -56,22 +53,13 @@ _AT_A_TIME = 1024
 KEPT = 1 << 23
 
 
-class RowBlocks(Protocol):
-    """Rows of vectors, read slice by slice: an array, or something that makes the rows on demand."""
-
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-
-    def __getitem__(self, rows: slice, /) -> NDArray[np.float32]: ...
-
-
 def _head(rows: int, dimension: int) -> bytes:
     fields = (dimension, rows, _FILLER, _FILLER, _TRAINED, _INNER_PRODUCT)
     return _HEADER.pack(_OUTER, *fields) + _HEADER.pack(_INNER, *fields) + _COUNT.pack(rows * dimension)
 
 
-def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
-    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`. Rows are read in slices.
+def write_dense(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int64]) -> None:
+    """Write the shard: row i of `vectors` [n, d] is a chunk of unit `units[i]`.
 
     Raises:
         OSError: It cannot be written.
@@ -79,14 +67,13 @@ def write_dense(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> Non
     rows, dimension = vectors.shape
     with path.open("wb") as file:
         file.write(_head(rows, dimension))
-        for start in range(0, rows, BLOCK):
-            file.write(np.ascontiguousarray(vectors[start : start + BLOCK], "<f4").data)
+        file.write(np.ascontiguousarray(vectors, "<f4").data)
         file.write(_COUNT.pack(rows))
         file.write(np.ascontiguousarray(units, "<i8").data)
     append_sums(path)
 
 
-def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> None:
+def write_compact(path: Path, vectors: NDArray[np.float32], units: NDArray[np.int64]) -> None:
     """As `write_dense`, in the compact form.
 
     Raises:
@@ -103,12 +90,7 @@ def write_compact(path: Path, vectors: RowBlocks, units: NDArray[np.int64]) -> N
 
 def _quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Rows as integers, [n, d], and the scale of each, [n]; 0 for a row of zeros."""
-    most = np.abs(vectors).max(axis=1, initial=0)
-    # The least scale of 12 bits with which the largest number fits: that is then 127 times the scale, exactly, and so
-    # the same scale is found again.
-    mantissas, exponents = np.frexp(most.astype(np.float64) / _LARGEST)
-    mantissas = np.ceil(mantissas * _SCALE_STEPS) / _SCALE_STEPS
-    scales = np.ldexp(mantissas, exponents).astype(np.float32)
+    scales = np.abs(vectors).max(axis=1, initial=0) / np.float32(_LARGEST)
     codes = np.rint(vectors / np.where(scales > 0, scales, np.float32(1))[:, None])
     return codes.astype(np.int8), scales
 
@@ -121,9 +103,6 @@ class Vectors(Protocol):
     """
 
     units: NDArray[np.int64]
-
-    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """A copy of some rows: [len(rows), dimension]."""
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
@@ -151,11 +130,6 @@ class CompactFile:
             raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
         self._codes = codes.view(np.int8).reshape(rows, dimension)
         self.units: NDArray[np.int64] = owners.astype(np.int64)
-
-    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """A copy of some rows: [len(rows), dimension]."""
-        self._arrays.check_ranges("codes", rows * self.dimension, (rows + 1) * self.dimension)
-        return np.asarray(self._codes[rows] * self._scales[rows, None], np.float32)
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Inner products of all rows with the query: [rows]. Equal rows have equal products."""
@@ -208,11 +182,6 @@ class VectorFile:
         self.units: NDArray[np.int64] = np.frombuffer(data, "<i8", rows, ids_at + _COUNT.size).astype(np.int64)
         if rows and not 0 <= int(self.units.min()) <= int(self.units.max()) < units:
             raise DamagedIndexError(f"{path.name}: it names a unit that does not exist")
-
-    def take(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-        """A copy of some rows: [len(rows), dimension]."""
-        self._summed.check()
-        return np.asarray(self._raw[rows].view("<f4").reshape(len(rows), self.dimension), np.float32)
 
     def products(self, query: NDArray[np.float32]) -> NDArray[np.float32]:
         """Inner products of all rows with the query: [rows]. Equal rows have equal products."""

@@ -81,7 +81,6 @@ class _Parts:
 
     def __init__(self, path: Path) -> None:
         arrays = Arrays(path)
-        self._name = path.name
         self._blob = arrays.view("parts", "u1")
         self._pieces = arrays.view("pieces", "u1", "u2", "i4")
         self._offsets = Offsets(arrays, "parts", len(self._blob))
@@ -101,15 +100,6 @@ class _Parts:
             return None
         start, stop = self._pointers.span(index)
         return self._pieces[start:stop].tolist()
-
-    def items(self) -> dict[str, list[int]]:
-        blob, pieces = bytes(self._blob), self._pieces.tolist()
-        offsets, pointers = self._offsets.ends(), self._pointers.ends()
-        try:
-            parts = [blob[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(offsets)]
-        except UnicodeDecodeError as error:
-            raise DamagedIndexError(f"{self._name}: a part is not UTF-8") from error
-        return dict(zip(parts, [pieces[a:b] for a, b in pairwise(pointers)], strict=True))
 
 
 class TokenTable:
@@ -131,13 +121,6 @@ class TokenTable:
                     break
             self._found[part] = found
         return self._found[part]
-
-    def items(self) -> dict[str, list[int]]:
-        """All parts and their token ids."""
-        found: dict[str, list[int]] = {}
-        for segment in self._segments:
-            found = segment.items() | found  # the first segment with a part wins, as in `find`
-        return found
 
 
 class Bags:

@@ -205,22 +205,17 @@ def test_shards_of_other_segments(tmp_path: Path) -> None:
 
 @examples(40)
 @given(seed=st.integers(0, 1 << 20), rows=st.integers(0, 30), dimension=st.sampled_from([1, 6, 192]))
-def test_a_compact_row_is_near_and_copied_without_loss(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, rows: int, dimension: int
-) -> None:
+def test_a_compact_row_is_near(tmp_path_factory: pytest.TempPathFactory, seed: int, rows: int, dimension: int) -> None:
     folder, random = tmp_path_factory.mktemp("compact"), np.random.default_rng(seed)
     data = unit(random, rows, dimension) * 2.0 ** random.integers(-9, 9, (rows, 1)).astype(np.float32)
     data[random.random(rows) < 0.2] = 0
     owners = random.integers(0, 5, rows)
     write_compact(folder / "one.arrays", data, owners)
     found = open_vectors(folder / "one.arrays", dimension=dimension, rows=rows, units=5)
-    copy = found.take(np.arange(rows))
-    lengths = np.linalg.norm(data, axis=1, keepdims=True)
-    assert (np.abs(copy - data) <= lengths / 250).all() and np.array_equal(found.units, owners)
-    write_compact(folder / "two.arrays", copy, owners)
-    assert (folder / "one.arrays").read_bytes() == (folder / "two.arrays").read_bytes()
+    assert np.array_equal(found.units, owners)
+    lengths = np.linalg.norm(data, axis=1)
     question = unit(random, 1, dimension)[0]
-    np.testing.assert_allclose(found.products(question), copy @ question, atol=1e-4 * max(lengths.max(initial=0), 1))
+    assert (np.abs(found.products(question) - data @ question) <= lengths / 50).all()
 
 
 def test_equal_compact_rows_have_equal_products(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -247,6 +242,5 @@ def test_a_flipped_bit_of_a_compact_row_is_damage(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[at] ^= 4
     path.write_bytes(data)
-    for use in (lambda found: found.products(np.ones(6, np.float32)), lambda found: found.take(np.array([0]))):
-        with pytest.raises(DamagedIndexError):
-            use(open_vectors(path, dimension=6, rows=5, units=1))
+    with pytest.raises(DamagedIndexError):
+        open_vectors(path, dimension=6, rows=5, units=1).products(np.ones(6, np.float32))
