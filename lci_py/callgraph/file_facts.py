@@ -164,22 +164,18 @@ class FileFacts:
         """Names defined at the file's top level, as other files see them, to the place of the first definition. An
         anonymous function may wrap a whole module, so its definitions count too, after those outside.
         """
-        return self._hidden | self.own_top
+        return self._first_places(hidden=True) | self.own_top if self._scopes else self.own_top
 
     @cached_property
     def own_top(self) -> dict[str, int]:
         """As `top`, for the file itself: without what is in anonymous functions."""
+        return self._first_places(hidden=False)
+
+    def _first_places(self, *, hidden: bool) -> dict[str, int]:
         found: dict[str, int] = {}
         for place in self.callables:
-            if is_top(self.kinds[place], self.kind_around(place), self.head.language) and not self.is_hidden(place):
-                found.setdefault(self.names[place], place)
-        return found
-
-    @cached_property
-    def _hidden(self) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for place in self.callables if self._scopes else ():
-            if is_top(self.kinds[place], self.kind_around(place), self.head.language) and self.is_hidden(place):
+            is_one = is_top(self.kinds[place], self.kind_around(place), self.head.language)
+            if is_one and self.is_hidden(place) == hidden:
                 found.setdefault(self.names[place], place)
         return found
 
@@ -188,19 +184,10 @@ class FileFacts:
         return self.outer[place] >= len(self.kinds)
 
     @cached_property
-    def members(self) -> dict[int, dict[str, list[int]]]:
-        """Per symbol, the definitions directly inside it, by name."""
-        found: dict[int, dict[str, list[int]]] = {}
-        for place in self.callables:
-            if self.parents[place] >= 0:
-                found.setdefault(self.parents[place], {}).setdefault(self.names[place], []).append(place)
-        return found
-
-    @cached_property
     def inside(self) -> dict[int, dict[str, list[int]]]:
-        """As `members`, but definitions in an anonymous function belong to it, except methods of unnamed objects."""
-        if not self._scopes:
-            return self.members
+        """Per scope, the definitions directly inside it, by name. Methods of unnamed objects are in no anonymous
+        function.
+        """
         found: dict[int, dict[str, list[int]]] = {}
         for place in self.callables:
             outer = self.outer[place]
@@ -296,7 +283,7 @@ class FileFacts:
         places = {place for place in self._spaces if self.names[place] == holder}
         if any(place in self.base_names for place in places):
             return None
-        inside = {name for place in places for name in self.members.get(place, ())}
+        inside = {name for place in places for name in self.inside.get(place, ())}
         return frozenset(
             inside.union(
                 self.top, (item.name for item in self.types if item.name and (item.scope == -1 or item.scope in places))

@@ -318,7 +318,7 @@ class LookUps:
         facts = self.tables.facts(owner.file)
         place = owner.symbol - facts.first
         if owner.file == self.own:
-            return _methods(facts, place)
+            return list(facts.inside.get(place, ()))
         asked: list[tuple[int, str]] = self._ask(("methods", facts.head.path, facts.names[place]))
         return [name for other, name in asked if other == place]
 
@@ -374,12 +374,12 @@ class LookUps:
         """Definitions of a name at the top level of a folder's files; at most `MOST_NAMED`."""
         return self._ask(("folder", family, folder, name))
 
-    def variants(self, method: Definition, name: str) -> list[Definition]:
+    def variants(self, method: Definition) -> list[Definition]:
         """A method defined outside its type, with the others of its name and type in its folder."""
         if not method.owner:
             return [method]
-        place = (self.files.families[method.file], self.files.folders[method.file], method.owner, name)
-        return self._ask(("orphan", *place))
+        family, folder = self.files.families[method.file], self.files.folders[method.file]
+        return self._ask(("orphan", family, folder, method.owner, self.name(method)))
 
     def arity(self, definition: Definition) -> int:
         """The arity of a definition, as in `source.syntax.arity`."""
@@ -505,8 +505,9 @@ class LookUps:
 
     def _methods(self, path: str, owner: str) -> list[tuple[int, str]]:
         facts = self._facts(path)
-        places = [place for place in facts.members if facts.names[place] == owner]
-        return [(place, name) for place in places for name in _methods(facts, place)]
+        return [
+            (place, name) for place, inner in facts.inside.items() if facts.name_at(place) == owner for name in inner
+        ]
 
     def _takes(self, path: str, name: str) -> list[tuple[int, int]]:
         facts = self._facts(path)
@@ -601,10 +602,6 @@ class LookUps:
     def _orphan(self, family: str, folder: str, owner: str, name: str) -> list[Definition]:
         named = [found for found in self._definitions_named(family, name) if self.files.folders[found.file] == folder]
         return [found for found in named if found.owner == owner][:MOST_NAMED]
-
-
-def _methods(facts: FileFacts, place: int) -> list[str]:
-    return list(facts.members.get(place, ()))
 
 
 def _single(found: list[Definition]) -> Definition | None:

@@ -84,7 +84,7 @@ class Callees:
             return self._of_cpp_type(at, facts.names[place], parent)
         if parent < 0:
             if at.owner or at.kind != "function" or not has_rule(facts.head.language, "free_overloads"):
-                return self._look.variants(at, facts.names[place])
+                return self._look.variants(at)
             beside = self._look.in_folder(facts.head.family, facts.head.folder, facts.names[place])
             packages = [self._look.files.heads[item.file].package for item in beside]
             return [
@@ -110,10 +110,7 @@ class Callees:
             found.update((item.symbol, item) for item in self._look.own_members(owner, name))
             found.update((item.symbol, item) for item in self._look.outside_members(owner, name))
         if method.symbol not in found:  # of several types of one name
-            if parent < 0:
-                beside = self._look.variants(method, name)
-            else:
-                beside = self._look.all_inside(method.file, parent, name)
+            beside = self._look.variants(method) if parent < 0 else self._look.all_inside(method.file, parent, name)
             found.update((item.symbol, item) for item in beside if item.owner == method.owner)
         return list(found.values()) or [method]
 

@@ -135,7 +135,7 @@ class Overloads:
         self._file = file
         self._language = self._look.files.heads[file].language
         self._ranks = has_rule(self._language, "templates")
-        self._types.start()
+        self._types.start(file)
         self._given.clear()
         self._taken.clear()
         self._named.clear()
@@ -368,7 +368,7 @@ class Overloads:
             if len(texts) == len(given):  # an array may be passed as it is
                 array = self._parameter_type(symbol, f"{texts[-1][:-3]}[]")
                 whole = (*types[:-1], array)
-                last = self._types.fits(given[-1], array, self._language)
+                last = self._types.fits(given[-1], array)
                 if last in (EXACT, BOXED):
                     return self._judge(target, whole, given, same, defaults)
             return self._judge(target, types, given, same, defaults, least=_VARIABLE)
@@ -384,7 +384,7 @@ class Overloads:
             if place >= fixed:
                 phases.append(_VARIABLE)
                 continue
-            fit = self._types.fits(argument, type_, self._language)
+            fit = self._types.fits(argument, type_)
             if fit == NO:
                 return None
             phases.append(_PHASES.get(fit, 0))
@@ -421,7 +421,7 @@ class Overloads:
             return one is other
         same = one.name == other.name and one.arrays == other.arrays
         wanted = _PARTS if self._ranks else (EXACT,)
-        return same or self._types.fits_one(one, other, self._language) in wanted
+        return same or self._types.fits_one(one, other) in wanted
 
 
 def _per_argument(texts: list[str] | None, arguments: int) -> list[str] | None:

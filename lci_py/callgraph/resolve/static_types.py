@@ -70,12 +70,14 @@ class TypesOfArguments:
     def __init__(self, look_ups: LookUps, evaluator: Evaluator) -> None:
         self._look = look_ups
         self._evaluate = evaluator
+        self._language = ""  # of the file
         self._known: dict[tuple[int, int, str], Definition | None] = {}
         self._cpp = CppTypes(self.definition, self._with_bases, self._made_of)
         self._made: dict[int, list[StaticType | None] | None] = {}
 
-    def start(self) -> None:
+    def start(self, file: int) -> None:
         """Begin with a file."""
+        self._language = self._look.files.heads[file].language
         self._known.clear()
         self._made.clear()
 
@@ -302,60 +304,62 @@ class TypesOfArguments:
 
     # --- fitting --------------------------------------------------------------------------------------------------
 
-    def fits(self, given: StaticTypes, wanted: StaticType | None, language: str) -> int:
+    def fits(self, given: StaticTypes, wanted: StaticType | None) -> int:
         """How well an argument fits a parameter: one of `NO`, `EXACT`, `BOXED`, `MAYBE`."""
         if not given or wanted is None:
             return MAYBE
         if len(given) == 1:
-            return self.fits_one(given[0], wanted, language)
-        found = {self.fits_one(one, wanted, language) for one in given}
-        return MAYBE if (NO in found or has_rule(language, "templates")) and len(found) > 1 else max(found)
+            return self.fits_one(given[0], wanted)
+        found = {self.fits_one(one, wanted) for one in given}
+        return MAYBE if (NO in found or has_rule(self._language, "templates")) and len(found) > 1 else max(found)
 
-    def fits_one(self, given: StaticType, wanted: StaticType, language: str) -> int:
+    def fits_one(self, given: StaticType, wanted: StaticType) -> int:
         """As `fits`, for one type."""
-        if has_rule(language, "templates"):
+        if has_rule(self._language, "templates"):
             return self._cpp.fits(given, wanted)
         primitive = wanted.name in NUMBERS
         if given.name.startswith((LAMBDA, REFERENCE)):
-            return self._takes_function(given, wanted, primitive, language)
+            return self._takes_function(given, wanted, primitive)
         if given.name == "null":
             return NO if primitive and not wanted.arrays else EXACT
         if wanted.name in TOP and not wanted.arrays:
             simple = given.name in NUMBERS
-            return BOXED if simple and not given.arrays and not has_rule(language, "number_objects") else EXACT
+            return BOXED if simple and not given.arrays and not has_rule(self._language, "number_objects") else EXACT
         if given.arrays or wanted.arrays:
-            return self._fits_array(given, wanted, language)
-        return self._fits_value(given, wanted, primitive, language)
+            return self._fits_array(given, wanted)
+        return self._fits_value(given, wanted, primitive)
 
-    def _fits_array(self, given: StaticType, wanted: StaticType, language: str) -> int:
+    def _fits_array(self, given: StaticType, wanted: StaticType) -> int:
         if given.arrays and wanted.arrays:
             inner = given._replace(arrays=given.arrays - 1), wanted._replace(arrays=wanted.arrays - 1)
             simple = any(one.name in NUMBERS and not one.arrays for one in inner)
-            return (EXACT if inner[0] == inner[1] else NO) if simple else self.fits_one(*inner, language)
+            return (EXACT if inner[0] == inner[1] else NO) if simple else self.fits_one(*inner)
         return EXACT if given.arrays and wanted.name in OF_ARRAYS else NO
 
-    def _fits_value(self, given: StaticType, wanted: StaticType, primitive: bool, language: str) -> int:
+    def _fits_value(self, given: StaticType, wanted: StaticType, primitive: bool) -> int:
         name = given.name
         if name == wanted.name:
             return EXACT
         if name in NUMBERS:
-            if wanted.name in WIDER.get(name, ()) and not has_rule(language, "number_objects"):
+            if wanted.name in WIDER.get(name, ()) and not has_rule(self._language, "number_objects"):
                 return EXACT
             if primitive:
                 return (
-                    BOXED if not has_rule(language, "strict_types") and name == "int" and wanted.name in WHOLE else NO
+                    BOXED
+                    if not has_rule(self._language, "strict_types") and name == "int" and wanted.name in WHOLE
+                    else NO
                 )
             if BOXES.get(wanted.name) == name or wanted.name in OF_NUMBERS:
                 return BOXED
-            return self._converted(wanted, language)
+            return self._converted(wanted)
         if primitive:
             inner = BOXES.get(name, "")
             return BOXED if inner and (inner == wanted.name or wanted.name in WIDER.get(inner, ())) else NO
         if name == "String":
-            return EXACT if wanted.name in OF_TEXTS else self._converted(wanted, language)
+            return EXACT if wanted.name in OF_TEXTS else self._converted(wanted)
         if name in BOXES:
             return EXACT if wanted.name in OF_NUMBERS else NO
-        if wanted.name in FINAL or (name == "Object" and has_rule(language, "strict_types")):
+        if wanted.name in FINAL or (name == "Object" and has_rule(self._language, "strict_types")):
             return NO
         at = self.definition(given)
         if at is not None:
@@ -367,10 +371,10 @@ class TypesOfArguments:
                 return NO
         return MAYBE if self.definition(wanted) is None else NO
 
-    def _converted(self, wanted: StaticType, language: str) -> int:
+    def _converted(self, wanted: StaticType) -> int:
         """C#: a user-defined type may declare conversions from others."""
         known = wanted.name in SUPERTYPES or wanted.name in FINAL
-        return NO if known or not has_rule(language, "own_conversions") else CONVERTED
+        return NO if known or not has_rule(self._language, "own_conversions") else CONVERTED
 
     def _derived(self, at: Definition, wanted: StaticType) -> int:
         """How well an object of a type of the repository fits."""
@@ -388,7 +392,7 @@ class TypesOfArguments:
             return NO
         return MAYBE if self.definition(wanted) is None else NO
 
-    def _takes_function(self, given: StaticType, wanted: StaticType, primitive: bool, language: str) -> int:
+    def _takes_function(self, given: StaticType, wanted: StaticType, primitive: bool) -> int:
         if primitive or wanted.arrays:
             return NO
         if wanted.name.startswith(LAMBDA):
@@ -398,7 +402,7 @@ class TypesOfArguments:
         if known is not None:
             return NO if count.isdigit() and int(count) != known else EXACT
         if wanted.name in FINAL or wanted.name in TOP or wanted.name in SUPERTYPES:
-            return NO if has_rule(language, "strict_types") else MAYBE
+            return NO if has_rule(self._language, "strict_types") else MAYBE
         at = self.definition(wanted)
         return NO if at is not None and at.kind in ("class", "enum", "struct", "object") else EXACT
 

@@ -30,11 +30,11 @@ from lci_py.source.syntax.macro_calls import called_in
 from lci_py.source.syntax.macro_uses import path_before, used_in
 from lci_py.source.syntax.selectors import receiver_of
 from lci_py.source.text.language_tables import has_rule
-from lci_py.types.search import IMPLICIT, TYPE_KINDS
+from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from tree_sitter import Node
 
@@ -74,11 +74,11 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     chunks = chunks[: limits.max_file_chunks]
     symbols = reader.with_tables(symbols)
     narrowed = NarrowedTypes([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
-    calls = _calls(language, captured, finder, symbols, anonymous, narrowed, of_variables=flow is None)
-    if flow is not None and flow.implicit:
-        calls += _implicit(finder, symbols, anonymous, implicit_calls(captured, flow, symbols, narrowed))
-    calls += getter_reads(captured, finder, symbols, anonymous, flow, narrowed)
     caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
+    calls = _calls(language, captured, finder, symbols, caller, narrowed)
+    if flow is not None:
+        calls += implicit_calls(captured, flow, symbols, narrowed, caller)
+        calls += getter_reads(captured, flow, symbols, narrowed, caller)
     registered, handled = registrations(language, captured, finder, symbols, caller)
     calls += handled
     stored = (
@@ -183,14 +183,12 @@ def _parse(
 
 
 def _calls(
-    language: str, captured: Captures, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None,
-    narrowed: NarrowedTypes, *, of_variables: bool,
+    language: str, captured: Captures, finder: Finder, symbols: list[Symbol], caller: Callable[[int], int],
+    narrowed: NarrowedTypes,
 ) -> list[Call]:  # fmt: skip
-    starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
     defined = {entity.name_node.start_byte for entity in finder.entities if entity.name_node is not None}
     calls: dict[int, Call] = {}
     bare: list[Node] = []
-    callers: dict[int, int] = {}  # of entities
     for captures in captured.calls:
         names = captures.get("callee")
         if not names:
@@ -212,30 +210,16 @@ def _calls(
             owner = path_before(captured.source, receiver[0].start_byte) + owner
         if narrowed and owner:
             owner = narrowed.receiver(owner, at)
-        around = finder.enclosing(at)
-        caller = callers.get(around)
-        if caller is None:
-            caller = callers[around] = finder.caller(at, symbols, of_variables=of_variables)
-        if anonymous is not None:
-            caller = anonymous.caller(at, caller, starts)
         count, given = arguments(language, captured, captures["call"][0], node)
-        calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller, count, given)
+        calls[at] = Call(captured.called(captures), owner, node.start_point[0] + 1, caller(at), count, given)
     bound = bound_names(captured, finder, symbols) if bare else set()
     for node in bare:
         at, name = node.start_byte, captured.text(node)
         if at in defined or at in calls or captured.is_uncalled(at):
             continue
         if not _is_bound(finder.symbol(at), name, symbols, bound):
-            calls[at] = Call(name, "", node.start_point[0] + 1, finder.caller(at, symbols, of_variables=of_variables))
+            calls[at] = Call(name, "", node.start_point[0] + 1, caller(at))
     return [*calls.values(), *_expansions(captured, finder)]
-
-
-def _implicit(
-    finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, found: Iterable[tuple[str, str, Node]]
-) -> list[Call]:
-    caller = _caller(finder, symbols, anonymous, of_variables=False)
-    return list(dict.fromkeys(Call(name, receiver, node.start_point[0] + 1, caller(node.start_byte), IMPLICIT)
-                              for name, receiver, node in found))  # fmt: skip
 
 
 def _caller(
@@ -243,10 +227,13 @@ def _caller(
 ) -> Callable[[int], int]:
     """What tells the innermost function around a byte, as `Call.caller`."""
     starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0} if anonymous else {}
+    callers: dict[int, int] = {}  # of entities
 
     def caller(byte: int) -> int:
-        named = finder.caller(byte, symbols, of_variables=of_variables)
-        return named if anonymous is None else anonymous.caller(byte, named, starts)
+        around = finder.enclosing(byte)
+        if around not in callers:
+            callers[around] = finder.caller(byte, symbols, of_variables=of_variables)
+        return callers[around] if anonymous is None else anonymous.caller(byte, callers[around], starts)
 
     return caller
 

@@ -15,14 +15,13 @@ from lci_py.types.search import IMPLICIT, TYPE_KINDS
 from lci_py.types.source import ACCESSOR, Call, TypeHint
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from tree_sitter import Node
 
     from lci_py.source.dataflow.constraints import FlowBuilder
-    from lci_py.source.dataflow.lower import Anonymous
     from lci_py.source.extract.type_hints import NarrowedTypes
-    from lci_py.source.syntax.captures import Captures, Finder
+    from lci_py.source.syntax.captures import Captures
     from lci_py.types.source import Symbol
 
 _OWN = lazily(r"(?:self|cls)(?:\.(\w+))?")
@@ -30,14 +29,17 @@ _FIRST = lazily(r"[A-Za-z_]\w*")
 
 
 def implicit_calls(
-    captured: Captures, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: NarrowedTypes
-) -> Iterator[tuple[str, str, Node]]:
-    """Names of methods, or of attributes that may be properties; each with its receiver, as text and as a node.
+    captured: Captures, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: NarrowedTypes,
+    caller: Callable[[int], int],
+) -> list[Call]:  # fmt: skip
+    """Calls of methods, and of attributes that may be properties, each once.
 
     Args:
         flow: The result of the file's lowering.
         narrowed: Types of names from tests such as `isinstance`.
+        caller: The innermost function around a byte, as `Call.caller`.
     """
+    calls: dict[Call, None] = {}
     given = [item for item in flow.given or () if item.node is not None]
     hinted = {item.name for item in given if item.role == LOCAL and (item.what == TYPE_OF or _is_call(item.node))}
     fields = {item.name for item in given if item.role == MEMBER_OF}
@@ -65,7 +67,9 @@ def implicit_calls(
                 continue
         known = narrowed.receiver(text, start) if narrowed else text
         if own or first in hinted or known != text:
-            yield name, known + suffix, receiver
+            line = receiver.start_point[0] + 1
+            calls[Call(name, known + suffix, line, caller(start), IMPLICIT)] = None
+    return list(calls)
 
 
 def accessors(flow: FlowBuilder) -> Iterator[TypeHint]:
@@ -75,34 +79,23 @@ def accessors(flow: FlowBuilder) -> Iterator[TypeHint]:
 
 
 def getter_reads(
-    captured: Captures, finder: Finder, symbols: list[Symbol], anonymous: Anonymous | None, flow: FlowBuilder | None,
-    narrowed: NarrowedTypes,
+    captured: Captures, flow: FlowBuilder, symbols: Sequence[Symbol], narrowed: NarrowedTypes,
+    caller: Callable[[int], int],
 ) -> Iterator[Call]:  # fmt: skip
     """Reads of JavaScript properties, as calls in the file that defines their getters, in text order.
 
     `this`, and classes by their names, are known to have the getter. For another object its type decides when the call
-    is resolved.
-
-    Args:
-        anonymous: The file's anonymous functions.
-        flow: The result of its lowering.
-        narrowed: Types of names from tests.
+    is resolved. Arguments are those of `implicit_calls`.
     """
-    if flow is None or not flow.getters:
-        return
-    types = {symbol.name for symbol in symbols if symbol.kind in TYPE_KINDS}
-    starts = {entity.symbol: entity.start for entity in finder.entities if entity.symbol >= 0}
+    types = {symbol.name for symbol in symbols if symbol.kind in TYPE_KINDS} if flow.getters else set()
     for receiver, name in flow.reads:
         read = captured.text(name)
         if read not in flow.getters:
             continue
         at, owner = name.start_byte, outline(captured, receiver)
         own = receiver.type == "this" or (receiver.type == "identifier" and owner in types)
-        caller = finder.caller(at, symbols, of_variables=False)
-        if anonymous is not None:
-            caller = anonymous.caller(at, caller, starts)
         owner = owner if own else narrowed.receiver(owner, at)
-        yield Call(read, owner, name.start_point[0] + 1, caller, 0 if own else IMPLICIT)
+        yield Call(read, owner, name.start_point[0] + 1, caller(at), 0 if own else IMPLICIT)
 
 
 def _is_call(node: Node | None) -> bool:
