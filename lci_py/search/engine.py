@@ -327,7 +327,12 @@ class Engine:
             return tree(snapshot, request)
         from lci_py.search.navigate.calls import neighbours
 
-        return neighbours(snapshot, request, "callers" if command == "callers" else "callees")
+        answer = neighbours(snapshot, request, "callers" if command == "callers" else "callees")
+        if answer.total or command == "callees":
+            return answer
+        from lci_py.search.navigate.references import mentions
+
+        return replace(answer, mentions=mentions(snapshot, answer.targets))
 
     def show(self, request: ShowRequest) -> ShowAnswer:
         """The text of definitions, by name, by the id of a result or by place.

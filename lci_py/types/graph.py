@@ -138,6 +138,9 @@ class GraphAnswer:
     limited_by: str = "--max-nodes"  # the flag that did
     max_tokens: int | None = None  # of a tree, if a budget did
     unresolved_uses: int = 0  # calls of the name (of callees: calls inside the definitions) without a known target
+    mentions: tuple[
+        tuple[str, int], ...
+    ] = ()  # file and line of places that name it without a call; if it has no callers
     calls_of_unknown_name: tuple[
         tuple[str, int], ...
     ] = ()  # file and line of calls that may mean it; if it has no callers

@@ -289,6 +289,7 @@ def graph(answer: GraphAnswer) -> Parts:
         **counted(answer.total, places > 0 if answer.command == "tree" else answer.total > shown, answer.index),
         "unresolved_uses": answer.unresolved_uses if answer.command != "refs" else None,
         "dispatch": [through_object(item) for item in answer.through],
+        "mentions": [f"{file}:{line}" for file, line in answer.mentions],
         "calls_of_unknown_name": [f"{file}:{line}" for file, line in answer.calls_of_unknown_name],
         "left_out": dict(answer.left_out) or ({"places": places} if places else None),
         "truncated": None if answer.max_tokens is None else budget,

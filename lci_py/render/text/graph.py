@@ -256,11 +256,11 @@ def notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]
     yield from through_notes([item for item in answer.through if callers or not item.listed], layout, callers=callers)
     if answer.unresolved_uses:
         yield from _unresolved_note(answer, layout)
+    if sites := answer.mentions:
+        yield f"named without a call in {plural(len(sites), 'line')}: {_first_sites(sites)}"
     if sites := answer.calls_of_unknown_name:
-        said = ", ".join(f"{visible_line(file)}:{line}" for file, line in sites[:_NAMES])
-        more = f" and {len(sites) - _NAMES:,} more" if len(sites) > _NAMES else ""
-        verbs = "takes" if len(sites) == 1 else "take"
-        yield f"{plural(len(sites), 'call')} {verbs} a name that is not written and may mean it: {said}{more}"
+        verb = "takes" if len(sites) == 1 else "take"
+        yield f"{plural(len(sites), 'call')} {verb} a name that is not written and may mean it: {_first_sites(sites)}"
     for what, count in answer.left_out:
         noun = plural(count, "file" if what == "unsupported_files" else "place")
         note = f"{noun} {_NOTES.get(what, what)}"
@@ -270,6 +270,11 @@ def notes(answer: GraphAnswer, layout: Layout, *, footer: bool) -> Iterator[str]
         yield note
     for path in answer.unsearched:
         yield f"{visible_line(path)} could not be parsed: left out"
+
+
+def _first_sites(sites: Sequence[tuple[str, int]]) -> str:
+    said = ", ".join(f"{visible_line(file)}:{line}" for file, line in sites[:_NAMES])
+    return said + (f" and {len(sites) - _NAMES:,} more" if len(sites) > _NAMES else "")
 
 
 def _unresolved_note(answer: GraphAnswer, layout: Layout) -> Iterator[str]:

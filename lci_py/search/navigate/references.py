@@ -8,6 +8,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
+from lci_py.callgraph.file_facts import family
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.symbol_queries import definitions_in, file_state, marks_in
 from lci_py.search.answer import results
@@ -19,7 +20,7 @@ from lci_py.source.syntax.limits import UNPARSED
 from lci_py.source.text.words import WORD, joined_spelling, parts, stem
 from lci_py.types.graph import GraphAnswer, GraphRequest, Place, Reference
 from lci_py.types.record import replace
-from lci_py.types.search import Filters
+from lci_py.types.search import FUNCTION_KINDS, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 #: Languages with a grammar but without identifiers.
 PROSE = frozenset({"text", "markdown"})
+#: Maximum number of files that are searched for mentions of a function without callers.
+_MOST_FILES = 100
 _LAST = re.compile(r"::|\.|(?<=\w)#")
 #: What joins the parts of a name, in whichever language.
 _BETWEEN = r"\s*(?:\?\.|\.|::|->|\\|:)\s*"
@@ -68,6 +71,22 @@ def references(snapshot: Snapshot, request: GraphRequest) -> GraphAnswer:
         left_out=tuple((what, count) for what, count in left if count),
         unsearched=tuple(search.unsearched),
     )
+
+
+def mentions(snapshot: Snapshot, targets: Sequence[Place]) -> tuple[tuple[str, int], ...]:
+    """File and line of places that name one of some functions without a call: a table, a macro, an argument.
+
+    Of a name that more than `_MOST_FILES` files hold there are none: most of these mean something else.
+    """
+    found = set()
+    for name in sorted({place.symbol for place in targets if place.symbol and place.kind in FUNCTION_KINDS}):
+        families = {family(place.language) for place in targets if place.symbol == name}
+        if len(files_with_words(snapshot, name, snapshot.graph.n_files)) <= _MOST_FILES:
+            for item in _Search(snapshot, name, None, None).run(Filters()):
+                is_declaration = item.text[item.column - 1 + len(name) :].lstrip().startswith("(")
+                if item.role == "reference" and not is_declaration and family(item.language) in families:
+                    found.add((item.file, item.line))
+    return tuple(sorted(found))
 
 
 class _Others:

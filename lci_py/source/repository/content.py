@@ -55,6 +55,8 @@ def content_reason(path: str, data: bytes, longest: int = LONG_LINE) -> str | No
         return "minified"
     if _has_long_line(data, longest):
         return "minified" if web else "long_lines"
+    if suffix == "def":  # a table that a file of C includes, such as that of redis' commands: nothing else has its rows
+        return None
     return "generated" if _opens_with_marker(data[:_HEAD].lower()) else None
 
 

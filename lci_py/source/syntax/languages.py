@@ -538,10 +538,8 @@ def detect(path: str, head: bytes = b"") -> str:
     dot = base.rfind(".")
     if dot >= 0:
         suffix = base[dot:]
-        for language, prefer in _shared_patterns().get(suffix, ()):
-            if prefer.search(head[:HEAD_BYTES]):
-                return language
-        found = suffixes.get(suffix) or suffixes.get(suffix.lower())
+        preferred = (name for name, prefer in _shared_patterns().get(suffix, ()) if prefer.search(head[:HEAD_BYTES]))
+        found = next(preferred, None) or suffixes.get(suffix) or suffixes.get(suffix.lower())
         if found:
             foreign = load_languages()[found].text_if
             return TEXT if foreign is not None and foreign.search(head[:HEAD_BYTES]) else found
@@ -574,8 +572,8 @@ def _test_patterns() -> re.Pattern[str]:
     return re.compile("|".join(parts) or r"(?!)")
 
 
-#: `t` at the root is that of Perl, and of git.
-_TEST_FOLDER = re.compile(r"^t/|(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test-.*)/")
+#: `t` at the root is that of Perl, and of git. `kitty_tests` holds tests, but `tokio-test` is a library for them.
+_TEST_FOLDER = re.compile(r"^t/|(?:^|/)(?:tests?|specs?|__tests__|testing|testdata|test-.*|[^/]*[_-]tests)/")
 
 
 def is_test(path: str) -> bool:
