@@ -24,10 +24,8 @@ from lci_py.callgraph.language_rules import lists_star_names
 from lci_py.callgraph.lookup_tables import (
     Definition,
     StoredTables,
-    declares_crate,
-    declares_go_module,
-    declares_npm_package,
     in_go_package,
+    manifest_kind,
     module_names,
     uses_qualified,
 )
@@ -58,12 +56,11 @@ def contributions(tables: StoredTables, file: int) -> Iterator[Contribution]:
             yield ("variable", folder, name), (path,)
     if has_rule(language, "python_modules"):
         yield ("alone", path), (runs_alone(facts),)
-    if declares_crate(head):
-        yield ("crate", head.package), (path,)
-    if declares_go_module(head):
-        yield ("modules",), (head.package, path)
-    if declares_npm_package(head):
-        yield ("npm", head.package), (path,)
+    kind = manifest_kind(head)
+    if kind == "modules":
+        yield (kind,), (head.package, path)
+    elif kind:
+        yield (kind, head.package), (path,)
     if uses_qualified(family):
         names = {n for n, kind in zip(tables.qualified_names(file), facts.kinds, strict=True) if kind in DECLARED}
         for name in names | ({head.package} if head.package else set()):

@@ -45,7 +45,6 @@ class Linker:
 
     def __init__(self) -> None:
         self._tables = MemoryTables()
-        self._ready: tuple[MemoryTables, Sites, FileLinker] | None = None
 
     def add(self, path: str, is_test: bool, extract: Extract) -> None:
         """Add the next file. All files are added, in path order, even those without symbols: each gets a number."""
@@ -58,14 +57,6 @@ class Linker:
         } if uses_qualified(facts.head.family) else ()  # fmt: skip
         self._tables.add(facts, calls, declared)
 
-    def _frozen(self) -> tuple[MemoryTables, Sites, FileLinker]:
-        """The tables of all files, and the linker of single files over them."""
-        if self._ready is None:
-            self._tables.freeze()
-            sites = Sites.of(self._tables.sites)
-            self._ready = self._tables, sites, FileLinker(LookUps(self._tables, sites))
-        return self._ready
-
     def finish(self, *, fork: bool = False, report: Callable[[int, int], None] | None = None) -> Links:
         """All edges. Call it once, after the last file.
 
@@ -75,12 +66,15 @@ class Linker:
             report: Called with the number of linked files and of all files.
         """
         parts = self._parts(fork, report or (lambda _done, _total: None))
-        self._tables, self._ready = MemoryTables(), None  # as large as the edges, which are sorted now
+        self._tables = MemoryTables()  # as large as the edges, which are sorted now
         return assemble(*parts)
 
     def _parts(self, fork: bool, report: Callable[[int, int], None]) -> Parts:
         """The arguments of `assemble`."""
-        tables, sites, linker = self._frozen()
+        tables = self._tables
+        tables.freeze()
+        sites = Sites.of(tables.sites)
+        linker = FileLinker(LookUps(tables, sites))
         n_files = len(tables.files.heads)
         n_symbols = int(tables.first_symbol[-1])
         follow = any_followed(tables, range(n_files))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _KIND = {kind: number for number, kind in enumerate(KINDS)}
 #: Names, without suffix, of files that stand for their folder.
 INDEX_NAMES = frozenset({"__init__", "index", "mod", "lib", "main", "init"})
+#: Manifests by their names, and the kinds of look-ups that they answer.
+_MANIFESTS = {"Cargo.toml": "crate", "go.mod": "modules", "package.json": "npm"}
 #: The parts of `MemoryTables`.
 _PARTS = ("symbols", "calls", "imports", "bases", "types", "stored", "lambdas")
 #: Number of symbols in decoded files that are kept: popular files are asked for again and again.
@@ -85,25 +87,12 @@ class Files:
         return found
 
     @cached_property
-    def crates(self) -> dict[str, list[int]]:
-        """Name of a Rust crate to the Cargo.toml files that declare it."""
-        return self._declared_by(declares_crate)
-
-    @cached_property
-    def go_modules(self) -> dict[str, list[int]]:
-        """Path of a Go module to the go.mod files that declare it."""
-        return self._declared_by(declares_go_module)
-
-    @cached_property
-    def npm_packages(self) -> dict[str, list[int]]:
-        """Name of an npm package to the package.json files that declare it."""
-        return self._declared_by(declares_npm_package)
-
-    def _declared_by(self, declares: Callable[[FileHead], bool]) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
+    def manifests(self) -> dict[str, dict[str, list[int]]]:
+        """By kind of manifest: the name of a Rust crate, Go module or npm package to the files that declare it."""
+        found: dict[str, dict[str, list[int]]] = {kind: {} for kind in _MANIFESTS.values()}
         for file, head in enumerate(self.heads):
-            if declares(head):
-                found[head.package].append(file)
+            if kind := manifest_kind(head):
+                found[kind].setdefault(head.package, []).append(file)
         return found
 
     @cached_property
@@ -140,19 +129,9 @@ def in_go_package(head: FileHead) -> bool:
     return has_rule(head.language, "packages") and not is_go_test(head.path)
 
 
-def declares_crate(head: FileHead) -> bool:
-    """Whether a file is the Cargo.toml of a package."""
-    return head.path.endswith("Cargo.toml") and head.language == "text" and bool(head.package)
-
-
-def declares_go_module(head: FileHead) -> bool:
-    """Whether a file is the go.mod of a module."""
-    return head.path.endswith("go.mod") and head.language == "text" and bool(head.package)
-
-
-def declares_npm_package(head: FileHead) -> bool:
-    """Whether a file is the package.json of a package."""
-    return head.path.endswith("package.json") and head.language == "text" and bool(head.package)
+def manifest_kind(head: FileHead) -> str:
+    """The kind of look-up that a manifest answers, as it names a crate, module or package; "" for any other file."""
+    return _MANIFESTS.get(head.path.rpartition("/")[2], "") if head.package and head.language == "text" else ""
 
 
 class Tables(Protocol):

@@ -5,7 +5,7 @@ of a full link, bit for bit; docs/adr/0011-relinking.md says why.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def relink(
     n_symbols = int(numbers.first_symbol[-1])
     stay = ~concerned[owners]
     outcome = _follow_again(
-        PointsToResult(graph.program, graph.solution), numbers, _Versions(old, new), sites, fresh,
+        PointsToResult(graph.program, graph.solution), numbers, old, sites, fresh,
         paths_differ=any(_is_of_paths(look_up) for found in look_ups.values() for look_up in found),
     )  # fmt: skip
     anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
@@ -126,15 +126,8 @@ def _is_of_paths(look_up: LookUp) -> bool:
     return look_up[0] in _OF_PATHS or (look_up[0] == "module" and look_up[1].endswith(NPM))
 
 
-class _Versions(NamedTuple):
-    """The tables before a change and those now."""
-
-    old: StoredTables
-    new: StoredTables
-
-
 def _follow_again(
-    before: PointsToResult, numbers: _Renumbering, tables: _Versions, sites: Sites, fresh: Sequence[int], *,
+    before: PointsToResult, numbers: _Renumbering, old: StoredTables, sites: Sites, fresh: Sequence[int], *,
     paths_differ: bool,
 ) -> PointsToResult:  # fmt: skip
     """The constraints of all files now, and the possible targets of their calls.
@@ -145,16 +138,16 @@ def _follow_again(
         fresh: The present numbers of the files that changed.
         paths_differ: Whether imports may mean other files than before.
     """
-    successors = numbers.successors(tables.old)
+    successors = numbers.successors(old)
     was = before.program.renumbered(successors)
     kept = was.only(numbers.stays[before.program.files])
     if paths_differ:
-        kept = Meanings(tables.new, sites).again(kept)
-    program = join_programs([kept, program_of(tables.new, sites, fresh)])
+        kept = Meanings(numbers.new, sites).again(kept)
+    program = join_programs([kept, program_of(numbers.new, sites, fresh)])
     if is_same_but_for_lines(was, program):
         return PointsToResult(program, before.solution)
     check_constraints(program)
-    return PointsToResult(program, solve_program(program, tables.new))
+    return PointsToResult(program, solve_program(program, numbers.new))
 
 
 def _unfit() -> DamagedIndexError:
@@ -168,11 +161,12 @@ class _Renumbering:
         places: int64 [former files], the number of each file now; -1 if it changed or is gone.
         stays: bool [former files], whether it has a number now.
         first_symbol: int64 [present files + 1], the first symbol of each file.
+        new: The tables of now.
     """
 
     def __init__(self, graph: Links, new: StoredTables, moved: Sequence[int], fresh: Sequence[int]) -> None:
         """Arguments and errors as in `relink`."""
-        self._graph, self._new, self._fresh = graph, new, fresh
+        self._graph, self.new, self._fresh = graph, new, fresh
         self.places = np.array(moved, np.int64).reshape(-1)
         self.stays = self.places >= 0
         self._kept = self.places[self.stays]
@@ -197,7 +191,7 @@ class _Renumbering:
 
     def successors(self, old: StoredTables) -> NDArray[Any]:
         """int64 [former files]: the number of each now, also if its content has changed; -1 if it is gone."""
-        heads = self._new.files.heads
+        heads = self.new.files.heads
         now = {heads[file].path: file for file in self._fresh}
         found: NDArray[Any] = self.places.copy()
         for file in np.flatnonzero(~self.stays).tolist():
@@ -206,7 +200,7 @@ class _Renumbering:
 
     def nodes(self, old: StoredTables) -> NDArray[Any]:
         """int32 [former nodes]: the present number, -1 if gone. Symbols of changed files are matched by stable id."""
-        graph, new, first = self._graph, self._new, self.first_symbol
+        graph, new, first = self._graph, self.new, self.first_symbol
         n_symbols, n_files = int(first[-1]), len(first) - 1
         counts = np.diff(graph.first_symbol)
         shifts = np.repeat(self._shifts(first, graph.first_symbol), counts)
@@ -234,7 +228,7 @@ class _Renumbering:
     def lambdas(self) -> Lambdas:
         """The anonymous functions of the graph now."""
         graph = self._graph
-        starts = np.array(self._new.first_lambda, np.int32)
+        starts = np.array(self.new.first_lambda, np.int32)
         sizes, sizes_before = np.diff(starts), np.diff(graph.first_lambda)
         if (sizes[self._kept] != sizes_before[self.stays]).any():
             raise _unfit()
@@ -246,7 +240,7 @@ class _Renumbering:
         is_new = np.repeat(of_new, sizes)
         found = np.zeros((3, int(starts[-1])), np.int32)
         found[:, ~is_new] = before[:, np.repeat(self.stays, sizes_before)]
-        found[:, is_new] = anonymous_functions(self._new, self.first_symbol, sorted(self._fresh))
+        found[:, is_new] = anonymous_functions(self.new, self.first_symbol, sorted(self._fresh))
         return Lambdas(starts, *found)
 
 

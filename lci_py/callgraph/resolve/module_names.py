@@ -217,10 +217,7 @@ class ModuleNames:
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
         if wanted and not has_rule(language, "packages"):
             for target in self._import.holders(file, item, targets):
-                if target == file:
-                    continue
                 values = self.in_module(target, wanted, depth - 1, outside=True)
-                values = values or self._default(target, wanted, depth - 1)
                 if not values and original:
                     values = self._static(target, item, wanted, depth - 1)
                 if values:
@@ -228,16 +225,9 @@ class ModuleNames:
         return (Value(MODULE, None, IMPORT, files=targets),)
 
     def _unresolved_import(self, file: int, item: Import, original: str, name: str) -> Values:
-        """The value of an import without known files: a declared name, or something external."""
+        """The value of an import without known files: something external."""
         language = self._look.files.heads[file].language
-        if original and has_rule(language, "qualified"):
-            for target in self._look.declaring(self._look.files.families[file], item.module):
-                found = self._look.top(target, original)
-                if found is not None:
-                    return (value_of(found, IMPORT),)
         dotted = ".".join(filter(None, (item.module, original))) if original or item.alias else item.module
-        if not original and not item.alias and has_rule(language, "python_modules"):
-            dotted = item.module.partition(".")[0]
         files = (file,) if has_rule(language, "named_extensions") else ()
         return (Value(EXTERNAL, None, IMPORT, files=files, text=dotted or name),)
 
@@ -245,10 +235,7 @@ class ModuleNames:
         """A member of the type that an import names as its module."""
         if not has_rule(self._look.files.heads[file].language, "static_imports"):
             return ()
-        holder = holder_of(item)
-        if holder == name:
-            return ()
-        owners = self.in_module(file, holder, depth, outside=True)
+        owners = self.in_module(file, holder_of(item), depth, outside=True)
         return distinct(v for o in owners if o.at for v in self._attribute(o, name, depth))
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:
@@ -258,12 +245,6 @@ class ModuleNames:
             for value in self._rows(file, self._look.typed(file, -1, name), depth - 1):
                 found.extend(self._attribute(value, member, depth - 1) if member else (value,))
         return with_step(distinct(found), IMPORT)
-
-    def _default(self, file: int, name: str, depth: int) -> Values:
-        """JavaScript's default export."""
-        if name != "default":
-            return ()
-        return self._rows(file, self._look.typed(file, -1, "default"), depth)
 
     def rust_module(self, file: int, place: int, name: str) -> Values:
         """Rust's `crate` or `super`. In a module inside a file, `super` is the module of the file."""

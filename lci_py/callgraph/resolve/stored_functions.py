@@ -77,14 +77,12 @@ class StoredValues:
         self._file = -1
         self._language = ""
         self._fields: dict[tuple[int, str, int], dict[int, Definition]] = {}
-        self._passed: dict[tuple[int, Expr, int], dict[int, Definition]] = {}
 
     def start(self, file: int) -> None:
         """Resolve calls of this file from now on; forget what is cached for another."""
         self._file = file
         self._language = self._look.files.heads[file].language
         self._fields.clear()
-        self._passed.clear()
 
     def of_member(self, caller: int, receiver: str, name: str) -> Targets:
         """The functions in a field of an object, or in the receiver itself if `name` is the method that calls them."""
@@ -216,13 +214,9 @@ class StoredValues:
         """The functions that are passed for a parameter of a function."""
         if hops <= 0 or within < 0:
             return {}
-        asked = self._look.tables.facts(file).first + within, parameter, hops
-        known = self._passed.get(asked)
-        if known is None:
-            known = self._passed[asked] = dict(self._of_argument(file, within, parameter, hops))
-        return known
+        return dict(self._functions_passed(file, within, parameter, hops))
 
-    def _of_argument(self, file: int, within: int, parameter: Expr, hops: int) -> Iterator[tuple[int, Definition]]:
+    def _functions_passed(self, file: int, within: int, parameter: Expr, hops: int) -> Iterator[tuple[int, Definition]]:
         facts = self._look.tables.facts(file)
         function = self._look.definition(file, within)
         is_type = function.kind in TYPE_KINDS
