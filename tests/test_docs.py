@@ -394,7 +394,7 @@ def test_every_file_of_an_index_is_described(segmented: Path) -> None:
         assert name in described, name
 
 
-@pytest.mark.parametrize("role", ["files", "bm25", "facts", "related", "tokens", "graph"])
+@pytest.mark.parametrize("role", ["files", "bm25", "facts", "tokens", "graph"])
 def test_every_array_of_an_index_is_described(segmented: Path, role: str) -> None:
     """With its type; and what is described is there."""
     section = list(rows(DOCS / "index-format.md", f"## {role}-*.arrays", "\n## "))

@@ -17,9 +17,8 @@ import numpy as np
 from lci_py.cluster.fleet import object_of, part_contents
 from lci_py.cluster.graph import PartGraph
 from lci_py.errors import DamagedIndexError, GraphPendingError, IndexError_, ShardMissingError, UsageError
-from lci_py.index.shards.abbreviations import Abbreviation, AbbreviationIndex
 from lci_py.index.shards.arrays import Arrays
-from lci_py.index.shards.bm25 import FIELDS, ROWS, LexicalIndex, Term
+from lci_py.index.shards.bm25 import FIELDS, ROWS, Abbreviation, LexicalIndex, Term
 from lci_py.index.store.manifest import OpenIndex
 from lci_py.search.engine import Engine
 from lci_py.search.freshness import Freshness, SourceReader, Sweep
@@ -144,6 +143,15 @@ class _Lexical(LexicalIndex):
     def starting(self, _prefix: str, _most: int) -> None:
         return None
 
+    def abbreviations(self, word: str) -> list[Abbreviation]:
+        sums: dict[tuple[str, str], tuple[int, int]] = {}
+        for short, long, chunks, files in self._snapshot.whole.joined(
+            ("short", word), tuple(super().abbreviations(word))
+        ):
+            counts = sums.get((short, long), (0, 0))
+            sums[short, long] = counts[0] + chunks, counts[1] + files
+        return [Abbreviation(*pair, *counts) for pair, counts in sorted(sums.items())]
+
     def _sizes(self) -> tuple[int, ...]:
         """The number of rows of each field, then the sum of their lengths, in all parts."""
         return self._snapshot.whole.total("sizes", self._own_sizes)
@@ -164,21 +172,6 @@ class _Lexical(LexicalIndex):
 #: Terms that are remembered from one query to the next.
 _REMEMBERED = 20_000
 _PLACE = {field: place for place, field in enumerate(FIELDS)}
-
-
-class _Abbreviations(AbbreviationIndex):
-    """The abbreviations of all parts."""
-
-    def __init__(self, snapshot: Snapshot) -> None:
-        super().__init__(snapshot.shards("related"), snapshot.numbering)
-        self._snapshot = snapshot
-
-    def of(self, word: str) -> list[Abbreviation]:
-        sums: dict[tuple[str, str], list[int]] = {}
-        for short, long, *counts in self._snapshot.whole.joined(("related", word), tuple(super().of(word))):
-            sums[short, long] = [a + b for a, b in zip(sums.get((short, long), (0, 0, 0)), counts, strict=True)]
-        pairs = (Abbreviation(*pair, *counts) for pair, counts in sums.items())
-        return sorted(pairs, key=lambda item: (-item.files, -item.declared, -item.told, item.short, item.long))
 
 
 # --- opened from the store ----------------------------------------------------------------------------------------
@@ -223,10 +216,6 @@ class PartSnapshot(Snapshot):
     @cached_property
     def lexical(self) -> LexicalIndex:
         return _Lexical(self)
-
-    @cached_property
-    def abbreviations(self) -> AbbreviationIndex:
-        return _Abbreviations(self)
 
     @cached_property
     def graph(self) -> PartGraph:

@@ -1,8 +1,8 @@
-"""Optional parts of the index that a query can do without; the answer names those that failed."""
+"""The call graph, which most queries can do without; the answer says when it failed."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lci_py.errors import GraphPendingError, IndexError_, ShardMissingError
 from lci_py.types.search import Degradation
@@ -13,45 +13,41 @@ if TYPE_CHECKING:
     from lci_py.types.search import View
 
 _T = TypeVar("_T")
-#: The call graph, and the repository's abbreviations (the shard `related`).
-Extra = Literal["graph", "related"]
 
 
-class Extras:
-    """The failures of one query. A part that has failed is not used again."""
+class OptionalGraph:
+    """The graph as one query uses it. Once it has failed it is not used again."""
 
     def __init__(self, *, or_nothing: bool = False) -> None:
         """Args:
         or_nothing: Whether failures are raised, except for a graph that is still to be built.
         """
         self._or_nothing = or_nothing
-        self.errors: dict[Extra, IndexError_] = {}
+        self._error: IndexError_ | None = None
 
-    def ask(self, part: Extra, work: Callable[[], _T]) -> _T | None:
-        """Run `work`, which reads a part: its result, or None if it fails or the part has failed before."""
-        if part in self.errors:
+    def ask(self, work: Callable[[], _T]) -> _T | None:
+        """Run `work`, which reads the graph: its result, or None if it fails or the graph has failed before."""
+        if self._error is not None:
             return None
         try:
             return work()
         except IndexError_ as error:
             if self._or_nothing and not isinstance(error, GraphPendingError):
                 raise
-            self.errors[part] = error
+            self._error = error
             return None
 
     def degraded(self, answering: Sequence[View], *, wanted: bool) -> tuple[Degradation, ...]:
-        """An entry for each part that failed.
+        """An entry if the graph failed.
 
         Args:
             answering: The views that answered.
             wanted: Whether the query asks for the graph itself (--near, --expand), and not only for a better ranking.
         """
-        impacts = {"graph": "high" if wanted else "medium", "related": "low"}
-        others = "+".join(answering) or "none"
-        return tuple(
-            Degradation(part, failure(error), others, impacts[part], detail(error))
-            for part, error in sorted(self.errors.items())
-        )
+        if self._error is None:
+            return ()
+        others, impact = "+".join(answering) or "none", "high" if wanted else "medium"
+        return (Degradation("graph", failure(self._error), others, impact, detail(self._error)),)
 
 
 def failure(error: IndexError_) -> str:

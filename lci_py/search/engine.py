@@ -48,7 +48,7 @@ def preload() -> None:
     """Import and load what nearly every search needs, while another process does work that does not use this core."""
     from lci_py.embed import encoder  # noqa: F401
     from lci_py.embed.encoder import load_builtin
-    from lci_py.index.shards import abbreviations, bm25, dense, files, tokens  # noqa: F401
+    from lci_py.index.shards import bm25, dense, files, tokens  # noqa: F401
     from lci_py.search import (
         freshness,  # noqa: F401
         retrievers,  # noqa: F401
@@ -190,10 +190,10 @@ class Engine:
             return answer
         from lci_py.search.modes.expand import NOTHING_AROUND, with_neighbours
 
-        _, outcome, extras = answered.merged
+        _, outcome, optional_graph = answered.merged
         with self.snapshot.trace.stage("expand", len(answer.results)) as stage:
             work = (self.snapshot, request, answered.filters, answer, outcome)
-            whole = extras.ask("graph", lambda: with_neighbours(*work))
+            whole = optional_graph.ask(lambda: with_neighbours(*work))
             answer = replace(answer, expansion=NOTHING_AROUND) if whole is None else whole
             stage.left = len(answer.results)
         return answer
@@ -204,7 +204,7 @@ class Engine:
             return answer
         answering = [view for view in VIEWS if view not in answered.merged.outcome.failed]
         wanted = request.near is not None or bool(request.expand)
-        more = answered.merged.extras.degraded(answering, wanted=wanted)
+        more = answered.merged.optional_graph.degraded(answering, wanted=wanted)
         return replace(answer, degraded=(*answer.degraded, *more))
 
     def _explain_file(self, request: SearchRequest, answered: ModeAnswer, answer: Answer) -> Answer:

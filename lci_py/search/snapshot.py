@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from lci_py.embed.folder import ModelFolder
     from lci_py.embed.protocol import TextEncoder
-    from lci_py.index.shards.abbreviations import AbbreviationIndex
     from lci_py.index.shards.bm25 import LexicalIndex
     from lci_py.index.shards.branches import BranchIndex
     from lci_py.index.shards.files import FileTable
@@ -168,15 +167,6 @@ class Snapshot:
         from lci_py.index.shards.word_files import WordFiles
 
         return WordFiles(self.shards("bm25"), self.numbering)
-
-    @cached_property
-    def abbreviations(self) -> AbbreviationIndex | None:
-        """The abbreviations that the repository uses; None if the index has none."""
-        if any("related" not in segment.shards for segment in self.manifest.segments):
-            return None
-        from lci_py.index.shards.abbreviations import AbbreviationIndex
-
-        return AbbreviationIndex(self.shards("related"), self.numbering)
 
     @cached_property
     def graph(self) -> GraphIndex:

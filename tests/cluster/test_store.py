@@ -253,7 +253,7 @@ def test_a_broken_object_degrades_the_answer_or_is_an_error(
                 noticed += 1
                 continue
             if found.degraded:
-                assert {item.view for item in found.degraded} <= {"repositories", "graph", "related"}
+                assert {item.view for item in found.degraded} <= {"repositories", "graph"}
                 assert all(item.detail for item in found.degraded)
                 noticed += 1
             else:

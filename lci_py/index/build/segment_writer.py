@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.embed.encoder import Encoder
     from lci_py.index.build.merge_policy import SegmentState
-    from lci_py.index.build.write_segment import FileData
     from lci_py.index.shards.files import FileState
+    from lci_py.index.shards.term_counts import NumberedWords
     from lci_py.index.store.cache import Cache
     from lci_py.source.file_record import FileRecord
 
@@ -63,7 +63,7 @@ class SegmentWriter:
         self._report = report
         self._most = most
         self._files: list[tuple[FileRecord, FileState]] = []
-        self._collected: FileData | None = None  # of these files
+        self._numbered: NumberedWords | None = None  # of these files
         self._chunks = 0
 
     @property
@@ -76,29 +76,29 @@ class SegmentWriter:
         return self._embedding.open_encoder() if self._embedding is not None else None
 
     @property
-    def _gather(self) -> FileData:
-        if self._collected is None:
+    def _words(self) -> NumberedWords:
+        if self._numbered is None:
             # Imports numpy, which must not be loaded before the workers are forked.
-            from lci_py.index.build.write_segment import FileData
+            from lci_py.index.shards.term_counts import NumberedWords
 
-            self._collected = FileData()
-        return self._collected
+            self._numbered = NumberedWords()
+        return self._numbered
 
     def prepare(self) -> None:
         """Import and open what writing needs, while other processes extract the files."""
         from lci_py.embed.encoder import load_builtin
-        from lci_py.index.build import embedding  # noqa: F401
+        from lci_py.index.build import write_segment  # noqa: F401
 
         if (encoder := self._encoder) is not None and not encoder.reads_text:
             load_builtin()
-        _ = self._gather
+        _ = self._words
 
     def add(self, record: FileRecord, known: FileState) -> None:
         """Add a file."""
         if self._files and self._chunks + len(record.extract.chunks) > self._most:
             self.flush()
         self._files.append((record, known))
-        self._gather.add(record)
+        self._words.add(record.words)
         self._chunks += len(record.extract.chunks)
 
     def flush(self, *, fork: bool = False) -> None:
@@ -111,13 +111,13 @@ class SegmentWriter:
         from lci_py.index.build.write_segment import write_segment
 
         files, self._files, self._chunks = self._files, [], 0
-        gathered, self._collected = self._gather, None
+        words, self._numbered = self._words, None
         rows = number_rows([record for record, _ in files])
         folder = self._folder / f"segment-{len(self.segments)}"
         folder.mkdir()
         compact = self._embedding is not None and self._embedding.compact
         shards = write_segment(
-            folder, rows, gathered, self._encoder, self._report, self._embedding, compact=compact, fork=fork
+            folder, rows, words, self._encoder, self._report, self._embedding, compact=compact, fork=fork
         )
         if self._embedding is not None and "tokens" in shards:
             self._embedding.embedded += len(rows.chunk_unit)

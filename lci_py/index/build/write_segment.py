@@ -11,14 +11,12 @@ from lci_py.callgraph.forked import ForkedComputation
 from lci_py.embed.encoder import Encoder
 from lci_py.index.build import embedding
 from lci_py.index.shards import text_fields
-from lci_py.index.shards.abbreviations import Pair, evidence, write_abbreviations
 from lci_py.index.shards.bm25 import write_lexical
 from lci_py.index.shards.dense import COMPACT, WHOLE, write_compact, write_dense
 from lci_py.index.shards.symbols_writer import write_symbolic
-from lci_py.index.shards.term_counts import NumberedWords, csr
+from lci_py.index.shards.term_counts import csr
 from lci_py.index.shards.tokens import write_tokens
 from lci_py.index.shards.unit_columns import write_unit_columns
-from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,29 +26,16 @@ if TYPE_CHECKING:
     from lci_py.embed.contextual import ContextualEncoder
     from lci_py.index.build.embedding import VectorCache
     from lci_py.index.shards.segment_rows import SegmentRows
+    from lci_py.index.shards.term_counts import NumberedWords
     from lci_py.index.shards.text_fields import TextFields
-    from lci_py.source.file_record import FileRecord
 
     Progress = Callable[[str, int, int], None]
-
-
-@dataclass(slots=True)
-class FileData:
-    """Data that is collected from each file as it comes, while others are still being parsed."""
-
-    words: NumberedWords = field(default_factory=NumberedWords)
-    abbreviations: list[dict[Pair, tuple[int, int]]] = field(default_factory=list)
-
-    def add(self, record: FileRecord) -> None:
-        """Add the segment's next file."""
-        self.words.add(record.words)
-        self.abbreviations.append(evidence(record))
 
 
 def write_segment(
     folder: Path,
     rows: SegmentRows,
-    gathered: FileData,
+    words: NumberedWords,
     encoder: Encoder | ContextualEncoder | None,
     report: Progress,
     cache: VectorCache | None,
@@ -63,7 +48,7 @@ def write_segment(
     Args:
         folder: For the shards.
         rows: The segment's files, symbols, units and chunks.
-        gathered: The data collected from its files.
+        words: The words of its files.
         encoder: Embeds the chunks; without one, or without a cache, there are no shards with embeddings.
         report: Called with each stage.
         cache: Cached vectors of a model that reads text.
@@ -71,13 +56,12 @@ def write_segment(
         fork: Write what needs no vectors in another process meanwhile. The calling process may have no threads.
     """
     report("symbols", 0, 0)
-    shards = {role: folder / f"{role}.arrays" for role in ("bm25", "facts", "related")}
+    shards = {role: folder / f"{role}.arrays" for role in ("bm25", "facts")}
     shards["symbols"] = folder / "symbols.sqlite"
 
     def symbols_and_words() -> list[NDArray[Any]]:
         shards["symbols"].unlink(missing_ok=True)  # what a process has left that failed
         write_symbolic(shards["symbols"], rows)
-        write_abbreviations(shards["related"], gathered.abbreviations)
         return []
 
     meanwhile = ForkedComputation(symbols_and_words, fork=fork)
@@ -85,7 +69,7 @@ def write_segment(
         meanwhile.result()
     write_unit_columns(shards["facts"], rows)
     report("bm25", 0, 0)
-    text = text_fields.text_fields(rows, gathered.words)
+    text = text_fields.text_fields(rows, words)
     vocabulary = text.vocabulary
     terms, word_terms = list(vocabulary.term_ids), csr(vocabulary.word_terms)
     write_lexical(shards["bm25"], terms, word_terms, text.lexical, text.maps, text.n_files)

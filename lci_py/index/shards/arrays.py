@@ -29,7 +29,7 @@ import stat
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -379,6 +379,15 @@ class Offsets:
             range(last - first), wanted, key=lambda piece: text(*self._check_range(starts[piece], starts[piece + 1]))
         )
 
+    def bounds(self, first: int, last: int) -> list[int]:
+        """The starts of consecutive pieces, at least one, and the end of the last."""
+        sizes = self._sizes[first:last].tolist()
+        if len(self._wide) and WIDE in sizes:
+            return [*(self.span(piece)[0] for piece in range(first, last)), self.span(last - 1)[1]]
+        found = list(accumulate(sizes, initial=self.span(first)[0]))
+        self._check_range(found[0], found[-1])
+        return found
+
     def longest(self, least: int) -> Iterator[int]:
         """The pieces of at least some size, at most `WIDE`."""
         data = bytes(self._sizes)
@@ -441,6 +450,18 @@ class StringTable:
         low = self._offsets.place(wanted, self._bytes_between)
         high = self._offsets.place(wanted + b"\xff", self._bytes_between)  # this byte never occurs in UTF-8
         return None if high - low > most else list(map(self.text, range(low, high)))
+
+    def lines(self, prefix: str) -> str:
+        """The strings that start with a prefix, each on a line, from one piece of memory."""
+        wanted = prefix.encode("utf-8", "surrogatepass")
+        low = self._offsets.place(wanted, self._bytes_between)
+        high = self._offsets.place(wanted + b"\xff", self._bytes_between)
+        if low == high:
+            return ""
+        bounds = self._offsets.bounds(low, high)
+        found = self._bytes_between(bounds[0], bounds[-1])
+        strings = (found[start - bounds[0] : end - bounds[0]] for start, end in pairwise(bounds))
+        return b"\n".join(strings).decode("utf-8", "replace")
 
     def text(self, index: int) -> str:
         """A string by its position."""

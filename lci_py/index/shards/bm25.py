@@ -26,6 +26,7 @@ from lci_py.index.shards.arrays import (
     string_arrays,
     write_arrays,
 )
+from lci_py.source.text.words import long_forms, short_forms
 from lci_py.types.record import NamedTuple
 
 if TYPE_CHECKING:
@@ -59,6 +60,15 @@ class Term(NamedTuple):
 
     text: str
     columns: tuple[int, ...]  # in each segment; -1 in one without it
+
+
+class Abbreviation(NamedTuple):
+    """Two stems of which one abbreviates the other by its letters, and where both are used together."""
+
+    short: str
+    long: str
+    chunks: int
+    files: int
 
 
 class Postings(NamedTuple):
@@ -308,6 +318,29 @@ class LexicalIndex:
                 return None
             found.update(terms)
         return found
+
+    def abbreviations(self, word: str) -> list[Abbreviation]:
+        """The stems that a stem abbreviates or that abbreviate it, as far as chunks hold both."""
+        near = "\n".join(segment.terms.lines(word[:1]) for segment in self._segments)
+        pairs = {(other, word) for other in short_forms(word, near)} | {
+            (word, other) for other in long_forms(word, near)
+        }
+        texts = sorted({text for pair in pairs for text in pair} - {word})
+        terms = [LexicalIndex.term(self, text) for text in (word, *texts)]
+        if not texts or None in terms:
+            return []
+        found = self.postings("content", tuple(term for term in terms if term is not None))
+        held = np.zeros(len(self.chunk_unit), np.bool_)
+        held[found.rows[found.terms == 0]] = True
+        both = held[found.rows]
+        rows, numbers = found.rows[both], found.terms[both]
+        chunks = np.bincount(numbers, minlength=len(terms)).tolist()
+        files = np.bincount(
+            self._by_file(Postings(rows, found.counts[both], numbers)).terms, minlength=len(terms)
+        ).tolist()
+        number = {text: place for place, text in enumerate(texts, 1)}
+        of_pair = ((pair, number[pair[1] if pair[0] == word else pair[0]]) for pair in sorted(pairs))
+        return [Abbreviation(*pair, chunks[place], files[place]) for pair, place in of_pair if chunks[place]]
 
     def frequency(self, field: str, term: Term) -> int:
         """The number of rows that have a term, in a field other than `files`."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from lci_py.search.degraded import Extras
+    from lci_py.search.degraded import OptionalGraph
     from lci_py.search.explain.explainable import Explainable
     from lci_py.search.query.plan import Plan
     from lci_py.search.ranking.fusion import Outcome
@@ -30,7 +30,7 @@ class MultiviewState(NamedTuple):
 
     plan: Plan
     outcome: Outcome
-    extras: Extras  # what could not be read besides the views
+    optional_graph: OptionalGraph  # what could not be read besides the views
 
 
 class ModeAnswer(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 
 from lci_py.errors import IndexError_, near_needs_words
 from lci_py.search.answer.results import LineMatcher, answer, contexts, result, shown_rows
-from lci_py.search.degraded import Extras, detail, failure
+from lci_py.search.degraded import OptionalGraph, detail, failure
 from lci_py.search.modes import fallback
 from lci_py.search.modes.candidates import ModeAnswer, MultiviewState, check, chosen
 from lci_py.search.modes.hints import related_definitions
@@ -78,7 +78,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
     scores = () if outcome.ranked is None else outcome.ranked.scores[:limit]
     count, total = whole.share(("shown",), (scores,), limit), whole.total("ranked", outcome.total)
     whole.settle()
-    made = build_answer(snapshot, request, outcome, attempt.query, units.places, run.extras, count, total)
+    made = build_answer(snapshot, request, outcome, attempt.query, units.places, run.optional_graph, count, total)
 
     def explainable() -> Explainable:
         from lci_py.search.explain.explainable import Fusion
@@ -91,7 +91,7 @@ def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
         degraded=tuple(outcome.degraded),
         confidence=sure if made.results else None,
     )
-    return ModeAnswer(made, filters, explainable, MultiviewState(plan, outcome, run.extras))
+    return ModeAnswer(made, filters, explainable, MultiviewState(plan, outcome, run.optional_graph))
 
 
 class _Run:
@@ -99,7 +99,7 @@ class _Run:
 
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
-        self.extras = Extras(or_nothing=not snapshot.whole.alone)
+        self.optional_graph = OptionalGraph(or_nothing=not snapshot.whole.alone)
         self.choose = lru_cache(maxsize=None)(partial(chosen, snapshot))
         self.look_ups = fallback.LookUps(snapshot, self.choose)
         self._near: Near | None = None
@@ -107,14 +107,12 @@ class _Run:
             from lci_py.search.ranking.near import Near, place_of
 
             place = place_of(snapshot, request.near)
-            self._near = self.extras.ask("graph", partial(Near, snapshot, place))
+            self._near = self.optional_graph.ask(partial(Near, snapshot, place))
 
     def attempt(self, attempt: Attempt) -> fallback.AttemptResult:
         snapshot = self._snapshot
         with snapshot.trace.stage("plan"):
-            look = partial(
-                look_up, attempt.query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, self.extras
-            )
+            look = partial(look_up, attempt.query, lambda: snapshot.lexical)
             # No rewrites while a late view holds the lexical shard and time is short: the view says that it is late.
             read = partial(snapshot.read_words, look, NO_WORDING, wait=self._request.budget_ms is None)
             wording = snapshot.whole.once(("wording", attempt), read)
@@ -231,7 +229,7 @@ class _Run:
         snapshot, asked = self._snapshot, query.text
         table, whole = snapshot.unit_table, snapshot.whole
         answered = {view: hits for view, hits in outcome.hits.items() if view not in outcome.failed}
-        graph = self.extras.ask("graph", lambda: _check_graph(snapshot.graph))
+        graph = self.optional_graph.ask(lambda: _check_graph(snapshot.graph))
         measure = whole.once(("measure", asked), partial(Measure, snapshot, query, answered, graph))
 
         def candidates(units: NDArray[np.int64]) -> Candidates:
@@ -255,7 +253,7 @@ class _Run:
             near = whole.once(("near", asked), partial(reach, graph, table, best.units[:SEEDS]))
             return whole.neighbours(asked, best.scores[:SEEDS], near, weigh_neighbours)
 
-        around = self.extras.ask("graph", around_best)
+        around = self.optional_graph.ask(around_best)
         highest = whole.largest(("highest", asked), best.highest)
         whole.settle()
         if around is None:
@@ -283,7 +281,7 @@ def build_answer(
     outcome: Outcome,
     query: TextQuery,
     places: Mapping[int, int],
-    extras: Extras,
+    optional_graph: OptionalGraph,
     count: int,
     total: int,
 ) -> Answer:
@@ -292,14 +290,14 @@ def build_answer(
     Args:
         query: The text the views were asked.
         places: Unit to the line of a phrase in it.
-        extras: Records a warning if the graph cannot be read.
+        optional_graph: Records a warning if the graph cannot be read.
         count: Number of results to show.
         total: Number of results there are.
     """
     head = outcome.head(count)
     with snapshot.trace.stage("graph", len(head)):
         rows = shown_rows(snapshot, [item.unit for item in head], outcome.symbols)
-        found = extras.ask("graph", lambda: contexts(snapshot, list(rows.values())))
+        found = optional_graph.ask(lambda: contexts(snapshot, list(rows.values())))
         around = dict(zip(rows, found or (), strict=found is not None))
     with snapshot.trace.stage("present", outcome.total) as stage:
         wanted = LineMatcher(query.terms, query.phrases, query.forms)

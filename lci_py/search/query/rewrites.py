@@ -15,9 +15,7 @@ from lci_py.types.record import dataclass, replace
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from lci_py.index.shards.abbreviations import Abbreviation, AbbreviationIndex
-    from lci_py.index.shards.bm25 import LexicalIndex
-    from lci_py.search.degraded import Extras
+    from lci_py.index.shards.bm25 import Abbreviation, LexicalIndex
     from lci_py.search.query.text import TextQuery
 
 #: Rewrites of a query, and words that each adds.
@@ -26,14 +24,17 @@ MOST, MOST_FORMS = 3, 2
 FORM_WEIGHT, RELATED_WEIGHT = 0.4, 0.4
 #: A form counts if it occurs in a name, or in at least this share of the chunks that hold the word.
 LEAST_FORM = 0.1
-#: Files that must agree on an abbreviation; in one file alone, declarations.
-LEAST_FILES, LEAST_DECLARED = 2, 3
-#: Minimum length of a prefix (config of configuration) for which one comment is enough evidence.
-LEAST_CLIPPED = 4
+#: Files in which an abbreviation and its long form must stand in one chunk.
+LEAST_FILES = 3
+#: The share of the chunks with the short form that must hold the long one, and how many times the share of all chunks
+#: that hold it that must be: with less the short form is a word of its own.
+LEAST_PART, LEAST_LIFT = 0.1, 3
+#: Minimum length of a prefix (config of configuration) whose letters say enough, and the share that it needs.
+LEAST_CLIPPED, LEAST_CLIPPED_PART, LEAST_CLIPPED_LIFT = 3, 0.05, 2
+#: A share that is enough however common the long form is: of a few files, half may hold it.
+ALWAYS = 0.9
 #: An abbreviation counts if it has this part of the evidence of the best one of the same word.
 LEAST_SHARE = 0.2
-#: Minimum evidence as a share of the chunks that hold the short form: with less it is a word of its own.
-LEAST_PART = 0.01
 #: Words of a query that are looked up at all.
 MOST_WORDS = 50
 #: Terms that begin alike are listed rather than looked up one by one, if they have these letters in common and are few.
@@ -70,33 +71,19 @@ class Wording:
 NO_WORDING = Wording()
 
 
-def look_up(
-    query: TextQuery,
-    lexical: Callable[[], LexicalIndex],
-    abbreviations: Callable[[], AbbreviationIndex | None],
-    extras: Extras,
-) -> Wording:
-    """A query's wording in an open index; empty if the lexical shard cannot be used.
-
-    Args:
-        lexical: Opens the vocabulary.
-        abbreviations: Opens the repository's abbreviations.
-        extras: Records a warning if the abbreviations cannot be read.
-    """
+def look_up(query: TextQuery, lexical: Callable[[], LexicalIndex]) -> Wording:
+    """A query's wording in an open index; empty if the lexical shard cannot be used, as its view says."""
     try:
-        index = lexical()
-        found = extras.ask("related", lambda: wording(query, index, abbreviations()))
-        return wording(query, index, None) if found is None else found
+        return wording(query, lexical())
     except IndexError_:
-        extras.errors.pop("related", None)  # it was the lexical shard, and its view says so
         return NO_WORDING
 
 
-def wording(query: TextQuery, index: LexicalIndex, related: AbbreviationIndex | None) -> Wording:
+def wording(query: TextQuery, index: LexicalIndex) -> Wording:
     """Look a query's words up. Words written as a name or in quotes are taken literally and have no rewrite.
 
     Raises:
-        DamagedIndexError: A shard is not what was written.
+        DamagedIndexError: The shard is not what was written.
     """
     own = dict(query.terms)
     seen = _Vocabulary(index)
@@ -109,7 +96,7 @@ def wording(query: TextQuery, index: LexicalIndex, related: AbbreviationIndex | 
     for term in sorted(stems, key=seen.content):
         if len(found) == MOST:
             break
-        made = _rewrite(term, own, seen, related)
+        made = _rewrite(term, own, seen)
         if made is not None:
             found.append(made)
     return Wording(tuple(found), tuple(term for term in stems if not seen.content(term)))
@@ -157,9 +144,17 @@ class _Vocabulary:
             found = self._known[field, term] = 0 if known is None else self._index.frequency(field, known)
         return found
 
+    def abbreviations(self, term: str) -> list[Abbreviation]:
+        return self._index.abbreviations(term)
+
+    @property
+    def size(self) -> int:
+        """The number of chunks."""
+        return self._index.size("content")
+
     def informs(self, term: str) -> float:
         """The term's inverse document frequency, as in BM25."""
-        rows, count = self._index.size("content"), self.content(term)
+        rows, count = self.size, self.content(term)
         return math.log(1.0 + (rows - count + 0.5) / (count + 0.5))
 
 
@@ -169,8 +164,8 @@ def _prose(query: TextQuery) -> list[str]:
     return [word.lower() for word in query.words if word not in meant and word.lower() not in STOPWORDS]
 
 
-def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary, related: AbbreviationIndex | None) -> Rewrite | None:
-    kinds = {"morphology": _forms(term, own, seen), "this repository": _abbreviations(term, own, seen, related)}
+def _rewrite(term: str, own: dict[str, float], seen: _Vocabulary) -> Rewrite | None:
+    kinds = {"morphology": _forms(term, own, seen), "this repository": _abbreviations(term, own, seen)}
     weights = {"morphology": FORM_WEIGHT, "this repository": RELATED_WEIGHT}
     terms: dict[str, float] = {}
     for kind, found in kinds.items():
@@ -193,20 +188,32 @@ def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
     return sorted(found, key=lambda form: (-seen.names(form), -seen.content(form), form))[:MOST_FORMS]
 
 
-def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary, related: AbbreviationIndex | None) -> list[str]:
+def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
     """The words that the repository shortens this one to, or that it is short for."""
     found = []
-    for pair in related.of(term) if related is not None else ():
+    for pair in seen.abbreviations(term):
         other = pair.long if pair.short == term else pair.short
-        if other not in own and seen.content(other) and _has_evidence(pair, seen.content(pair.short)):
-            found.append((-pair.declared - pair.told, other))
+        if other not in own and _has_evidence(pair, seen):
+            found.append((-pair.chunks, other))
     best = min(found, default=(0, ""))[0]
-    return [other for support, other in sorted(found) if support <= LEAST_SHARE * best][:MOST_FORMS]
+    return [other for chunks, other in sorted(found) if chunks <= LEAST_SHARE * best][:MOST_FORMS]
 
 
-def _has_evidence(pair: Abbreviation, chunks: int) -> bool:
-    """Whether there is enough evidence for an abbreviation whose short form occurs in this many chunks."""
-    if pair.told and len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short):
-        return True
-    enough = pair.files >= LEAST_FILES or pair.declared >= LEAST_DECLARED
-    return enough and pair.declared + pair.told >= LEAST_PART * chunks
+def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
+    """Whether the repository uses both words together so often that one must stand for the other."""
+    if pair.files < LEAST_FILES or _is_compound(pair, seen):
+        return False
+    part, chance = pair.chunks / max(1, seen.content(pair.short)), seen.content(pair.long) / seen.size
+    clipped = len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short)
+    least, lift = (LEAST_CLIPPED_PART, LEAST_CLIPPED_LIFT) if clipped else (LEAST_PART, LEAST_LIFT)
+    derived = pair.long in forms(pair.short) or pair.short in forms(pair.long)
+    return part >= max(least, min(ALWAYS, lift * chance)) and not derived
+
+
+def _is_compound(pair: Abbreviation, seen: _Vocabulary) -> bool:
+    """Whether a long form can be a name of several words: one with the short form among them, such as `maxmsgsize`,
+    never stands without it, and one of two others (`connectionkey`) is no more frequent than either.
+    """
+    count, word = seen.content(pair.long), pair.long
+    halves = ((stem(word[:cut]), word[cut:]) for cut in range(2, len(word) - 1))
+    return pair.chunks == count or any(min(map(seen.content, both)) >= count for both in halves)

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from lci_py import app
-from lci_py.search.degraded import Extras
 from lci_py.search.engine import Engine
 from lci_py.search.query import rewrites
 from lci_py.search.query.plan import intent, plan
@@ -27,6 +26,9 @@ SOURCES = {
     "app/settings.py": "def store(cfg: Config):\n    keep(cfg)\n",
     "app/other.py": "def unrelated():\n    accept = parse_config(1)\n    return accept\n",
     "app/wire.py": "def encode(value):\n    return value\n\n\ndef encoder():\n    return encode\n",
+    "app/sizes.py": "app = read_app_bytes(appBytes)\n",
+    "app/count.py": "app = count(appBytes)\n",
+    "app/chunk.py": "app = cut(appBytes)\n",
     "app/lone.py": "def f(ms: Milliseconds):\n    return ms\n",
 }
 
@@ -38,8 +40,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 def found_for(session: Engine, query: TextQuery) -> Wording:
-    snapshot = session.snapshot
-    return look_up(query, lambda: snapshot.lexical, lambda: snapshot.abbreviations, Extras())
+    return look_up(query, lambda: session.snapshot.lexical)
 
 
 def texts(session: Engine, query: str) -> list[str]:
@@ -73,7 +74,8 @@ def test_what_is_written_as_a_name_or_in_quotes_is_meant(session):
 
 
 def test_the_vocabulary_and_the_evidence_decide(session):
-    assert texts(session, "milliseconds") == []  # one declaration of one file
+    assert texts(session, "milliseconds") == []  # one file
+    assert not any("appbytes" in text for text in texts(session, "app"))  # a compound never stands without its parts
     assert not any("resolvable" in text or "resolvabl" in text for text in texts(session, "resolution"))
 
 
@@ -107,9 +109,6 @@ def test_a_search_finds_by_them_and_says_so(session):
 
 
 def test_without_the_shard_there_are_none(session, monkeypatch):
-    monkeypatch.setitem(session.snapshot.__dict__, "abbreviations", None)
-    assert texts(session, "cfg") == []
-
     def missing(*_: object) -> None:
         raise rewrites.IndexError_("gone")
 
