@@ -4,6 +4,7 @@
 ; `x.name = y` calls `name=`. Wildcards here and below: concrete node types take a dozen times as long to compile.
 ((assignment left: (_ object: (_) @receiver "[" @callee) @call) @setter (#match? @receiver "^(?:self|[A-Z])"))
 (assignment left: (_ receiver: (_) @receiver method: (_) @callee) @call) @setter
+(operator_assignment left: (_ receiver: (_) @receiver method: (_) @callee) @call) @setter
 ((_ method: (_) @_raise arguments: (_ . (_ scope: (_) @receiver name: (_) @callee))) @call
   (#any-of? @_raise "raise" "fail"))
 ((_ method: (_) @_raise arguments: (_ . (constant) @callee)) @call (#any-of? @_raise "raise" "fail"))

@@ -12,6 +12,7 @@
   (#any-of? @_type "Some" "Ok"))
 ((tuple_struct_pattern type: (_) @_type (identifier) @typed.name) @typed (#not-any-of? @_type "Some" "Ok"))
 (tuple_pattern (identifier) @typed.name) @typed
+(let_declaration pattern: (tuple_pattern (identifier) @typed.name) @typed.tuple value: (_) @typed.value) @typed
 (field_pattern name: (shorthand_field_identifier) @typed.name) @typed
 (field_pattern pattern: (identifier) @typed.name) @typed
 (for_expression pattern: (identifier) @typed.name value: (_) @typed.each) @typed

@@ -24,7 +24,7 @@ module LciTrace
     next unless callee
 
     site = caller_locations(2, 1)&.first
-    path = site && site.path && PATHS[site.path]
+    path = site && site.absolute_path && PATHS[site.absolute_path] # none for code that is put together at run time
     PAIRS << [path, site.lineno, callee, point.lineno, point.method_id] if path
   end
 

@@ -276,6 +276,8 @@ class _CallResolver:
                     found.extend(self._evaluate.members.attribute(result, name, 8))
             else:
                 found.extend(self._evaluate.members.attribute(value, name, 8))
+        if name == "class" and has_rule(self._language, "class_of_objects"):
+            found = [value for value in found if value.kind == FUNCTION]  # to ask for the class makes no object
         targets = self._run(found)
         if not targets and has_rule(self._language, "extensions") and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)

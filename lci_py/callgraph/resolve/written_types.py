@@ -25,8 +25,11 @@ _DOTTED = re.compile(r"[@$]?[^\W\d][\w$]*(?:(?:::|[.\\])[^\W\d][\w$]*)*")
 def types_in(text: str) -> tuple[TypeText, ...]:
     """The types in the text of a declaration: several for a union."""
     text = text.strip("\"'` ")
-    if len(text) > 1 and text[0] == "(" and text[-1] == ")" and "," not in text:
-        text = text[1:-1]
+    if len(text) > 1 and text[0] == "(" and text[-1] == ")":
+        if "," not in text:
+            text = text[1:-1]
+        elif len(places := _split(text[1:-1], ",")) > 1 and text.find(")") > text.rfind("("):  # Rust's (A, B)
+            return (TypeText("tuple", tuple(places), False),)
     parts = _split(text, "|")
     if len(parts) > 1:
         return tuple(found for part in parts for found in types_in(part))[:8]

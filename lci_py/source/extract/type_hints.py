@@ -10,7 +10,7 @@ from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
-from lci_py.types.expressions import ITEM, PARAMETERS, Expr, Step, head_name
+from lci_py.types.expressions import ATTR, ITEM, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import ALIAS, ASSIGNED, BOUND, DECLARED, NESTED, RETURN_TYPE, RETURNED, TypeHint
 
@@ -479,13 +479,18 @@ class _Reader:
 
     def _hints(self, captures: dict[str, list[Node]], roles: Sequence[str]) -> Iterator[str | Expr]:
         """The types and values in a match."""
+        places = [
+            Step(ATTR, str(whole.named_children.index(name)))
+            for whole, name in zip(captures.get("typed.tuple", ()), captures.get("typed.name", ()), strict=False)
+        ]
         for role in roles:
             for node in captures[role]:
                 if role in _TYPES:
                     yield _type(self._captured.text(node))
                 else:
                     value = self._parse(outline(self._captured, _value_node(node)))
-                    yield (*value, Step(ITEM, "")) if value and role == "typed.each" else value
+                    further = [Step(ITEM, "")] if role == "typed.each" else places
+                    yield (*value, *further) if value else value
 
 
 def _names(captures: dict[str, list[Node]]) -> list[Node]:
