@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lci_py.source.extract import cpp_arguments
@@ -37,16 +36,8 @@ _NESTED = 8
 _SPACE = lazily(r"\s+")
 _NAME = lazily(r"[A-Za-z_]\w*")
 
-# A name in a chain without arguments, a whole number, a text, a character, and what stands after it.
-_PLAIN = lazily(
-    rb"""\s*(?:(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?)|(?P<number>\d+[lL]?)|(?P<text>"(?:[^"\\\n$]|\\.)*")"""
-    rb"""|(?P<char>'(?:[^'\\]|\\.)[^']*'))\s*(?:,|\)\Z)"""
-)
-#: Words that stand for something else than a name.
-_KOTLIN_WORDS = frozenset({"default", "default()", "return", "break", "continue", "super"})
 #: The text after a call without a trailing lambda.
 _ALONE = lazily(rb"\s*[^\s{@/\w]")
-_WORDS = {"null": "#null", "true": "#boolean", "false": "#boolean", "default": "?", "default()": "?"}
 
 _LITERALS = {
     "null_literal": "null", "character_literal": "char", "true": "boolean", "false": "boolean",
@@ -77,30 +68,17 @@ _EXPRESSIONS = frozenset({
 
 def arguments(language: str, captured: Captures, call: Node, callee: Node) -> tuple[int, str]:
     """The number of a call's arguments, as `source.syntax.arity` counts them, and their texts; "" if unknown."""
-    if not has_rule(language, "passed_types"):
-        count = arguments_of(language, call, callee)
-        return count, _labels(captured, call) if count > 0 and has_rule(language, "labels") else ""
-    group = _group(language, call)
-    if group is not None:
-        start, end = group.start_byte, group.end_byte
-        if end - start <= _READ and callee.start_byte < start:
-            text = captured.source[start:end]
-            plain = (
-                cpp_arguments.plain(text)
-                if has_rule(language, "templates")
-                else _plain(text, has_rule(language, "trailing_lambdas"))
-            )
-            if plain is not None:
-                lambda_ = _trailing(captured, call) if has_rule(language, "trailing_lambdas") else None
-                if lambda_ is None:
-                    return plain
-                return plain[0] + 1, f"{plain[1]}{SEPARATOR if plain[1] else ''}{_function(lambda_)}"
     count = arguments_of(language, call, callee)
-    return count, _argument_text(language, captured, call, group) if count > 0 else ""
+    if count <= 0:
+        return count, ""
+    if has_rule(language, "passed_types"):
+        return count, _argument_text(language, captured, call)
+    return count, _labels(captured, call) if has_rule(language, "labels") else ""
 
 
-def _argument_text(language: str, captured: Captures, call: Node, group: Node | None) -> str:
+def _argument_text(language: str, captured: Captures, call: Node) -> str:
     found: list[str] = []
+    group = _group(language, call)
     for child in group.named_children if group is not None else ():
         kind = child.type
         if "comment" in kind:
@@ -111,7 +89,7 @@ def _argument_text(language: str, captured: Captures, call: Node, group: Node | 
             # `out`, `ref` and `*` stand before the value; `name:` and `name =` say which parameter is meant.
             if any(part.type in (":", "=") for part in child.children):
                 name = f"{captured.text(child.named_children[0])}="
-            value = child.named_children[-1] if child.named_child_count else None
+            value = child.named_children[-1] if child.named_child_count else child.child(0)
             if value is not None and value.type == "declaration_expression":
                 declared = value.child_by_field_name("type")
                 plain = declared is not None and declared.type != "implicit_type"
@@ -142,34 +120,6 @@ def _labels(captured: Captures, call: Node) -> str:
     closures = sum(child.type == "lambda_literal" for child in (suffix.named_children if suffix is not None else ()))
     found += [UNKNOWN] * closures
     return SEPARATOR.join(found) if len(found) <= _MOST else ""
-
-
-@lru_cache(maxsize=4096)
-def _plain(text: bytes, is_kotlin: bool) -> tuple[int, str] | None:
-    """The result of `arguments` for a text in parentheses that has only names, chains of names, numbers and strings."""
-    if text[:1] != b"(":
-        return None
-    found: list[str] = []
-    at, end = 1, len(text) - 1
-    while at < end:
-        match = _PLAIN.match(text, at)
-        if match is None:
-            return None
-        kind, at = match.lastgroup or "", match.end()
-        if kind == "name":
-            name = match["name"].decode("utf-8", "replace")
-            if is_kotlin and (name in _KOTLIN_WORDS or name.endswith(".class")):
-                return None
-            found.append(_WORDS.get(name) or (f"{KNOWN}Class" if name.endswith(".class") else name))
-        elif kind == "number":
-            if is_kotlin and not match["number"].isdigit():
-                return None
-            found.append(f"{KNOWN}{'long' if match['number'][-1:] in b'lL' else 'int'}")
-        else:
-            found.append(f"{KNOWN}{'String' if kind == 'text' else 'char'}")
-    if is_kotlin and len(found) > _MOST:
-        return None
-    return len(found), SEPARATOR.join(found) if found.count(UNKNOWN) < len(found) else ""
 
 
 def _group(language: str, call: Node) -> Node | None:

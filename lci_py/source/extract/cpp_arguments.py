@@ -23,15 +23,16 @@ TEXT, NOTHING, POINTER, UNKNOWN = "char*", "null", "->", "?"
 DEDUCED, ZERO = "auto", "0"
 #: Before the types that a template takes: conditions on its arguments may rule it out.
 TEMPLATE = "~"
-_KNOWN, _SEPARATOR, _MOST, _OF_CLASS = "#", ";", 12, "|"
+_KNOWN, _SEPARATOR = "#", ";"
 #: Bytes before a name that may belong to its declarator.
 _NEAR = 80
 
 # A name in a chain without arguments, maybe with its address or what it points to, a number, a text, a character.
 _PLAIN = lazily(
-    rb"""\s*(?:(?P<name>[&*]?[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*(?:\(\))?)|(?P<number>\d[\w.]*)"""
-    rb"""|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<char>'(?:[^'\\]|\\.)[^']*'))\s*(?:,|\)\Z)"""
+    r"""\s*(?:(?P<name>[&*]?[A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*(?:\(\))?)|(?P<number>\d[\w.]*)"""
+    r"""|(?P<text>"(?:[^"\\\n]|\\.)*")|(?P<char>'(?:[^'\\]|\\.)[^']*'))\s*"""
 )
+_NO_NAMES = frozenset({"new", "delete", "sizeof", "throw", "this()"})
 _WORDS = {"nullptr": "#null", "NULL": UNKNOWN, "true": "#boolean", "false": "#boolean"}
 _QUALIFIERS = lazily(r"\b(?:const|volatile|struct|class|union|enum|typename|constexpr|register)\b|\s+")
 _NAME = lazily(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
@@ -50,35 +51,6 @@ _TYPED = {
 }
 _CAST = lazily(r"(?:static|dynamic|const|reinterpret)_cast<(.+)>\(\)")
 _MOVED = lazily(r"(?:std::)?(?:move|forward)(?:<.*>)?\(\)")
-
-
-@lru_cache(maxsize=4096)
-def plain(text: bytes) -> tuple[int, str] | None:
-    """The number of arguments in a text in parentheses, and their texts; None if they are not all plain."""
-    if text[:1] != b"(":
-        return None
-    found: list[str] = []
-    at, end = 1, len(text) - 1
-    if not text[1:end].strip():
-        return 0, ""
-    while at < end:
-        match = _PLAIN.match(text, at)
-        if match is None:
-            return None
-        kind, at = match.lastgroup or "", match.end()
-        part = match[kind].decode("utf-8", "replace")
-        if kind == "name":
-            if part in ("new", "delete", "sizeof", "throw", "this()"):
-                return None
-            found.append(_WORDS.get(part) or part)
-        else:
-            found.append(_KNOWN + (number(part) if kind == "number" else TEXT if kind == "text" else "char"))
-    return _join_types(found)
-
-
-def _join_types(found: list[str]) -> tuple[int, str]:
-    is_known = any(one not in (UNKNOWN, _KNOWN) for one in found) and len(found) <= _MOST
-    return len(found), _SEPARATOR.join(found) if is_known else ""
 
 
 def number(text: str) -> str:
@@ -119,10 +91,13 @@ def argument(kind: str, text: str) -> str:
         kind: The type of its node; for a binary operator, the operator.
         text: As written.
     """
-    match = _PLAIN.match(text.encode("utf-8", "replace") + b",")
-    if match is not None and match.end() > len(text.encode("utf-8", "replace")):
-        found = plain(b"(" + text.encode("utf-8", "replace") + b")")
-        return (found[1] or UNKNOWN) if found is not None else UNKNOWN
+    match = _PLAIN.fullmatch(text)
+    if match is not None:
+        role = match.lastgroup or ""
+        part = match[role]
+        if role == "name":
+            return UNKNOWN if part in _NO_NAMES else _WORDS.get(part) or part
+        return _KNOWN + (number(part) if role == "number" else TEXT if role == "text" else "char")
     if kind in _CHAINS:
         return _chain(kind, text)
     if kind == "pointer_expression" and text[:1] in "&*":

@@ -18,21 +18,11 @@ _DOTS = frozenset({".", "?.", "->", "?->", "::", ":", "\\"})
 _BLANK = frozenset({" "})
 _OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _MOST_STEPS = 24
-#: A chain as most are, and its parts: names that follow dots, calls and subscripts.
-_PLAIN = re.compile(r"[@$]*[^\W\d][\w$]*(?:\.[@$]*[^\W\d][\w$]*|\(\)|\[\])*")
-_PART = re.compile(r"(\.|\(\)|\[\])([\w@$]*)")
-_WORDS = frozenset({"new"}) | _SKIPPED
 
 
 @lru_cache(maxsize=20_000)
 def parse(text: str) -> Expr:
     """The steps of an expression; none if it is no chain of names, calls and subscripts."""
-    if _PLAIN.fullmatch(text) and ".await" not in text:
-        found = _PART.search(text)
-        end = found.start() if found is not None else len(text)
-        if text[:end] not in _WORDS:
-            steps = [Step(sign[0], name) for sign, name in _PART.findall(text, end)]
-            return (Step(NAME, text[:end]), *steps) if len(steps) < _MOST_STEPS else ()
     if text[:1] in ('"', "'") and text[-1:] == text[:1]:
         return (Step(TEXT, ""),)
     try:
