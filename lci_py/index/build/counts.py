@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import SYMBOLS_OF
+from lci_py.index.shards.filters import SYMBOLS_OF, batches
+from lci_py.index.shards.sqlite_file import SqliteFile
 from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:
     from lci_py.source.file_record import FileRecord
-
-_AT_A_TIME = 500
-
-
-@contextmanager
-def _open_shard(shard: Path) -> Iterator[sqlite3.Connection]:
-    try:
-        db = sqlite3.connect(shard.resolve().as_uri() + "?mode=ro&immutable=1", uri=True)
-        try:
-            db.execute("PRAGMA trusted_schema = OFF")
-            yield db
-        finally:
-            db.close()
-    except (sqlite3.DatabaseError, TypeError) as error:
-        raise DamagedIndexError(f"{shard.name}: {error}") from error
 
 
 def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, str, str]]:
@@ -37,8 +21,10 @@ def stored_files(shard: Path, numbers: Sequence[int]) -> list[tuple[int, str, st
     if not numbers:
         return []
     wanted = set(numbers)
-    with _open_shard(shard) as db:
-        return [row for row in db.execute("SELECT id, path, sha, limited FROM files ORDER BY id") if row[0] in wanted]
+    with closing(SqliteFile(shard)) as db:
+        return [
+            tuple(row) for row in db.execute("SELECT id, path, sha, limited FROM files ORDER BY id") if row[0] in wanted
+        ]
 
 
 @dataclass(slots=True)
@@ -59,9 +45,9 @@ class FileCounts:
         """Add files of a segment, by their numbers in it; subtract them if `sign` is -1."""
         if not files:
             return
-        with _open_shard(shard) as db:
-            for start in range(0, len(files), _AT_A_TIME):
-                own = ",".join(map(str, files[start : start + _AT_A_TIME]))
+        with closing(SqliteFile(shard)) as db:
+            for some in batches(files):
+                own = ",".join(map(str, some))
                 where = f"WHERE id IN ({own})"
                 for language, count, errors in db.execute(
                     f"SELECT language, count(*), sum(errors > 0) FROM files {where} GROUP BY language"

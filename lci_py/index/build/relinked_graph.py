@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lci_py.callgraph.relink import relink
-from lci_py.errors import DamagedIndexError
 from lci_py.index.build.generation import GRAPH_FILE
 from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.index.shards.files import FileTable
 from lci_py.index.shards.graph import read_links, write_graph
 from lci_py.index.shards.numbering import Numbering
+from lci_py.index.shards.sqlite_file import SqliteFile
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Links
@@ -58,13 +57,4 @@ def _relink_graph(context: BuildContext, generation: Generation, previous: Previ
 @contextmanager
 def _tables(shards: Sequence[Path], numbering: Numbering) -> Iterator[SqlTables]:
     with ExitStack() as stack:
-        connections = []
-        for shard in shards:
-            try:
-                uri = shard.resolve().as_uri() + "?mode=ro&immutable=1"
-                connection = stack.enter_context(closing(sqlite3.connect(uri, uri=True)))
-                connection.execute("PRAGMA trusted_schema = OFF")
-            except sqlite3.DatabaseError as error:
-                raise DamagedIndexError(f"{shard.name}: {error}") from error
-            connections.append(connection)
-        yield SqlTables(connections, numbering)
+        yield SqlTables([stack.enter_context(closing(SqliteFile(shard))).db for shard in shards], numbering)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import MAX_VALUES, marks
+from lci_py.index.shards.filters import batches, marks
+from lci_py.index.shards.sqlite_file import SqliteFile
 from lci_py.source.repository.branches import Tip
 from lci_py.types.record import dataclass
 
@@ -161,14 +162,9 @@ class BranchIndex:
         DamagedIndexError: The file is not such a shard.
         """
         self._name = path.name
-        if not path.is_file():
-            raise DamagedIndexError(f"{self._name} is missing")
-        uri = path.resolve().as_uri() + "?mode=ro&immutable=1"
-        self._db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        self._file = SqliteFile(path)
         try:
-            self._execute("PRAGMA trusted_schema = OFF")
-            self._db.row_factory = sqlite3.Row
-            rows = self._execute("SELECT id, name, ref, tip, commit_id FROM branches ORDER BY id")
+            rows = self._file.execute("SELECT id, name, ref, tip, commit_id FROM branches ORDER BY id")
             self.tips = [Tip(*self._check_texts(row, ("name", "ref", "tip", "commit_id"))) for row in rows]
             if [row["id"] for row in rows] != list(range(len(rows))):
                 raise DamagedIndexError(f"{self._name}: its branches are not numbered from 0")
@@ -183,7 +179,7 @@ class BranchIndex:
         self.close()
 
     def close(self) -> None:
-        self._db.close()
+        self._file.close()
 
     @property
     def names(self) -> list[str]:
@@ -201,21 +197,20 @@ class BranchIndex:
     def statuses_of(self, paths: Sequence[str]) -> dict[tuple[str, str], str]:
         """(branch, path) to one of STATUSES, for files on all branches; not for equal files and those not compared."""
         found = {}
-        for start in range(0, len(paths), MAX_VALUES):
-            some = paths[start : start + MAX_VALUES]
+        for some in batches(paths):
             # With the first column of the primary key, or SQLite would read all paths.
             sql = (
                 "SELECT b.name AS branch, p.path AS path, p.status AS status FROM branches b CROSS JOIN paths p "
                 f"ON p.branch = b.id AND p.path IN ({marks(some)})"
             )
-            for row in self._execute(sql, some):
+            for row in self._file.execute(sql, some):
                 branch, path, status = self._check_texts(row, ("branch", "path", "status"))
                 found[branch, path] = self._status(status)
         return found
 
     def statuses(self, branch: str) -> dict[str, str]:
         """Path to one of STATUSES, for all files of a branch."""
-        found = self._execute(
+        found = self._file.execute(
             "SELECT p.path AS path, p.status AS status FROM paths p JOIN branches b ON b.id = p.branch "
             "WHERE b.name = ? ORDER BY p.path",
             [branch],
@@ -229,7 +224,7 @@ class BranchIndex:
     def differing(self) -> list[dict[str, tuple[str, str | None]]]:
         """The result of `write_branches`."""
         made: list[dict[str, tuple[str, str | None]]] = [{} for _ in self.tips]
-        found = self._execute(
+        found = self._file.execute(
             "SELECT p.branch, p.path, p.status, f.oid FROM paths p LEFT JOIN files f ON f.id = p.file"
         )
         for branch, path, status, oid in found:
@@ -241,15 +236,15 @@ class BranchIndex:
 
     def versions(self) -> dict[Version, int]:
         """The stored contents, with their numbers."""
-        rows = self._execute("SELECT path, oid, id FROM files")
+        rows = self._file.execute("SELECT path, oid, id FROM files")
         return {Version(*self._check_texts(row, ("path", "oid"))): row["id"] for row in rows}
 
     def content(self, number: int) -> Content:
         """A stored content by its number."""
-        found = self._execute("SELECT language, test FROM files WHERE id = ?", [number])
+        found = self._file.execute("SELECT language, test FROM files WHERE id = ?", [number])
         if not found:
             raise DamagedIndexError(f"{self._name} lacks a file")
-        rows = self._execute(
+        rows = self._file.execute(
             f"SELECT {', '.join(BranchDefinition._fields)} FROM symbols WHERE file = ? ORDER BY rowid", [number]
         )
         (language,) = self._check_texts(found[0], ("language",))
@@ -258,7 +253,9 @@ class BranchIndex:
     # --- reading -------------------------------------------------------------------------------------------------
 
     def _rows(self, condition: str, args: Sequence[object]) -> list[Row]:
-        return list(self._checked_rows(self._execute(f"SELECT {_COLUMNS} {_FROM} WHERE {condition} {_ORDER}", args)))
+        return list(
+            self._checked_rows(self._file.execute(f"SELECT {_COLUMNS} {_FROM} WHERE {condition} {_ORDER}", args))
+        )
 
     def _checked_rows(self, rows: Iterable[sqlite3.Row]) -> Iterator[Row]:
         for row in rows:
@@ -281,9 +278,3 @@ class BranchIndex:
         if not all(isinstance(value, str) for value in values):
             raise DamagedIndexError(f"{self._name}: a value that must be a string is none")
         return values
-
-    def _execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
-        try:
-            return self._db.execute(sql, args).fetchall()
-        except (sqlite3.DatabaseError, UnicodeError, OverflowError) as error:
-            raise DamagedIndexError(f"{self._name}: {error}") from error

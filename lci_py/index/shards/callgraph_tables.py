@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lci_py.callgraph.file_facts import DECLARED, BaseName, CallSite, FileFacts, FileHead, is_static, owner
 from lci_py.callgraph.lookup_tables import Definition, Files, uses_qualified
 from lci_py.errors import DamagedIndexError
-from lci_py.index.shards.filters import SYMBOLS_OF, kinds_in, qualified_in
+from lci_py.index.shards.filters import SYMBOLS_OF, batches, kinds_in, marks, qualified_in
 from lci_py.source.syntax.arity import LARGEST
 from lci_py.types.search import CALLABLE, KINDS, REGISTERED
 from lci_py.types.source import NESTED, REGISTRATIONS, Import, Lambda, StoredFunction, TypeHint, stored_of, typed_of
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 #: Bounds of the caches: memory must not grow with the repository.
 _KEPT_SYMBOLS, _KEPT_NAMES = 200_000, 50_000
-#: Numbers in one question.
-_MOST_ASKED = 500
 _OWN_SYMBOLS = f"{SYMBOLS_OF} WHERE f.id = ? ORDER BY s.id"
 _STORED = "t.kind, t.owner, t.name, t.value, t.within, coalesce(t.place, -1), coalesce(t.holder, '')"
 _KIND = {kind: kind for kind in KINDS}  # to share the strings, and to check them
@@ -37,13 +35,8 @@ _FileRow = tuple[int, FileHead, int, int, int]
 class SqlTables:
     """Implements `lci_py.callgraph.lookup_tables.StoredTables`."""
 
-    def __init__(
-        self, connections: Sequence[sqlite3.Connection], numbering: Numbering, beside: SqlTables | None = None
-    ) -> None:
-        """Args:
-        connections: The symbolic shard of each segment; rows are read as tuples, whatever the row factory.
-        beside: Tables of another generation, whose cached rows of the same connections are reused.
-        """
+    def __init__(self, connections: Sequence[sqlite3.Connection], numbering: Numbering) -> None:
+        """`connections` are the symbolic shards of the segments; rows are read as tuples, whatever the row factory."""
         self._segments = [connection.cursor() for connection in connections]
         for cursor in self._segments:
             cursor.row_factory = None
@@ -56,11 +49,8 @@ class SqlTables:
         #: Per public file: its segment, its number there, and the numbers of its calls.
         self._places: list[tuple[int, int, int, int]] = [(0, 0, 0, 0)] * n_files
         self._n_lambdas = [0] * n_files
-        self._rows: dict[sqlite3.Connection, list[_FileRow]] = {}
-        for segment, connection in enumerate(connections):
-            rows = beside._rows.get(connection) if beside is not None else None
-            self._rows[connection] = self._file_rows(segment) if rows is None else rows
-            self._place_files(segment, self._rows[connection], heads)
+        for segment in range(len(connections)):
+            self._place_files(segment, self._file_rows(segment), heads)
         found = [head for head in heads if head is not None]
         if len(found) != n_files:
             raise DamagedIndexError("the symbolic shards lack files that the numbering has")
@@ -243,9 +233,8 @@ class SqlTables:
         found = {}
         for segment, numbers in enumerate(self._numbering.split("symbols", symbols)):
             public = self._public_symbols[segment]
-            for at in range(0, len(numbers), _MOST_ASKED):
-                asked = numbers[at : at + _MOST_ASKED]
-                sql = f"SELECT id, name, parent FROM symbols WHERE id IN ({','.join('?' * len(asked))})"
+            for asked in batches(numbers):
+                sql = f"SELECT id, name, parent FROM symbols WHERE id IN ({marks(asked)})"
                 for symbol, name, parent in self._select(segment, sql, asked):
                     _check(type(name) is str)
                     around = -1 if parent is None else self._public(public, parent, self.n_symbols)

@@ -8,12 +8,14 @@ compares the names that it finds.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from lci_py.errors import BadGlobError, UsageError
 from lci_py.source.text.words import joined_spelling
 from lci_py.types.search import BLOCK_KIND, KINDS, TYPE_KINDS, Changed, Filters
 
+_T = TypeVar("_T")
 #: Values in one SQL condition. SQLite's own limits are 999 variables in old builds, and expressions 1,000 deep.
 MAX_VALUES = 500
 #: The number that stands for a kind in the shard.
@@ -173,6 +175,11 @@ def _matches_globs(globs: Sequence[str]) -> Callable[[str], bool]:
     from functools import cache
 
     return cache(lambda name: any(fnmatchcase(name, glob) for glob in globs))
+
+
+def batches(values: Sequence[_T], size: int = MAX_VALUES) -> Iterator[Sequence[_T]]:
+    """The values in lists that fit into one SQL condition."""
+    return (values[start : start + size] for start in range(0, len(values), size))
 
 
 def marks(values: Sequence[object]) -> str:

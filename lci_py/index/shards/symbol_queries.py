@@ -5,14 +5,14 @@ They work without numpy, because `lci def` uses them too.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import (
-    MAX_VALUES,
     SYMBOLS_OF,
     TEST_BUILD,
+    batches,
     joined_name,
     kinds_in,
     marks,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 #: The last character in the order of SQLite.
 _LAST = "\U0010ffff"
-#: Numbers in one SQL list.
-_AT_ONCE = 5_000
 #: Methods that a constructor call runs, in languages where their kind is not `constructor`.
 _CONSTRUCTORS = {"python": ("__init__", "__new__"), "ruby": ("initialize",)}
 #: Lists of numbers are padded to a multiple of this: SQLite reuses a statement whose text it has parsed before.
@@ -167,14 +165,61 @@ def definitions_around(index: SymbolicIndex, file: int, lines: Sequence[int]) ->
                 opened.pop()
             if opened:
                 around[line] = opened[-1][0]
-        wanted = sorted(set(around.values()))
         known = {}
-        for start in range(0, len(wanted), _AT_ONCE):
-            for number, *rest in segment.execute(one.format(",".join(map(str, wanted[start : start + _AT_ONCE])))):
+        for some in batches(sorted(set(around.values()))):
+            for number, *rest in segment.execute(one.format(marks(some)), some):
                 known[number] = span = Span(segment.public("symbols", number), *rest)
                 _check(all(type(text) is str for text in span[1:5]) and type(span.line) is type(span.end_line) is int)
         found |= {line: known[number] for line, number in around.items()}
     return found
+
+
+def units_of(index: SymbolicIndex, symbols: Iterable[int]) -> dict[int, int]:
+    """Definition to its unit or that of the innermost enclosing definition with one; not for definitions in a block."""
+    # CROSS JOIN tells SQLite which table to read first: otherwise it would read all symbols.
+    sql = (
+        "WITH RECURSIVE up (origin, id) AS (SELECT id, id FROM symbols WHERE id IN ({}) UNION "
+        "SELECT up.origin, s.parent FROM up CROSS JOIN symbols s ON s.id = up.id WHERE s.unit IS NULL AND s.parent IS "
+        "NOT NULL) SELECT up.origin, s.unit FROM up CROSS JOIN symbols s ON s.id = up.id WHERE s.unit IS NOT NULL"
+    )
+    found = {
+        segment.public("symbols", symbol): segment.public("units", unit)
+        for segment, own in index.by_number("symbols", sorted(set(symbols)))
+        for symbol, unit in segment.execute(sql.format(own))
+    }
+    total = index.numbering.total("units")
+    _check(all(type(unit) is int and 0 <= unit < total for unit in found.values()))
+    return found
+
+
+def definitions_at(index: SymbolicIndex, file: int, line: int) -> list[int]:
+    """The innermost definition that encloses a line of a file, then all definitions in it; empty outside definitions.
+
+    Args:
+        line: 1-based. The doc comment, attributes and decorators count as lines of a definition.
+    """
+    sql = f"SELECT s.id, s.first_line, s.end_line {SYMBOLS_OF} WHERE f.id IN ({{}})"
+    spans = [
+        (first, last, segment.public("symbols", number))
+        for segment, own in index.by_number("files", [file])
+        for number, first, last in segment.execute(sql.format(own))
+    ]
+    _check(all(type(first) is type(last) is int for first, last, _ in spans))
+    around = [span for span in spans if span[0] <= line <= span[1]]
+    if not around:
+        return []
+    # Definitions nest: the innermost one starts last, and is the shortest of several that start on one line.
+    first, last, inner = max(around, key=lambda span: (span[0], -span[1], span[2]))
+    return [inner, *(number for start, end, number in spans if first <= start and end <= last and number != inner)]
+
+
+def line_count(index: SymbolicIndex, file: int) -> int:
+    """The number of lines of a file."""
+    for segment, own in index.by_number("files", [file]):
+        for (lines,) in segment.execute(f"SELECT lines FROM files WHERE id IN ({own})"):
+            _check(type(lines) is int)
+            return int(lines)
+    raise DamagedIndexError("the symbolic shard lacks a file of the numbering")
 
 
 def marks_in(index: SymbolicIndex, file: int) -> bytes:
@@ -195,11 +240,10 @@ def constructors(index: SymbolicIndex, types: Sequence[int]) -> dict[int, int]:
         f"({kinds_in('s.', ['constructor'])} OR s.name IN ({marks(named)}))"
     )
     found = []
-    for start in range(0, len(types), _AT_ONCE):
-        for segment, own in index.by_number("symbols", types[start : start + _AT_ONCE]):
-            for number, parent, name, kind, language in segment.execute(sql.format(own), named):
-                if kind == "constructor" or name in _CONSTRUCTORS.get(language, ()):
-                    found.append((segment.public("symbols", number), segment.public("symbols", parent)))
+    for segment, own in index.by_number("symbols", types):
+        for number, parent, name, kind, language in segment.execute(sql.format(own), named):
+            if kind == "constructor" or name in _CONSTRUCTORS.get(language, ()):
+                found.append((segment.public("symbols", number), segment.public("symbols", parent)))
     return dict(sorted(found))
 
 
@@ -227,8 +271,8 @@ def members_named(index: SymbolicIndex, name: str) -> list[Member]:
 def types_named(index: SymbolicIndex, names: Sequence[str]) -> dict[str, list[Member]]:
     """Name to the types of that name."""
     found: dict[str, list[Member]] = {}
-    for start in range(0, len(names), MAX_VALUES):
-        for item in _members(index, names[start : start + MAX_VALUES], [*TYPE_KINDS, "type"]):
+    for some in batches(names):
+        for item in _members(index, some, [*TYPE_KINDS, "type"]):
             found.setdefault(item.name, []).append(item)
     return found
 
@@ -282,9 +326,8 @@ def names(index: SymbolicIndex, symbols: Sequence[int]) -> dict[int, Name]:
     """Symbol number to the data for a link to that definition."""
     found = {}
     for segment, own in zip(index.segments, index.numbering.split("symbols", symbols), strict=True):
-        for start in range(0, len(own), MAX_VALUES):
-            some = own[start : start + MAX_VALUES]
-            some += some[-1:] * (-len(some) % _STEP)
+        for some in batches(own):
+            some = [*some, *(some[-1] for _ in range(-len(some) % _STEP))]
             sql = f"SELECT id, sid, name, qualified_name, file, line FROM symbols WHERE id IN ({marks(some)})"
             for number, sid, name, qualified, file, line in segment.execute(sql, some):
                 found[segment.public("symbols", number)] = made = Name(
@@ -413,8 +456,7 @@ def base_names(index: SymbolicIndex) -> dict[int, list[str]]:
 def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
     """Those of the names that a callable definition has."""
     found: set[str] = set()
-    for start in range(0, len(names), MAX_VALUES):
-        some = names[start : start + MAX_VALUES]
+    for some in batches(names):
         for segment in index.segments:
             sql = f"SELECT DISTINCT s.name FROM symbols s JOIN files f ON f.id = s.file WHERE {segment.live} "
             sql += f"AND {kinds_in('s.', FUNCTION_KINDS)} AND s.name IN ({marks(some)})"
@@ -425,11 +467,11 @@ def defined_names(index: SymbolicIndex, names: Sequence[str]) -> set[str]:
 def tests_among(index: SymbolicIndex, symbols: Sequence[int]) -> set[int]:
     """Those of the definitions that are part of a test."""
     sql = f"SELECT s.id FROM symbols s JOIN files f ON f.id = s.file WHERE s.id IN ({{}}) AND {IS_TEST}"
-    found: set[int] = set()
-    for start in range(0, len(symbols), _AT_ONCE):
-        for segment, own in index.by_number("symbols", symbols[start : start + _AT_ONCE]):
-            found |= {segment.public("symbols", number) for (number,) in segment.execute(sql.format(own))}
-    return found
+    return {
+        segment.public("symbols", number)
+        for segment, own in index.by_number("symbols", symbols)
+        for (number,) in segment.execute(sql.format(own))
+    }
 
 
 def alike(index: SymbolicIndex, name: str, most: int = 3) -> list[str]:

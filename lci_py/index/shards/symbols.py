@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import (
-    MAX_VALUES,
     OF_FILE,
+    batches,
     ending_in,
     joined_name,
     kinds_in,
@@ -31,6 +30,7 @@ from lci_py.index.shards.filters import (
     where,
 )
 from lci_py.index.shards.numbering import Numbering
+from lci_py.index.shards.sqlite_file import SqliteFile
 from lci_py.source.repository.files import is_aside
 from lci_py.types.search import BLOCK_KIND, Filters
 
@@ -57,6 +57,8 @@ _UNITS = (
     "LEFT JOIN symbols p ON p.id = s.parent"
 )
 _CHUNKS = f"FROM units u CROSS JOIN files f ON f.id = u.file CROSS JOIN chunks c ON {OF_FILE['c']} AND c.unit = u.id"
+#: Numbers in one SQL list.
+_AT_ONCE = 5_000
 #: Columns with numbers, and the kind that they number.
 _NUMBERS = {"unit": "units", "symbol_number": "symbols", "file_number": "files", "parent": "symbols"}
 #: The condition that leaves out dead files, which another segment now has.
@@ -72,20 +74,11 @@ _SILENT = frozenset({"__init__", "index", "mod", "lib", "main", "src"})
 _NEVER_REPEATED = ("section", "namespace", "enum_member")
 
 
-class _Segment:
+class _Segment(SqliteFile):
     """One shard, with the public numbers of its rows."""
 
     def __init__(self, path: Path, number: int, numbering: Numbering) -> None:
-        self.name = path.name
-        if not path.is_file():
-            raise DamagedIndexError(f"{self.name} is missing")
-        # immutable: the file is never changed in place, so SQLite need not lock it.
-        uri = path.resolve().as_uri() + "?mode=ro&immutable=1"
-        self.db = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        self.db.execute("PRAGMA trusted_schema = OFF")  # the schema may be hostile: it must not run anything
-        self.db.row_factory = sqlite3.Row
-        # The thread of a search that ran out of time may still read, and not every build of SQLite allows two readers.
-        self._lock = allocate_lock()
+        super().__init__(path)
         self._public = {kind: numbering.public(kind, number) for kind in set(_NUMBERS.values())}
         self._totals = {kind: numbering.total(kind) for kind in self._public}
         self.live = "1"
@@ -94,17 +87,6 @@ class _Segment:
             self.db.execute("CREATE TEMP TABLE dead (id INTEGER PRIMARY KEY)")
             self.db.executemany("INSERT INTO temp.dead VALUES (?)", dead)
             self.live = _LIVE
-
-    def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
-        try:
-            with self._lock:
-                return self.db.execute(sql, args).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise DamagedIndexError(f"{self.name}: {error}") from error
-
-    def close(self) -> None:
-        with self._lock:
-            self.db.close()
 
     def public(self, kind: str, number: int) -> int:
         """The public number of a number in this segment; -1 if it is dead."""
@@ -151,10 +133,10 @@ class SymbolicIndex:
     # --- rows ---------------------------------------------------------------------------------------------------
 
     def by_number(self, kind: str, numbers: Sequence[int]) -> Iterator[tuple[_Segment, str]]:
-        """Each segment that has some of the numbers, with its own numbers as a list for SQL."""
+        """Each segment that has some of the numbers, with its own numbers as lists for SQL."""
         for segment, own in zip(self.segments, self.numbering.split(kind, map(int, numbers)), strict=True):
-            if own:
-                yield segment, ",".join(map(str, own))
+            for some in batches(own, _AT_ONCE):
+                yield segment, ",".join(map(str, some))
 
     def _rows(self, source: str, condition: str, args: Sequence[object], rest: str = "") -> list[Row]:
         rows: list[Row] = []
@@ -167,9 +149,8 @@ class SymbolicIndex:
         """Result rows of units, by unit number."""
         found: dict[int, Row] = {}
         for segment, own in zip(self.segments, self.numbering.split("units", map(int, units)), strict=True):
-            for start in range(0, len(own), MAX_VALUES):
+            for some in batches(own):
                 # Placeholders: SQLite reuses the parsed statement in a query with as many units.
-                some = own[start : start + MAX_VALUES]
                 sql = f"SELECT {_COLUMNS} {_UNITS} WHERE u.id IN ({marks(some)})"
                 found.update((row["unit"], row) for row in segment.published(segment.execute(sql, some)))
         if any(unit not in found for unit in units):
@@ -248,8 +229,7 @@ class SymbolicIndex:
         rows: list[Row] = []
         wanted = set(names)
         # A pasted file is a query of many thousand words, and SQLite limits the number of values.
-        for start in range(0, len(names), MAX_VALUES):
-            spelled = spelled_in(names[start : start + MAX_VALUES])
+        for spelled in map(spelled_in, batches(names)):
             for segment in self.segments:
                 sql = (
                     "SELECT s.name AS name, s.kind AS kind, s.unit AS unit FROM symbols s JOIN files f "
@@ -373,8 +353,7 @@ class SymbolicIndex:
             for name, language, count in segment.execute(sql):
                 counts[name, language] += count
         names = sorted({name for (name, _), count in counts.items() if 2 <= count <= limit})
-        for start in range(0, len(names), MAX_VALUES):
-            some = names[start : start + MAX_VALUES]
+        for some in batches(names):
             rows: dict[tuple[str, str], list[Row]] = {}
             found = self._rows(_SYMBOLS, qualified_in("s.", some), [*some, *some])
             for row in sorted(found, key=_sort_key):
@@ -404,8 +383,7 @@ class SymbolicIndex:
     def in_files(self, paths: Sequence[str]) -> list[Row]:
         """Result rows of all symbols in some files, by path and line."""
         rows: list[Row] = []
-        for start in range(0, len(paths), MAX_VALUES):
-            some = paths[start : start + MAX_VALUES]
+        for some in batches(paths):
             rows += self._rows(_SYMBOLS, f"f.path IN ({marks(some)}) AND {OF_FILE['s']}", some)
         return sorted(rows, key=_sort_key)
 

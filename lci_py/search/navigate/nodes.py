@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Place of the node asked about, node at the other end, line, step.
 Edge = tuple[int, int, int, int]
-#: Rows fetched at once.
-_AT_ONCE = 5_000
 #: Bases above a type that are looked at for the constructor it inherits.
 _MOST_BASES = 50
 
@@ -82,10 +80,7 @@ class Nodes:
         symbols = {node for node in wanted if node < self.first_file}
         symbols |= {around for _, _, around in lambdas.values() if around >= 0}
         found: dict[int, Place] = {}
-        numbers = sorted(symbols)
-        for start in range(0, len(numbers), _AT_ONCE):
-            rows = self.snapshot.symbols.symbol_rows(numbers[start : start + _AT_ONCE])
-            found |= {number: place_of(row) for number, row in rows.items()}
+        found |= {number: place_of(row) for number, row in self.snapshot.symbols.symbol_rows(sorted(symbols)).items()}
         for node in wanted:
             if self.first_file <= node < self.first_lambda:
                 path, language = self._files[node - self.first_file]

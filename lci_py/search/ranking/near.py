@@ -13,7 +13,7 @@ import numpy as np
 
 from lci_py.errors import BadPathError, DamagedIndexError, UsageError
 from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
-from lci_py.index.shards.unit_owners import definitions_at, line_count, units_of
+from lci_py.index.shards.symbol_queries import definitions_at, line_count, units_of
 from lci_py.source.repository.files import relative_to_root
 
 if TYPE_CHECKING:
