@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from lci_py.source.repository.git import run_git
+from lci_py.source.repository.git import git_output, run_git
 
 #: Seconds for one log: to follow lines through a long history takes git some.
 _SECONDS = 60.0
@@ -59,10 +59,7 @@ def log_of_file(folder: Path, path: str) -> Log:
 def _log(folder: Path, *arguments: str) -> Log:
     command = ("-c", "core.quotePath=false", "log", *_QUIET, _FORMAT, *arguments)
     try:
-        done = run_git(folder, *command, seconds=_SECONDS)
-        if done.returncode:
-            raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
-        output, whole = done.stdout, True
+        output, whole = git_output(folder, *command, seconds=_SECONDS), True
     except subprocess.TimeoutExpired as error:
         output, whole = error.stdout or b"", False
     # Lines of a patch begin with a sign of their own, so a record begins where a line does.
@@ -95,14 +92,12 @@ def files_of_commits(folder: Path, ids: list[str]) -> dict[str, list[str]]:
     """
     if not ids:
         return {}
-    done = run_git(
+    output = git_output(
         folder, "log", "--no-walk=unsorted", "--name-only", "-z", "--relative", *_QUIET, f"--format={_RECORD}%H", *ids,
         seconds=_SECONDS,
     )  # fmt: skip
-    if done.returncode:
-        raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
     found = {}
-    for record in done.stdout.decode("utf-8", "surrogateescape").split(_RECORD)[1:]:
+    for record in output.decode("utf-8", "surrogateescape").split(_RECORD)[1:]:
         id, *names = record.split("\0")
         found[id] = [name.removeprefix("\n") for name in names if name.strip("\n")]
     return found

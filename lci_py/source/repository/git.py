@@ -172,10 +172,13 @@ def git_environment() -> dict[str, str]:
 
 
 def run_git(
-    folder: Path, *arguments: str, hooks: bool = False, seconds: float = 5
+    folder: Path, *arguments: str, hooks: bool = False, seconds: float = 5, given: bytes = b""
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run git in a folder and wait for it, with its output captured. `hooks` as for `git_command`.
+    """Run git in a folder and wait for it, with its output captured.
 
+    Args:
+        hooks: As for `git_command`.
+        given: Its input.
     Raises:
         OSError: git cannot be started.
         subprocess.SubprocessError: It took too long.
@@ -184,9 +187,31 @@ def run_git(
 
     command = git_command(*arguments, hooks=hooks)
     return subprocess.run(
-        command, cwd=folder, env=git_environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds,
-        check=False,
-    )  # fmt: skip
+        command, cwd=folder, env=git_environment(), input=given, capture_output=True, timeout=seconds, check=False
+    )
+
+
+def git_output(folder: Path, *arguments: str, seconds: float = 5, given: bytes = b"") -> bytes:
+    """The output of git, run as by `run_git`.
+
+    Raises:
+        OSError: git cannot be started, or cannot answer.
+        subprocess.SubprocessError: It took too long.
+    """
+    done = run_git(folder, *arguments, seconds=seconds, given=given)
+    if done.returncode:
+        raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
+    return done.stdout
+
+
+def git_answer(folder: Path, *arguments: str) -> bytes | None:
+    """The output of git; None if it cannot answer, for whatever reason."""
+    import subprocess
+
+    try:
+        return git_output(folder, *arguments)
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
 
 
 class ChangedFile(NamedTuple):
@@ -198,15 +223,9 @@ class ChangedFile(NamedTuple):
 
 def commit_of(folder: Path, revision: str) -> str | None:
     """The commit that a revision names; None if there is none, or no git work tree."""
-    import subprocess
-
     if revision.startswith("-") or "\0" in revision:
         return None
-    try:
-        done = run_git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return _sha(done.stdout.decode("ascii", "replace")) if done.returncode == 0 else None
+    return _object(git_answer(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"))
 
 
 #: The first git that knows every option that it is given here.
@@ -234,13 +253,12 @@ def git_problem(folder: Path) -> str:
 
 def merge_base(folder: Path, commit: str) -> str | None:
     """The last common commit of HEAD and another one; None if there is none here."""
-    import subprocess
+    return _object(git_answer(folder, "merge-base", commit, "HEAD"))
 
-    try:
-        done = run_git(folder, "merge-base", commit, "HEAD")
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return _sha(done.stdout.decode("ascii", "replace")) if done.returncode == 0 else None
+
+def _object(answer: bytes | None) -> str | None:
+    """The id of an object that git answers with."""
+    return None if answer is None else _sha(answer.decode("ascii", "replace"))
 
 
 def changed_since(folder: Path, commit: str) -> list[ChangedFile]:
@@ -254,22 +272,19 @@ def changed_since(folder: Path, commit: str) -> list[ChangedFile]:
         subprocess.SubprocessError: It took too long.
     """
     tree, index, new = (
-        run_git(folder, *arguments, seconds=_DIFF_SECONDS)
+        git_output(folder, *arguments, seconds=_DIFF_SECONDS)
         for arguments in (
             ("ls-tree", "-r", "-z", commit),
             ("ls-files", "--stage", "--debug", "-z"),
             ("ls-files", "--others", "--exclude-standard", "-z"),
         )
     )
-    for done in (tree, index, new):
-        if done.returncode:
-            raise OSError(done.stderr.decode("utf-8", "replace").strip() or "git failed")
     before = {
         os.fsdecode(name): head.split()[2].decode("ascii")
-        for head, _, name in (line.partition(b"\t") for line in tree.stdout.split(b"\0") if line)
+        for head, _, name in (line.partition(b"\t") for line in tree.split(b"\0") if line)
         if head.split()[0].decode("ascii") in _FILE_MODES
     }
-    staged = {os.fsdecode(found["path"]): found for found in re.finditer(_STAGED, index.stdout)}
+    staged = {os.fsdecode(found["path"]): found for found in re.finditer(_STAGED, index)}
     indexed_at = _index_time(folder)
     found = []
     for path in sorted({*before, *staged}):
@@ -284,7 +299,7 @@ def changed_since(folder: Path, commit: str) -> list[ChangedFile]:
         if changed and (blob or there is not None):
             found.append(ChangedFile(path, blob))
     known = {one.path for one in found} | before.keys() | staged.keys()
-    others = {os.fsdecode(name) for name in new.stdout.split(b"\0") if name}
+    others = {os.fsdecode(name) for name in new.split(b"\0") if name}
     return sorted([*found, *(ChangedFile(path, "") for path in others - known)])
 
 
@@ -323,16 +338,11 @@ def blobs(folder: Path, ids: Iterable[str]) -> dict[str, bytes]:
         OSError: git cannot be started.
         subprocess.SubprocessError: It took too long.
     """
-    import subprocess
-
     wanted = sorted({id for id in ids if _SHA.fullmatch(id)})
     if not wanted:
         return {}
-    done = subprocess.run(
-        git_command("cat-file", "--batch"), cwd=folder, env=git_environment(),
-        input="".join(f"{id}\n" for id in wanted).encode(), capture_output=True, timeout=_DIFF_SECONDS, check=False,
-    )  # fmt: skip
-    found, at, data = {}, 0, done.stdout
+    given = "".join(f"{id}\n" for id in wanted).encode()
+    found, at, data = {}, 0, run_git(folder, "cat-file", "--batch", seconds=_DIFF_SECONDS, given=given).stdout
     while (end := data.find(b"\n", at)) >= 0:
         head = data[at:end].split()
         at = end + 1
@@ -345,16 +355,11 @@ def blobs(folder: Path, ids: Iterable[str]) -> dict[str, bytes]:
 
 def global_excludes(root: Path) -> str:
     """The path of git's global ignore file for the repository at `root`; the file need not exist."""
-    import subprocess
-
-    try:
-        done = run_git(root, "config", "--type=path", "--null", "--get", "core.excludesFile")
-        if done.returncode == 0:
-            return os.path.join(root, os.fsdecode(done.stdout.removesuffix(b"\0")))
-    except (OSError, subprocess.SubprocessError):
-        pass  # without git, its default path still counts
+    named = git_answer(root, "config", "--type=path", "--null", "--get", "core.excludesFile")
+    if named is not None:
+        return os.path.join(root, os.fsdecode(named.removesuffix(b"\0")))
     config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(config, "git", "ignore")
+    return os.path.join(config, "git", "ignore")  # the default, which counts without git as well
 
 
 def is_tracked(folder: Path) -> bool:
@@ -376,13 +381,7 @@ def is_tracked(folder: Path) -> bool:
     # From version 4 on, a path is stored as its difference from the one before.
     if data[:4] != b"DIRC" or (data[4:8] in (b"\0\0\0\2", b"\0\0\0\3") and name not in data):
         return False
-    import subprocess
-
-    try:
-        done = run_git(top, "ls-files", "-z", "--", os.fsdecode(name))
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0 and bool(done.stdout)
+    return bool(git_answer(top, "ls-files", "-z", "--", os.fsdecode(name)))
 
 
 def _git_dirs(root: Path) -> tuple[Path, Path] | None:
