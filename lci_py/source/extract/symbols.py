@@ -10,6 +10,7 @@ from lci_py.source.extract.describe import clean_doc, is_exported, prefix, signa
 from lci_py.source.extract.traits import traits_of
 from lci_py.source.syntax.arity import arity_of
 from lci_py.source.syntax.captures import Captures, Entity, Finder, finish
+from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import Symbol
@@ -145,7 +146,7 @@ class SymbolReader:
         traits = (
             traits_of(spec.name, kind, node, name_node, attribute_text),
             self._tags.note(at),
-            self._import_trait(entity.name, kind, parent, at) if "python_modules" in spec.call_rules else "",
+            self._import_trait(entity.name, kind, parent, at) if has_rule(spec.name, "python_modules") else "",
         )
         return Symbol(
             name=entity.name,

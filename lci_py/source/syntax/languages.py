@@ -15,7 +15,7 @@ from functools import cached_property, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import VISIBLE, Use, apply_edits, entries, macro_text
@@ -27,7 +27,7 @@ from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from tree_sitter import Language as TreeSitterLanguage, Node, Parser, QueryCursor, Tree
 
@@ -72,14 +72,6 @@ def _overwritten(match: re.Match[bytes]) -> bytes:
         if at >= 0 and len(word) <= len(match.group(number)):
             text = text[:at] + word + text[at + len(word) :]
     return text
-
-
-def _regex(text: str | None) -> re.Pattern[str] | None:
-    return lazily(text) if text else None
-
-
-def _of_bytes(text: str | None) -> re.Pattern[bytes] | None:
-    return lazily(text.encode()) if text else None
 
 
 class Aside(NamedTuple):
@@ -146,10 +138,6 @@ class LanguageSpec:
     private: re.Pattern[str] | None
     private_name: re.Pattern[str] | None
     conditions: str
-    self_names: tuple[str, ...]
-    super_names: tuple[str, ...]
-    own_types: tuple[str, ...]
-    call_rules: frozenset[str]
     comment_marks: re.Pattern[str] | None
     clauses: bool
     flat: bool
@@ -422,48 +410,31 @@ def _stride(depth: int) -> int:
     return max(1, depth // 5)
 
 
+#: How a key of a language.toml is read, by the type of the field of the same name.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "tuple[str, ...]": lambda value: tuple(value or ()),
+    "re.Pattern[str] | None": lambda value: lazily(value) if value else None,
+    "re.Pattern[bytes] | None": lambda value: lazily(value.encode()) if value else None,
+    "bool": bool,
+    "str": lambda value: value or "",
+    "dict[str, str]": lambda value: value or {},
+}
+
+
 def _spec(folder: Path) -> LanguageSpec:
     data = table_of(folder.name)
-    grammar = data.get("grammar", {})
-    seen = data.get("visibility", {})
-    return LanguageSpec(
-        name=folder.name,
-        folder=folder,
-        aliases=tuple(data.get("aliases", ())),
-        suffixes=tuple(data.get("suffixes", ())),
-        filenames=tuple(data.get("filenames", ())),
-        interpreters=tuple(data.get("interpreters", ())),
-        module=grammar["module"],
-        function=grammar.get("function", "language"),
-        test_files=tuple(data.get("test_files", ())),
-        constant=_regex(data.get("constant")),
-        visibility_default=seen.get("default", True),
-        public=_regex(seen.get("public")),
-        private=_regex(seen.get("private")),
-        private_name=_regex(seen.get("private_name")),
-        conditions=data.get("conditions", "none"),
-        self_names=tuple(data.get("self_names", ())),
-        super_names=tuple(data.get("super_names", ())),
-        own_types=tuple(data.get("own_types", ())),
-        call_rules=frozenset(data.get("call_rules", ())),
-        comment_marks=_regex(data.get("comment_marks")),
-        clauses=data.get("clauses", False),
-        flat=data.get("flat", False),
-        tables=data.get("tables", False),
-        queries_of=data.get("queries_of", ""),
-        shared_queries=tuple(data.get("shared_queries", ())),
-        blank=_of_bytes(data.get("blank")),
-        shared_suffixes=tuple(data.get("shared_suffixes", ())),
-        prefer_if=_of_bytes(data.get("prefer_if")),
-        text_if=_of_bytes(data.get("text_if")),
-        macros=entries(data.get("macros", {})),
-        divided=_of_bytes(data.get("divided")),
-        unknown=_of_bytes(data.get("unknown")),
-        misread=_of_bytes(data.get("misread")),
-        regions=tuple(map(Regions.of, data.get("regions", ()))),
-        parents=data.get("parents", {}),
-        extra=grammar.get("extra", ""),
-    )
+    flat = {**data, **data.get("visibility", {}), **data.get("grammar", {})}
+    kinds = LanguageSpec.__annotations__
+    values = {name: _READERS[kind](flat.get(name)) for name, kind in kinds.items() if kind in _READERS}
+    return LanguageSpec(**values | {
+        "name": folder.name,
+        "folder": folder,
+        "function": flat.get("function", "language"),
+        "visibility_default": flat.get("default", True),
+        "conditions": flat.get("conditions", "none"),
+        "macros": entries(data.get("macros", {})),
+        "regions": tuple(map(Regions.of, data.get("regions", ()))),
+    })  # fmt: skip
 
 
 def language_names() -> list[str]:
