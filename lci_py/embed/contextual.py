@@ -63,15 +63,15 @@ class ContextualEncoder:
     def sha256(self) -> str:
         return self.folder.sha256
 
-    def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed a query: [dimension]; zeros if it is blank. `known` is not used."""
+    def encode_text(
+        self, text: str, known: Callable[[str], list[int] | None] | None = None, *, is_code: bool = False
+    ) -> NDArray[np.float32]:
+        """Embed a query, or code as a chunk: [dimension]; zeros if it is blank. `known` is not used."""
+        if is_code:
+            return np.asarray(self.encode_chunks([text])[0])
         if not text.strip():
             return np.zeros(self.dimension, np.float32)
         return np.asarray(self._encode([self._query_prompt + text])[0])
-
-    def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed code as a chunk: [dimension]; zeros if it is blank. `known` is not used."""
-        return np.asarray(self.encode_chunks([code])[0])
 
     def encode_chunks(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts of the index: [len(texts), dimension], rows of unit length.

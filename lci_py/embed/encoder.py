@@ -202,25 +202,21 @@ class Encoder:
         np.nan_to_num(out, copy=False)
         return out
 
-    def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed a question: [dimension]; zeros if it has no known token.
+    def encode_text(
+        self, text: str, known: Callable[[str], list[int] | None] | None = None, *, is_code: bool = False
+    ) -> NDArray[np.float32]:
+        """Embed a question, or code as a chunk: [dimension]; zeros if it has no known token.
 
         Args:
             known: Returns the token ids of an identifier part, or None to use the tokenizer. The index has the ids of
                 its own words.
+            is_code: Whether the text is code.
         """
         import numpy as np
 
         ids, weights = self.question_tokens(text, known)
         pointers = np.array([0, len(ids)], np.int64)
-        return np.asarray(self.encode_bags(pointers, ids, weights, question=True)[0])
-
-    def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed code as a chunk: arguments and result as in `encode_text`."""
-        import numpy as np
-
-        ids, weights = self.question_tokens(code, known)
-        return np.asarray(self.encode_bags(np.array([0, len(ids)], np.int64), ids, weights)[0])
+        return np.asarray(self.encode_bags(pointers, ids, weights, question=not is_code)[0])
 
     def question(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> Question:
         """The vector and the tokens of a question, for a model with a table; arguments as in `encode_text`."""

@@ -27,15 +27,14 @@ class TextEncoder(Protocol):
         """Whether it embeds the text of chunks (`encode_chunks`), not bags of tokens (`encode_bags`)."""
         ...
 
-    def encode_text(self, text: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
+    def encode_text(
+        self, text: str, known: Callable[[str], list[int] | None] | None = None, *, is_code: bool = False
+    ) -> NDArray[np.float32]:
         """Embed a query: [dimension] of unit length, or zeros for a query without tokens.
 
         Args:
+            is_code: Whether to embed the text as the chunks of an index are.
             known: Returns the token ids of an identifier part, or None if the index does not have it. Only a model of
                 bags uses it.
         """
-        ...
-
-    def encode_code(self, code: str, known: Callable[[str], list[int] | None] | None = None) -> NDArray[np.float32]:
-        """Embed code as the chunks of an index are: arguments and result as in `encode_text`."""
         ...

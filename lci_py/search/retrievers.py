@@ -136,7 +136,7 @@ class DenseRetriever:
 
     def like(self, code: str) -> NDArray[np.float32]:
         """Similarity of each unit's closest chunk to some code, embedded as chunks are: [units], in [0, 1]."""
-        cosines = self.index.cosines(self.encoder.encode_code(code, self._find))
+        cosines = self.index.cosines(self.encoder.encode_text(code, self._find, is_code=True))
         return self.index.best(np.clip(cosines, 0, 1))
 
     def of_files(self, query: TextQuery, unit_file: NDArray[np.int32], n_files: int) -> NDArray[np.float32]:

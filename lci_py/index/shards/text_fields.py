@@ -40,16 +40,8 @@ class TextFields:
     n_files: int
 
 
-def text_fields(rows: SegmentRows, words: NumberedWords | None = None) -> TextFields:
-    """Count the words of all fields.
-
-    Args:
-        words: The words of the segment's files, in order; None to number them here.
-    """
-    if words is None:
-        words = NumberedWords()
-        for record in rows.records:
-            words.add(record.words)
+def text_fields(rows: SegmentRows, words: NumberedWords) -> TextFields:
+    """Count the words of all fields; `words` are those of the segment's files, in order."""
     vocabulary = words.vocabulary
     content = chunk_bags(rows.records, words)
     names, scopes = _name_bags(rows, vocabulary)

@@ -15,7 +15,8 @@ from lci_py.embed.folder import ModelFolder
 from lci_py.index.build import embedding
 from lci_py.index.build.embedding import embed, embed_texts
 from lci_py.index.shards.segment_rows import SegmentRows, number_rows
-from lci_py.index.shards.text_fields import text_fields
+from lci_py.index.shards.term_counts import NumberedWords
+from lci_py.index.shards.text_fields import TextFields, text_fields
 from lci_py.source.file_record import FileRecord
 from lci_py.source.repository.walk import WalkOptions, walk
 from tests.conftest import CORPUS
@@ -40,16 +41,23 @@ def encoder() -> Encoder:
     return Encoder()
 
 
+def fields_of(records: list[FileRecord]) -> TextFields:
+    words = NumberedWords()
+    for record in records:
+        words.add(record.words)
+    return text_fields(number_rows(records), words)
+
+
 @pytest.mark.parametrize("size", [1, 7, 8192])
 def test_a_chunk_has_the_same_embedding_in_every_segment(
     records: list[FileRecord], encoder: Encoder, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     """Whichever files are in the segment, and in slices of any size: a refresh must answer as a full build."""
     rows = number_rows(records)
-    whole = embed(text_fields(rows), encoder)
+    whole = embed(fields_of(records), encoder)
     monkeypatch.setattr(embedding, "EMBED_SLICE", size)
     for some in (records, records[3:15], records[7:8]):
-        found = embed(text_fields(number_rows(some)), encoder)
+        found = embed(fields_of(some), encoder)
         there = np.flatnonzero(np.isin(rows.chunk_file, [records.index(record) for record in some]))
         assert found.vectors.tobytes() == whole.vectors[there].tobytes()
         bags = [found.ids[a:b].tolist() for a, b in pairwise(found.pointers.tolist())]
@@ -57,7 +65,7 @@ def test_a_chunk_has_the_same_embedding_in_every_segment(
 
 
 def test_nothing_to_embed(encoder: Encoder) -> None:
-    found = embed(text_fields(number_rows([])), encoder)
+    found = embed(fields_of([]), encoder)
     assert (found.vectors.shape, found.pointers.tolist(), found.ids.tolist()) == ((0, 192), [0], [])
 
 
