@@ -6,14 +6,12 @@ A repository may be hostile: a link in it must not redirect what is written.
 from __future__ import annotations
 
 import os
-import stat
 from contextlib import suppress
 from typing import NamedTuple
 
-from lci_py.source.repository.files import ALWAYS_SKIPPED, read_file
+from lci_py.source.repository.files import ALWAYS_SKIPPED, read_file, replace_file
 
 _MAX_BYTES = 16_000_000
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _WHY = {
     "too_large": "is too large",
     "special": "is not a regular file",
@@ -96,7 +94,7 @@ class SafeFile(NamedTuple):
             if after is None:
                 os.unlink(self.full)
             else:
-                _replace(self.full, after)
+                replace_file(self.full, after.encode("utf-8"))
         except OSError as error:
             raise LeftAloneError(f"cannot be written ({error.strerror})") from error
         finally:  # the folders that were made for it, too, if it could not be written
@@ -123,21 +121,3 @@ def safe_file(base: str, path: str) -> SafeFile:
     asked = path.split("/")
     own = next((i for i, (a, b) in enumerate(zip(parts[-2::-1], asked[-2::-1])) if a != b), len(parts) - 1)  # noqa: B905
     return SafeFile(top, inside, own)
-
-
-def _replace(path: str, text: str) -> None:
-    was = os.lstat(path) if os.path.lexists(path) else None
-    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.lci-{os.getpid()}")
-    try:
-        with open(os.open(temporary, _NEW, 0o666 if was is None else 0o600), "wb") as file:
-            file.write(text.encode("utf-8"))
-            if was is not None:
-                with suppress(PermissionError):  # not everybody may give a file away
-                    os.fchown(file.fileno(), was.st_uid, was.st_gid)
-                os.fchmod(file.fileno(), stat.S_IMODE(was.st_mode))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        with suppress(OSError):
-            os.unlink(temporary)

@@ -185,8 +185,8 @@ def build_index(
         from lci_py.index.build.left_out import why_left_out
         from lci_py.index.build.run import build
         from lci_py.index.store.background_run import note_failure
-        from lci_py.index.store.exposure import exposures
         from lci_py.index.store.seal import ensure_key
+        from lci_py.index.store.status_report import exposures
         from lci_py.source.repository.files import relative_to_root
         from lci_py.types.record import replace
 

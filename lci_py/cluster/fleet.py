@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py.cluster.objects import NAME, NamedObject, StoreError
 from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError, UntrustedIndexError
 from lci_py.index.store.manifest import FORMAT, Manifest, Shard, manifest_of
-from lci_py.index.store.seal import fleet_seal, is_fleet_sealed
+from lci_py.index.store.seal import is_sealed, seal
 from lci_py.source.text.digest import blake2b
 from lci_py.types.record import asdict, dataclass, replace
 
@@ -105,7 +105,7 @@ def read_fleet(objects: Objects) -> Fleet:
     digest, found = data.pop("digest", None), data.pop("seal", None)
     if digest != blake2b(_canonical({**data, "seal": found}), digest_size=16).hexdigest():
         raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint=_AGAIN)
-    if not is_fleet_sealed(_canonical(data), found):
+    if not is_sealed(_canonical(data), found, of_fleet=True):
         error = UntrustedIndexError(objects.url)
         error.message = f"the fleet in {objects.url} is not sealed with your fleet key"
         error.hint = "copy fleet.key from the machine that made it into your configuration folder"
@@ -153,7 +153,7 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
         raise IndexWriteError(f"{objects.url}: another run has published a fleet meanwhile", hint="run it again")
     fleet = replace(fleet, generation=after + 1)
     data: dict[str, Any] = json.loads(_canonical({"format": FLEET_FORMAT, **asdict(fleet)}))
-    data["seal"] = fleet_seal(_canonical(data))
+    data["seal"] = seal(_canonical(data), of_fleet=True)
     data["digest"] = blake2b(_canonical(data), digest_size=16).hexdigest()
     objects.replace(FLEET, _canonical(data) + b"\n")
     return fleet

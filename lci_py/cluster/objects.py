@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import IndexError_, IndexWriteError, LciError, ShardMissingError, UsageError
 from lci_py.index.store.manifest import shard_digest
+from lci_py.source.repository.files import replace_file
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
@@ -131,12 +132,7 @@ class Objects:
             if not self._local:  # these put an object whole or not at all
                 self._files.pipe_file(path, data)
                 return
-            temporary = Path(f"{path}.{os.getpid()}")
-            with temporary.open("wb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
+            replace_file(path, data)
 
     def put(self, role: str, path: Path, suffix: str) -> NamedObject:
         """Store a file, unless an object of the same content is there.

@@ -23,12 +23,12 @@ from lci_py.source.text.digest import digest
 from lci_py.types.record import asdict, replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
     from lci_py.cluster.objects import NamedObject, Objects
     from lci_py.index.shards.files import FileTable
-    from lci_py.index.store.manifest import Manifest, Shard
+    from lci_py.index.store.manifest import Shard
 
 
 class PartJob(NamedTuple):
@@ -93,25 +93,13 @@ def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -
 
     try:
         manifest = part_contents(objects.content(former.manifest), objects, former).manifest
-        manifest = _each_shard(manifest, fetched)
+        manifest = manifest.with_shards(fetched)
     except IndexError_:
         shutil.rmtree(index_dir)
         return False  # it is indexed from nothing
     manifest = replace(manifest, settings={**manifest.settings, "root": root_setting(root, index_dir)})
     (index_dir / MANIFEST).write_text(manifest.dumps(), "utf-8")
     return True
-
-
-def _each_shard(manifest: Manifest, change: Callable[[str, Shard], Shard]) -> Manifest:
-    segments = tuple(
-        replace(segment, shards={role: change(role, shard) for role, shard in segment.shards.items()})
-        for segment in manifest.segments
-    )
-    return replace(
-        manifest,
-        segments=segments,
-        shards={role: change(role, shard) for role, shard in manifest.shards.items()},
-    )
 
 
 def _stored_part(objects: Objects, wanted: PartJob, work: Path, snapshot: Snapshot) -> Part | None:
@@ -126,7 +114,7 @@ def _stored_part(objects: Objects, wanted: PartJob, work: Path, snapshot: Snapsh
         put(role, snapshot.index_dir / shard.name)
         return replace(shard, mtime_ns=0, ctime_ns=0)
 
-    manifest = _each_shard(snapshot.manifest, stored)
+    manifest = snapshot.manifest.with_shards(stored)
     described = {
         **asdict(manifest),
         "model": {key: value for key, value in manifest.model.items() if key not in ("folder", "stamp")},

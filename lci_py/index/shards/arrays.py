@@ -25,7 +25,6 @@ import json
 import mmap
 import os
 import re
-import stat
 import sys
 from array import array
 from bisect import bisect_left, bisect_right
@@ -34,6 +33,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import DamagedIndexError
+from lci_py.source.repository.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,9 +72,10 @@ class ChecksummedFile:
         content: The file without the sums. It is only checked by `check`.
     """
 
-    def __init__(self, data: memoryview, name: str) -> None:
-        """`name` is that of the file, for errors.
-
+    def __init__(self, data: memoryview, name: str, *, is_checked: bool = False) -> None:
+        """Args:
+            name: Of the file, for errors.
+            is_checked: The caller has compared all of it with a digest.
         Raises:
             DamagedIndexError: It does not end as `append_sums` ends a file.
         """
@@ -87,7 +88,7 @@ class ChecksummedFile:
         self.content = data[:length]
         self._words = data[:end]
         self._wanted = data[end:-_END].cast("Q")
-        self._seen = bytearray(n_blocks)
+        self._seen = bytearray([is_checked]) * n_blocks
 
     def check(self, start: int = 0, stop: int | None = None) -> None:
         """Check the blocks of a byte range of the content (by default all of it) that were not checked before."""
@@ -187,12 +188,11 @@ class Arrays:
 
     def __init__(self, path: Path, *, is_checked: bool = False) -> None:
         """Args:
-        is_checked: The caller has compared the file with a digest: the checksums are ignored.
+        is_checked: As in `ChecksummedFile`.
         """
         self.name = path.name
-        self._is_checked = is_checked
         try:
-            self._summed = ChecksummedFile(map_file(path), path.name)
+            self._summed = ChecksummedFile(map_file(path), path.name, is_checked=is_checked)
             self._data = self._summed.content
             self._table = self._read_table()
         except (OSError, ValueError, RecursionError) as error:
@@ -205,7 +205,7 @@ class Arrays:
         length = int.from_bytes(self._data[len(MAGIC) : start], "little")
         if length > min(_MAX_HEADER, len(self._data) - start):
             raise ValueError("its header is longer than the file")
-        self._check(0, start + length)
+        self._summed.check(0, start + length)
         found = json.loads(bytes(self._data[start : start + length]))
         if not isinstance(found, dict):
             raise ValueError("its header is not a JSON object")
@@ -235,7 +235,7 @@ class Arrays:
         if kind not in kinds:
             raise DamagedIndexError(f"{self.name}: {name} is {kind or 'missing'}")
         code, size = _TYPES[kind]
-        if check and not self._is_checked:
+        if check:
             self._summed.check(offset, offset + count * size)
         found: memoryview = self._data[offset : offset + count * size].cast(code)  # type: ignore[call-overload]
         return found
@@ -244,18 +244,14 @@ class Arrays:
         """Compare the items of an array from `start` to before `stop` with the checksums."""
         kind, offset, _ = self._table[name]
         size = _TYPES[kind][1]
-        self._check(offset + start * size, offset + stop * size)
+        self._summed.check(offset + start * size, offset + stop * size)
 
     def check_ranges(self, name: str, starts: NDArray[Any], stops: NDArray[Any]) -> None:
         """As `check_items` for many ranges of items, which lie inside the array."""
-        if not self._is_checked and len(starts):
+        if len(starts):
             kind, offset, _ = self._table[name]
             size = _TYPES[kind][1]
             self._summed.check_many(offset + starts * size, offset + stops * size)
-
-    def _check(self, start: int, stop: int) -> None:
-        if not self._is_checked:
-            self._summed.check(start, stop)
 
     def array(self, name: str, *kinds: str, check: bool = True) -> NDArray[Any]:
         """As `view`, but a numpy array: mapped, read-only."""
@@ -269,16 +265,11 @@ def map_file(path: Path) -> memoryview:
     """Map a file for reading.
 
     Raises:
-        OSError: It cannot be opened.
-        ValueError: It is not a regular file, or shorter than a header.
+        OSError: It cannot be opened, or is not a regular file.
+        ValueError: It is shorter than a header.
     """
-    # Neither a link nor a FIFO, which would block: an index that came with a clone may hold anything.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags)
+    handle, info = open_regular(path)
     try:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode):
-            raise ValueError("not a regular file")
         if info.st_size < len(MAGIC) + 8:
             raise ValueError("too short")
         return memoryview(mmap.mmap(handle, info.st_size, access=mmap.ACCESS_READ))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lci_py.errors import LciError
 from lci_py.index.store.lock import turn
+from lci_py.source.repository.files import open_regular
 
 #: In the index folder; it exists only if the last run failed.
 HOOK_LOG = "hook.log"
@@ -41,11 +42,10 @@ def note_failure(index_dir: Path, error: BaseException | None) -> None:
 def last_failure(index_dir: Path) -> str:
     """Why the last run failed; "" if it did not."""
     try:
-        handle = os.open(index_dir / HOOK_LOG, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(open_regular(index_dir / HOOK_LOG)[0], "rb") as file:
+            return " ".join(file.read(_LOG_BYTES).decode("utf-8", "replace").split())
     except OSError:
         return ""
-    with open(handle, "rb") as file:
-        return " ".join(file.read(_LOG_BYTES).decode("utf-8", "replace").split())
 
 
 def _write_log(path: Path, what: str) -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 from _operator import _compare_digest as compare_digest  # as `hmac` has it, which loads OpenSSL
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from lci_py.source.repository.files import open_regular
 from lci_py.source.text.digest import blake2b
 
 FILE = "cache.sqlite"
@@ -217,11 +217,11 @@ def _journal_is_harmless(database: Path) -> bool:
         return False
     if not os.path.lexists(journal):
         return True
-    handle = os.open(journal, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        handle, info = open_regular(journal)
+    except OSError:
+        return False
     with open(handle, "rb") as file:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode):
-            return False
         head = file.read(28)
         file.seek(-min(8, info.st_size), os.SEEK_END)
         pages, page_size = int.from_bytes(head[16:20], "big"), int.from_bytes(head[24:28], "big")

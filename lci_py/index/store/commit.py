@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import sqlite3
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from lci_py.index.store.manifest import (
     verify,
 )
 from lci_py.interrupts import at_interrupt
+from lci_py.source.repository.files import open_regular
 from lci_py.types.record import dataclass, replace
 
 IGNORE_FILE = ".gitignore"
@@ -84,11 +84,10 @@ def is_ours(index_dir: Path) -> bool:
 
 def _head(path: Path, length: int) -> bytes:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(open_regular(path)[0], "rb") as file:
+            return file.read(length)
     except OSError:
         return b""
-    with open(handle, "rb") as file:
-        return file.read(length) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
 
 
 def refuse_foreign(index_dir: Path) -> None:
@@ -259,22 +258,17 @@ def copy_shards(source: OpenIndex, roles: Sequence[str], index_dir: Path, folder
         return placed
 
     found = source.manifest
-    segments = tuple(
-        Segment(segment.counts, {role: copied(role, shard) for role, shard in segment.shards.items()})
-        for segment in found.segments
-    )
-    return replace(found, segments=segments, shards={role: copied(role, found.shards[role]) for role in roles})
+    return replace(found, shards={role: found.shards[role] for role in roles}).with_shards(copied)
 
 
 def _copy(path: Path, target: Path, shard: Shard) -> None:
-    # Neither a link nor a FIFO, and no more than the manifest says: the other folder may have changed since.
+    # No more than the manifest says: the other folder may have changed since.
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle, info = open_regular(path)
     except OSError as error:
         raise DamagedIndexError(f"{shard.name} cannot be read ({error.strerror})") from error
     with open(handle, "rb") as old, target.open("xb") as new:
-        info = os.fstat(handle)
-        if not stat.S_ISREG(info.st_mode) or info.st_size != shard.bytes:
+        if info.st_size != shard.bytes:
             raise DamagedIndexError(f"{shard.name} does not hold what was written")
         left = shard.bytes
         while left > 0 and (block := old.read(min(left, _BLOCK))):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 from lci_py.errors import IndexError_, IndexWriteError
 from lci_py.index.store.manifest import read_manifest
 from lci_py.index.store.seal import temporary_folder
+from lci_py.source.repository.workspace import user_folder
 from lci_py.source.text.digest import blake2b
 
 
@@ -28,7 +28,7 @@ def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:
         pass
     name = f"{root.name or 'root'}-{blake2b(os.fsencode(root), digest_size=8).hexdigest()}"
     try:
-        (found := _cache_folder() / name).mkdir(0o700, parents=True, exist_ok=True)
+        (found := user_folder("cache") / name).mkdir(0o700, parents=True, exist_ok=True)
         if os.access(found, os.W_OK):
             return found
     except OSError:
@@ -41,12 +41,3 @@ def index_elsewhere(root: Path, folder: Path, *, trust: bool) -> Path:
             f"neither {root} nor the cache folder of this user nor a temporary one can be written",
             hint="name a folder in LCI_INDEX_DIR",
         ) from error
-
-
-def _cache_folder() -> Path:
-    if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
-        base = os.environ.get("XDG_CACHE_HOME", "").strip()
-        return Path(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "lci")
-    import platformdirs
-
-    return platformdirs.user_cache_path("lci")

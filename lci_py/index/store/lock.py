@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lci_py.errors import IndexWriteError
 from lci_py.interrupts import at_interrupt
+from lci_py.source.repository.files import open_regular
 
 WRITE_LOCK = "write.lock"
 HOOK_LOCKS = ("hook.lock", "hook-next.lock")
@@ -92,11 +93,8 @@ def _last_tries(index_dir: Path) -> int:
 def _holder(path: Path) -> int | None:
     """The process id in the lock file; None if there is none yet, or that process has ended."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            number = int(os.pread(handle, _WIDTH, 0))
-        finally:
-            os.close(handle)
+        with open(open_regular(path)[0], "rb") as file:
+            number = int(file.read(_WIDTH))
         return number if number > 0 and _lives(number) else None
     except (OSError, ValueError, OverflowError):
         return None

@@ -12,7 +12,7 @@ import re
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lci_py.errors import (
     DamagedIndexError,
@@ -26,8 +26,12 @@ from lci_py.errors import (
 )
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.index.store.seal import is_sealed, seal
+from lci_py.source.repository.files import open_regular
 from lci_py.source.text.digest import blake2b
-from lci_py.types.record import asdict, dataclass, field
+from lci_py.types.record import asdict, dataclass, field, replace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 #: Version of the format; docs/index-format.md has the history.
 FORMAT = 20
@@ -92,6 +96,15 @@ class Manifest:
         """(role, shard) of every shard."""
         tables = [*(segment.shards for segment in self.segments), self.shards]
         return [item for table in tables for item in table.items()]
+
+    def with_shards(self, change: Callable[[str, Shard], Shard]) -> Manifest:
+        """The manifest with another value for each shard, given its role and the present one."""
+
+        def changed(shards: dict[str, Shard]) -> dict[str, Shard]:
+            return {role: change(role, shard) for role, shard in shards.items()}
+
+        segments = tuple(Segment(segment.counts, changed(segment.shards)) for segment in self.segments)
+        return replace(self, segments=segments, shards=changed(self.shards))
 
     def dumps(self) -> str:
         """The text of the file: the values, their seal, and a digest over both.
@@ -165,12 +178,8 @@ def _shards(data: dict[str, Any]) -> dict[str, Shard]:
 
 
 def _read(path: Path) -> str:
-    # Neither a link nor a FIFO, which would block: an index that came with a clone may hold anything.
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
-        if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-            raise ValueError("not a regular file")
-        data = handle.read(_MAX_BYTES + 1)
+    with open(open_regular(path)[0], "rb") as file:
+        data = file.read(_MAX_BYTES + 1)
     if len(data) > _MAX_BYTES:
         raise ValueError("it is too large for a manifest")
     return data.decode("utf-8")
@@ -334,19 +343,16 @@ def shard_digest(path: Path, *, most: int | None = None, sync: bool = False) -> 
     """Digest of a shard's content; with `sync`, the file is flushed to the disk first.
 
     Raises:
-        OSError: It cannot be read.
-        ValueError: It is not a regular file, or larger than `most` bytes.
+        OSError: It cannot be read, or is not a regular file.
+        ValueError: It is larger than `most` bytes.
     """
     digest = blake2b(digest_size=16)
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with open(path, "rb", opener=lambda name, _: os.open(name, flags)) as handle:
-        info = os.fstat(handle.fileno())
-        if not stat.S_ISREG(info.st_mode):
-            raise ValueError("not a regular file")
+    descriptor, info = open_regular(path)
+    with open(descriptor, "rb") as file:
         if most is not None and info.st_size > most:
             raise ValueError("it is larger than when it was written")
         if sync:
-            os.fsync(handle.fileno())
-        while block := handle.read(1 << 20):
+            os.fsync(descriptor)
+        while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()

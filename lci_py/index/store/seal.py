@@ -9,11 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from _operator import _compare_digest as compare_digest  # as `hmac` has it, which loads OpenSSL
 from pathlib import Path
 
 from lci_py.errors import TrustKeyError
+from lci_py.source.repository.workspace import user_folder
 from lci_py.source.text.digest import blake2b
 
 #: Environment variable that names another folder for the key.
@@ -21,6 +21,7 @@ CONFIG_VARIABLE = "LCI_CONFIG_DIR"
 KEY_FILE = "index.key"
 #: The key of fleets: whoever writes or reads one has the same file, copied by hand.
 FLEET_KEY_FILE = "fleet.key"
+_FILES = {False: KEY_FILE, True: FLEET_KEY_FILE}  # by whether it is that of fleets
 _KEY_BYTES = 32
 _SEAL_BYTES = 32
 # Errors of file systems without hard links.
@@ -28,52 +29,37 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 _ELSEWHERE = f"or name a folder of your own in {CONFIG_VARIABLE}"
 
 
-def seal(text: bytes) -> str:
+def seal(text: bytes, *, of_fleet: bool = False) -> str:
     """The seal of a text, in hex. Makes the key if there is none.
 
     Raises:
         TrustKeyError: The key cannot be made, or cannot be used.
     """
-    return _keyed_digest(text, ensure_key())
+    return _keyed_digest(text, ensure_key(of_fleet=of_fleet), of_fleet)
 
 
-def is_sealed(text: bytes, found: object) -> bool:
+def is_sealed(text: bytes, found: object, *, of_fleet: bool = False) -> bool:
     """Whether `found`, which comes from disk, is the seal of a text; False without a key. No key is created.
 
     Raises:
         TrustKeyError: There is a key, and it cannot be used.
     """
-    key = _key(create=False)
+    key = _key(_FILES[of_fleet], create=False)
     if key is None or not isinstance(found, str) or not found.isascii():
         return False
-    return compare_digest(_keyed_digest(text, key), found)
+    return compare_digest(_keyed_digest(text, key, of_fleet), found)
 
 
-def fleet_seal(text: bytes) -> str:
-    """As `seal`, with the key of fleets."""
-    key = _key(create=True, name=FLEET_KEY_FILE)
-    if key is None:
-        raise _unusable(config_folder() / FLEET_KEY_FILE, "was removed while it was made", f"try again, {_ELSEWHERE}")
-    return _keyed_digest(text, key, b"lci-fleet")
-
-
-def is_fleet_sealed(text: bytes, found: object) -> bool:
-    """As `is_sealed`, with the key of fleets."""
-    key = _key(create=False, name=FLEET_KEY_FILE)
-    if key is None or not isinstance(found, str) or not found.isascii():
-        return False
-    return compare_digest(_keyed_digest(text, key, b"lci-fleet"), found)
-
-
-def ensure_key() -> bytes:
+def ensure_key(*, of_fleet: bool = False) -> bytes:
     """The key; created if there is none. A writer needs it before it starts: without a key it could not publish.
 
     Raises:
         TrustKeyError: As in `seal`.
     """
-    key = _key(create=True)
+    key = _key(_FILES[of_fleet], create=True)
     if key is None:
-        raise _unusable(config_folder() / KEY_FILE, "was removed while it was made", f"try again, {_ELSEWHERE}")
+        path = config_folder() / _FILES[of_fleet]
+        raise _unusable(path, "was removed while it was made", f"try again, {_ELSEWHERE}")
     return key
 
 
@@ -95,13 +81,7 @@ def config_folder() -> Path:
                 Path(chosen), f"comes from {CONFIG_VARIABLE}, and is a relative path", "give an absolute path"
             )
         return Path(named)
-    if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
-        base = os.environ.get("XDG_CONFIG_HOME", "").strip()
-        folder = Path(base if os.path.isabs(base) else os.path.expanduser("~/.config"), "lci")
-    else:
-        import platformdirs
-
-        folder = platformdirs.user_config_path("lci")
+    folder = user_folder("config")
     if os.path.lexists(folder / KEY_FILE) or _can_be_made(folder):
         return folder
     try:
@@ -135,11 +115,13 @@ def temporary_folder() -> Path:
     return folder
 
 
-def _keyed_digest(text: bytes, key: bytes, person: bytes = b"lci-index") -> str:
-    return blake2b(text, key=key, digest_size=_SEAL_BYTES, person=person).hexdigest()
+def _keyed_digest(text: bytes, key: bytes, of_fleet: bool) -> str:
+    return blake2b(
+        text, key=key, digest_size=_SEAL_BYTES, person=b"lci-fleet" if of_fleet else b"lci-index"
+    ).hexdigest()
 
 
-def _key(*, create: bool, name: str = KEY_FILE) -> bytes | None:
+def _key(name: str, *, create: bool) -> bytes | None:
     folder = config_folder()
     path = folder / name
     try:

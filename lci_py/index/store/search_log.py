@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lci_py.source.repository.files import open_regular
 from lci_py.types.search import MODES, Filters, SearchRequest
 
 if TYPE_CHECKING:
@@ -93,7 +94,9 @@ class SearchLog:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         folder = os.open(self._folder, flags)
         try:
-            file = os.open(SEARCH_LOG, _flags(os.O_WRONLY | os.O_APPEND | os.O_CREAT), 0o600, dir_fd=folder)
+            # A log that came with a clone may be a link to anywhere, or a FIFO, whose opening would block.
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            file = os.open(SEARCH_LOG, flags, 0o600, dir_fd=folder)
             try:
                 info = os.fstat(file)
                 if not stat.S_ISREG(info.st_mode) or info.st_uid != os.geteuid() or info.st_mode & 0o077:
@@ -115,11 +118,6 @@ def _rotate(folder: int, file: int) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.path.samestat(os.fstat(file), os.stat(SEARCH_LOG, dir_fd=folder, follow_symlinks=False)):
             os.replace(SEARCH_LOG, OLD_SEARCH_LOG, src_dir_fd=folder, dst_dir_fd=folder)
-
-
-def _flags(access: int) -> int:
-    # A log that came with a clone may be a link to anywhere, or a FIFO, whose opening would block.
-    return access | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def entry(request: SearchRequest, answer: Answer) -> Entry:
@@ -154,15 +152,10 @@ def read_log(folder: Path) -> Iterator[Entry | None]:
     """The entries of the log, oldest first; None for a line that is not an entry."""
     for name in (OLD_SEARCH_LOG, SEARCH_LOG):
         try:
-            handle = os.open(folder / name, _flags(os.O_RDONLY))
+            with open(open_regular(folder / name)[0], "rb") as file:
+                data = file.read(2 * MAX_BYTES)  # this program makes no larger file
         except OSError:
             continue
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            os.close(handle)
-            continue
-        with open(handle, "rb") as file:
-            # This program makes no larger file.
-            data = file.read(2 * MAX_BYTES)
         yield from map(_read, data.splitlines())
 
 

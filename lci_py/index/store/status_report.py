@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import time
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
@@ -9,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from lci_py.errors import GraphPendingError
 from lci_py.index.store.background_run import last_failure
 from lci_py.index.store.cache import size_of
-from lci_py.index.store.exposure import exposures
 from lci_py.index.store.manifest import BUILT_AT
+from lci_py.source.repository.git import is_tracked
 from lci_py.source.repository.walk import NESTED
 
 if TYPE_CHECKING:
@@ -92,6 +94,21 @@ def status_report(
         "warnings": warnings,
         "health": "damaged" if damaged else "stale" if stale else "ok",
     }
+
+
+def exposures(index_dir: Path) -> tuple[bool, tuple[str, ...]]:
+    """(whether git tracks files of the index folder, a warning for each problem)."""
+    warnings = []
+    tracked = is_tracked(index_dir)
+    if tracked:
+        warnings.append(f"{index_dir} is tracked by git: take it out with `git rm -r --cached {index_dir.name}`")
+    try:
+        mode = os.stat(index_dir).st_mode
+    except OSError:
+        mode = 0
+    if mode & stat.S_IWOTH:
+        warnings.append(f"every user can write to {index_dir}: `chmod o-w` it")
+    return tracked, tuple(warnings)
 
 
 def _sizes(shards: Mapping[str, Shard]) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import errno
 import os
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,8 +65,50 @@ SHORTAGES = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 #: The walk leaves out files above the size limit; this bound is for a file that has grown since.
 _MAX_READ = 64_000_000
 # A link must not lead out of the root, and a FIFO must not block.
-_NO_LINK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NO_LINK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = _NO_LINK | getattr(os, "O_DIRECTORY", 0)
+
+
+def open_regular(path: Path | str) -> tuple[int, os.stat_result]:
+    """A descriptor of a regular file for reading, and what `fstat` says of it. What came with a clone may be a link to
+    anywhere, or a FIFO, whose opening would block: both are refused.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file.
+    """
+    handle = os.open(path, _NO_LINK | getattr(os, "O_BINARY", 0))
+    info = os.fstat(handle)
+    if not stat.S_ISREG(info.st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    return handle, info
+
+
+def replace_file(path: str, data: bytes, mode: int | None = None) -> None:
+    """Write a file in one step: whoever reads it meanwhile gets the old or the new content. It keeps its owner and its
+    mode, unless `mode` is given.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    was = os.lstat(path) if os.path.lexists(path) else None
+    temporary = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.lci-{os.getpid()}")
+    try:
+        with open(os.open(temporary, _NEW, 0o666 if was is None else 0o600), "wb") as file:
+            file.write(data)
+            if was is not None:
+                with suppress(PermissionError):  # not everybody may give a file away
+                    os.fchown(file.fileno(), was.st_uid, was.st_gid)
+                mode = stat.S_IMODE(was.st_mode) if mode is None else mode
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
 
 
 def read_file(root: str, path: str) -> bytes | str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from lci_py.errors import HookError
+from lci_py.source.repository.files import replace_file
 from lci_py.source.repository.git import run_git
 
 HOOKS = ("post-commit", "post-checkout", "post-merge", "post-rewrite")
@@ -184,15 +185,9 @@ def _read(path: Path) -> str | None:
 
 
 def _write(path: Path, text: str, mode: int) -> bool:
-    """Replace a hook in one step: git may be about to run it."""
-    temporary = path.with_name(f"{path.name}.lci-{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(text.encode("utf-8", "surrogateescape"))
-        temporary.chmod(mode)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    """Replace a hook; git may be about to run it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(str(path), text.encode("utf-8", "surrogateescape"), mode)
     return True
 
 

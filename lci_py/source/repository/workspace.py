@@ -25,16 +25,24 @@ _THROUGH = _LINKLESS | getattr(os, "O_PATH", os.O_RDONLY)
 
 def workspaces_folder() -> Path:
     """The folder of all workspaces, without links: in LCI_DATA_DIR, else in the user's data folder for lci."""
-    if (chosen := os.environ.get(DATA_VARIABLE)) and os.path.isabs(chosen):
-        base = Path(chosen)
-    elif sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
-        home = os.environ.get("XDG_DATA_HOME", "").strip()
-        base = Path(home if os.path.isabs(home) else os.path.expanduser("~/.local/share"), "lci")
-    else:
-        import platformdirs
-
-        base = platformdirs.user_data_path("lci")
+    chosen = os.environ.get(DATA_VARIABLE)
+    base = Path(chosen) if chosen and os.path.isabs(chosen) else user_folder("data")
     return Path(os.path.realpath(base / FOLDER))
+
+
+#: By kind, the folder of the user in which programs have theirs on Linux.
+_LINUX_FOLDERS = {"cache": "~/.cache", "config": "~/.config", "data": "~/.local/share"}
+
+
+def user_folder(kind: str) -> Path:
+    """The user's folder for lci: of `cache`, `config` or `data`."""
+    if sys.platform == "linux":  # what platformdirs returns; importing it takes longer than some queries
+        base = os.environ.get(f"XDG_{kind.upper()}_HOME", "").strip()
+        return Path(base if os.path.isabs(base) else os.path.expanduser(_LINUX_FOLDERS[kind]), "lci")
+    import platformdirs
+
+    found: Path = getattr(platformdirs, f"user_{kind}_path")("lci")
+    return found
 
 
 def is_workspace(root: Path | str) -> bool:
