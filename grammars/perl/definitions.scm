@@ -12,5 +12,10 @@
   (#eq? @_constant "constant"))
 (variable_declaration "our" [(scalar (varname) @name) (array (varname) @name) (hash (varname) @name)]) @definition.variable
 
+; Mojo, Moose, Moo: has name => …
+((ambiguous_function_call_expression function: (_) @_has
+  arguments: (list_expression . [(autoquoted_bareword) @name (string_literal content: (string_content) @name)])) @definition.function
+  (#eq? @_has "has"))
+
 (anonymous_subroutine_expression) @local
 [(comment) (pod)] @comment

@@ -30,6 +30,7 @@ RULES = {
     "qualified": "Types are known by their qualified names without an import.",
     "static_imports": "An import may name a type as its module, and take a member of it.",
     "module_objects": "A file or table of functions can be a receiver: `list.append(x)` may call a plain function.",
+    "package_objects": "The package of a file is a class: what its `new` makes has the functions of the file.",
     "inside_methods": "Methods stand inside their types only.",
     "overloads": "Functions of one type may share a name and differ in their parameters.",
     "free_overloads": "Functions of one package may do so, too.",

@@ -279,6 +279,8 @@ class _CallResolver:
         if name == "class" and has_rule(self._language, "class_of_objects"):
             found = [value for value in found if value.kind == FUNCTION]  # to ask for the class makes no object
         targets = self._run(found)
+        if not targets and has_rule(self._language, "package_objects") and all(value.step == SELF for value in values):
+            return self._only(name, methods=True, free=True)  # it may be inherited
         if not targets and has_rule(self._language, "extensions") and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)
         if has_rule(self._language, "virtual"):

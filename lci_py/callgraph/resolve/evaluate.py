@@ -140,13 +140,16 @@ class Evaluator:
         """The type that a chain of names begins with, as in `a.b.C.f()`, and the remaining steps."""
         names = [step.name for step in steps]
         family = self._look.files.families[file]
+        packages = has_rule(family, "package_objects")
         for size in range(2, len(steps) + 1):
             if steps[size - 1].kind != ATTR:
                 break
             for target in self._look.declaring(family, ".".join(names[:size])):
                 found = self._look.top(target, names[size - 1])
-                if found is not None:
+                if found is not None and steps[size - 1].name != name_rules(family).maker:
                     return (value_of(found, IMPORT),), steps[size:]
+                if packages and self._look.files.heads[target].package == ".".join(names[:size]):
+                    return (Value(MODULE, None, IMPORT, files=(target,)),), steps[size:]
         return (), steps[1:]
 
     def _attributes(self, values: Values, name: str, depth: int, called: bool) -> Values:
@@ -165,8 +168,9 @@ class Evaluator:
                 found.extend(self.types.declared(value.files[0], value.place, text, depth))
             else:
                 values = attribute(value, name, depth - 1)
-                made = not called and value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
-                found.extend(self._results(values, depth - 1) if made else values)
+                made = value.kind == CLASS and values == (value,)  # in Ruby, `C.new`
+                made = made or (value.kind == MODULE and self.is_package(value))  # in Perl, `C->new`
+                found.extend(self._results(values, depth - 1) if made and not called else values)
         return distinct(found)
 
     def holders(self, values: Values) -> Values:
@@ -194,8 +198,10 @@ class Evaluator:
 
     def result(self, value: Value, depth: int) -> Values:
         """The values that a call of a value returns."""
-        if depth <= 0 or value.kind == MODULE:
+        if depth <= 0:
             return ()
+        if value.kind == MODULE:
+            return (value,) if self.is_package(value) else ()
         if value.kind == EXTERNAL:
             return (value,)
         if value.kind == FUNCTION and value.at is None:
@@ -205,11 +211,18 @@ class Evaluator:
         if value.kind != FUNCTION:
             return (Value(INSTANCE, value.at, TYPE),) if value.kind == CLASS else (value,) * (value.kind == BASES)
         at = value.at
+        head = self._look.files.heads[at.file]
+        if has_rule(head.language, "package_objects") and self._look.name(at) == name_rules(head.language).maker:
+            return (Value(MODULE, None, TYPE, files=(at.file,)),)
         if at.kind == "constructor":
             around = self._look.enclosing(at)
             return (Value(INSTANCE, around, TYPE),) if around is not None else ()
         found = self.types.rows(at.file, self._look.hints(at, ""), depth - 1)
         return self.types.arguments.of_result(value, found, depth) if value.text[:1] == "<" else found
+
+    def is_package(self, module: Value) -> bool:
+        """Whether a module is a class, and objects of it are the same value."""
+        return bool(module.files) and has_rule(self._look.files.families[module.files[0]], "package_objects")
 
     def _items(self, value: Value, depth: int) -> Values:
         if value.kind == MANY:
@@ -395,6 +408,8 @@ class Names:
                 if found is not None:
                     return (Value(kind, found, SELF),)
             place = facts.outer[place]
+        if place < 0 and has_rule(facts.head.language, "package_objects"):
+            return (Value(MODULE, None, SELF, files=(file,)),)
         return (Value(kind, self._look.definition(file, place), SELF),) if place >= 0 else ()
 
 
@@ -501,6 +516,12 @@ class Members:
 
     def _of_module(self, value: Value, name: str, depth: int) -> Values:
         modules = self._all.modules
+        if self._all.is_package(value):
+            declared = self._look.top(value.files[0], name)
+            if declared is not None:
+                return (value_of(declared, value.step),)
+            made = name == name_rules(self._look.files.families[value.files[0]]).maker  # an inherited constructor
+            return (value._replace(step=TYPE),) if made else ()
         if value.files and has_rule(self._look.files.families[value.files[0]], "packages"):
             return in_package(self._look, self._all.types.rows, value.files[0], name, depth - 1)
         for file in value.files:
