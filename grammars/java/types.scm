@@ -5,6 +5,11 @@
 (catch_formal_parameter (catch_type . (_) @typed.type .) name: (_) @typed.name) @typed
 (inferred_parameters (identifier) @typed.name) @typed
 (lambda_expression parameters: (identifier) @typed.name) @typed
+; What a method gives to a lambda that is passed to it.
+(method_invocation object: (_)? @typed.of name: (identifier) @typed.called arguments: (argument_list
+  (lambda_expression parameters: (inferred_parameters (identifier) @typed.name) @typed.parameters) @typed.lambda) @typed.arguments) @typed
+(method_invocation object: (_)? @typed.of name: (identifier) @typed.called arguments: (argument_list
+  (lambda_expression parameters: (identifier) @typed.name @typed.parameters) @typed.lambda) @typed.arguments) @typed
 
 (field_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.type
   declarator: (_ name: (identifier) @typed.name)) @typed
@@ -29,6 +34,8 @@
 (instanceof_expression right: (_) @typed.type name: (identifier) @typed.name) @typed
 (type_pattern (_) @typed.type . (identifier) @typed.name) @typed
 ((record_pattern_component (_) @typed.type . (identifier) @typed.name) @typed (#not-eq? @typed.type "var"))
+
+(enum_declaration name: (identifier) @typed.type body: (enum_body (enum_constant name: (identifier) @typed.name))) @typed
 
 (method_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.return) @typed
 

@@ -141,7 +141,7 @@ CONTAINERS = frozenset(
     MutableMapping AsyncIterable AsyncIterator IterableIterator AsyncIterableIterator ValuesView KeysView
     Generator AsyncGenerator
     Map HashMap TreeMap LinkedHashMap ConcurrentHashMap ArrayList LinkedList HashSet LinkedHashSet TreeSet Queue Stack
-    Vector ArrayDeque PriorityQueue Stream Enumeration ListIterator IEnumerable IEnumerator IList ICollection
+    Vector ArrayDeque PriorityQueue Stream Entry Enumeration ListIterator IEnumerable IEnumerator IList ICollection
     IReadOnlyList IReadOnlyCollection IDictionary IReadOnlyDictionary Dictionary HashTable SortedDictionary Array
     ReadonlyArray ReadonlyMap ReadonlySet""".split()
 )
@@ -150,12 +150,14 @@ FIRST_ARGUMENT = frozenset({"Generator", "AsyncGenerator", "KeysView"})
 TUPLES = frozenset({"tuple", "Tuple"})
 #: Methods of containers that return another one of the same elements, if that is iterated.
 VIEWS = frozenset("values iter iter_mut into_iter copy items stream withIndex toList ToList AsEnumerable".split())
+#: The same, whatever is called on it.
+PIPED = frozenset("stream parallelStream filter sorted distinct limit skip".split())
 #: Methods of containers that return an element.
 ELEMENT_GETTERS = frozenset(
     """get unwrap expect first last pop next peek remove getOrNull orElse orElseThrow orElseGet as_ref as_mut lock
     borrow borrow_mut read write iter iter_mut into_iter values items await clone cloned take unwrap_or
     unwrap_or_default to_owned front back top at find single firstOrNull poll element value
-    popleft stream fetch getValue getOrDefault GetValueOrDefault""".split()
+    popleft stream computeIfAbsent findFirst findAny fetch getValue getOrDefault GetValueOrDefault""".split()
 )
 
 

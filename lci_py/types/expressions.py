@@ -15,9 +15,11 @@ from lci_py.types.record import NamedTuple
 #: there, and a test of a field (`.kind="a"`), which leaves some of the values. Last, in C++, the address of all that or
 #: what it points to. A parameter of the function around, by its place, or its last one, may have a name before it.
 NAME, ATTR, CALL, ITEM, CAST, TEST, TEXT, ADDRESS, TARGET, PARAMETER, LAST = "", ".", "(", "[", "<", "?", '"', *"&*%^"
+#: What a called function gives to a lambda that is passed to it: `2,0,1` is the first of one, for the third argument.
+GIVEN = ">"
 POINTERS, PARAMETERS = frozenset({ADDRESS, TARGET}), frozenset({PARAMETER, LAST})
 _MOST_STEPS = 64
-_PACKED = re.compile(r'([<?])([^\n]*)\n|([.(\["&*%^]?)([^.(\["&*%^<?\n]*)')
+_PACKED = re.compile(r'([<?])([^\n]*)\n|([.(\["&*%^>]?)([^.(\["&*%^<?>\n]*)')
 
 
 class Step(NamedTuple):

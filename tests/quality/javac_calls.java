@@ -8,9 +8,10 @@
 //     overrides  method  overridden method
 //     note       text
 //
-// Calls are those of methods and constructors: `f()`, `new C()`, `this()`, `super()`, and constants of an enum with
-// arguments; not references such as `C::f`. `name` is that of the method, or of the constructor's class, and `line` where
-// the call has its name. A declaration is `path:line:name`, at the line of its name. A target is
+// Calls are those of methods and constructors: `f()`, `new C()`, `this()`, `super()`; not references such as `C::f`, nor
+// constants of an enum, which call its constructor without naming it. `name` is that of the method, or of the
+// constructor's class, and `line` where the call has its name. A declaration is `path:line:name`, at the line of its name.
+// A target is
 //
 // - a declaration of FOLDER. Of a class without a constructor, `new C()` means the class, or also the constructor that its
 //   implicit one calls, behind a space;
@@ -35,7 +36,6 @@ class JavacCalls {
     final Trees trees;
     final SourcePositions positions;
     final PrintStream out;
-    int implicit;
 
     JavacCalls(Path folder, JavacTask task, PrintStream out) {
         this.folder = folder;
@@ -104,12 +104,7 @@ class JavacCalls {
                 ? ((MemberSelectTree) type).getIdentifier().toString() : type.toString();
             Element constructor = trees.getElement(getCurrentPath());
             if (call.getClassBody() != null) constructor = superConstructor(constructor);
-            Tree parent = getCurrentPath().getParentPath().getLeaf();
-            boolean constant = parent instanceof VariableTree && ((VariableTree) parent).getInitializer() == call
-                && text.startsWith(((VariableTree) parent).getName().toString(), (int) positions.getStartPosition(unit, call));
-            long position = constant ? positions.getStartPosition(unit, call) : positions.getEndPosition(unit, type) - name.length();
-            if (constant) name = ((VariableTree) parent).getName().toString();
-            if (!constant || !call.getArguments().isEmpty()) print(position, name, constructor);
+            print(positions.getEndPosition(unit, type) - name.length(), name, constructor);
             return super.visitNewClass(call, unused);
         }
 
@@ -123,8 +118,7 @@ class JavacCalls {
 
         void print(long position, String name, Element element) {
             if (position < 0 || !text.startsWith(name, (int) position)) {
-                implicit++; // javac adds calls of super()
-                return;
+                return; // javac adds calls of super()
             }
             String file = folder.relativize(Path.of(unit.getSourceFile().toUri())).toString();
             if (element != null && element.getKind() == ElementKind.CONSTRUCTOR) name = nameOf(element);

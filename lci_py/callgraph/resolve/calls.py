@@ -33,7 +33,7 @@ from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.macro_calls import Expansions
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
-from lci_py.callgraph.resolve.values import BASES, CLASS, DEPTH, FUNCTION, INSTANCE, MODULE, Value, Values
+from lci_py.callgraph.resolve.values import BASES, CLASS, DEPTH, EXTERNAL, FUNCTION, INSTANCE, MODULE, Value, Values
 from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
@@ -239,8 +239,7 @@ class _CallResolver:
             return overloads.targets_without_call(targets, self.known, of_macro=of_macro)
         if has_rule(self._language, "inherited_overloads"):
             targets = self._overloads.inherited(targets, arguments)
-        elif has_rule(self._language, "templates"):
-            targets = self._overloads.overriding(targets, arguments)
+        targets = self._overloads.overriding(targets, arguments)
         return overloads.fitting(targets, arguments, self.known, self._overloads.arity)
 
     def _targets_by_name(self, name: str, receiver: str, caller: int) -> Targets:
@@ -281,6 +280,8 @@ class _CallResolver:
         targets = self._run(found)
         if not targets and has_rule(self._language, "package_objects") and all(value.step == SELF for value in values):
             return self._only(name, methods=True, free=True)  # it may be inherited
+        if len(values) > 1 and has_rule(self._language, "typed") and any(v.kind == EXTERNAL for v in values):
+            targets = tuple((symbol, step | AMBIGUOUS) for symbol, step in targets)
         if not targets and has_rule(self._language, "extensions") and all(value.kind == INSTANCE for value in values):
             return self._only(name, methods=True, free=True)
         if has_rule(self._language, "virtual"):

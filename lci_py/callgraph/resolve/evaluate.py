@@ -41,7 +41,7 @@ from lci_py.callgraph.resolve.values import (
 )
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
 from lci_py.source.text.language_tables import has_rule
-from lci_py.types.expressions import ATTR, CALL, CAST, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
+from lci_py.types.expressions import ATTR, CALL, CAST, GIVEN, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import ALIAS, TypeHint
 
@@ -50,6 +50,7 @@ _ENTER, _ITEM = "__enter__", (Step(ITEM, ""),)
 _LOCALS = FUNCTION_KINDS | {LAMBDA_KIND}
 #: Functions that may give another meaning to the name of the object around.
 _NESTED = frozenset({"function", LAMBDA_KIND})
+_SPACES = frozenset({"namespace", "module"})
 _BASE_DEPTH = 5
 _LINEAGE = 12
 #: How deep look-ups of base classes may be nested in each other.
@@ -105,7 +106,12 @@ class Evaluator:
         if head.kind == CAST:
             values = self.types.declared(file, place, head.name, depth - 1)
         else:
-            values = self.names.name(file, place, head.name, depth - 1)
+            called = (
+                bool(rest)
+                and rest[0].kind == CALL
+                and has_rule(self._look.files.heads[file].language, "separate_names")
+            )
+            values = self.names.name(file, place, head.name, depth - 1, called)
         if not values and rest and has_rule(self._look.files.heads[file].language, "qualified"):
             values, rest = self.qualified(file, steps)
         receivers: Values = ()
@@ -114,10 +120,14 @@ class Evaluator:
                 return ()
             if step.kind == ATTR:
                 receivers = values
-                called = number + 1 < len(rest) and rest[number + 1].kind == CALL
+                following = rest[number + 1].kind if number + 1 < len(rest) else ""
+                called = following in (CALL, GIVEN)
+                if following == GIVEN and all(value.kind == MANY for value in values):
+                    continue
                 if step.name == _ENTER and called:
                     return self._context_values(values, depth - 1) if number + 2 == len(rest) else ()
-                if step.name in language_rules.VIEWS and called and rest[number + 2 : number + 3] == _ITEM:
+                piped = step.name in language_rules.VIEWS and rest[number + 2 : number + 3] == _ITEM
+                if called and (piped or step.name in language_rules.PIPED):
                     whole = [
                         value._replace(kind=FUNCTION, text=f"list<{value.text}>")
                         for value in values
@@ -127,9 +137,13 @@ class Evaluator:
                         values = tuple(whole)
                         continue
                 values = self._attributes(values, step.name, depth - 1, called)
+                if following == GIVEN and not values:  # of a wrapper, as `Optional`, that stands for what is in it
+                    values = receivers
             elif step.kind == CALL:
                 values = self._chained_receivers(values, receivers) or self._results(values, depth - 1)
                 receivers = ()
+            elif step.kind == GIVEN:
+                values = distinct(v for value in values for v in self._given(value, step.name, depth - 1))
             elif step.kind == TEST:
                 values = passing(self._look, self.members.lineage, values, step.name)
             elif step.kind not in POINTERS:
@@ -214,15 +228,36 @@ class Evaluator:
         head = self._look.files.heads[at.file]
         if has_rule(head.language, "package_objects") and self._look.name(at) == name_rules(head.language).maker:
             return (Value(MODULE, None, TYPE, files=(at.file,)),)
+        around = self._look.enclosing(at)
         if at.kind == "constructor":
-            around = self._look.enclosing(at)
             return (Value(INSTANCE, around, TYPE),) if around is not None else ()
-        found = self.types.rows(at.file, self._look.hints(at, ""), depth - 1)
+        overloaded = around is not None and has_rule(self._look.files.heads[at.file].language, "overloads")
+        beside = self._look.own_members(around, self._look.name(at)) if around is not None and overloaded else []
+        hints = [self._look.hints(one, "") for one in beside or [at]]
+        found = distinct(v for rows in hints for v in self.types.rows(at.file, rows, depth - 1))
         return self.types.arguments.of_result(value, found, depth) if value.text[:1] == "<" else found
 
     def is_package(self, module: Value) -> bool:
         """Whether a module is a class, and objects of it are the same value."""
         return bool(module.files) and has_rule(self._look.files.families[module.files[0]], "package_objects")
+
+    def _given(self, value: Value, places: str, depth: int) -> Values:
+        """What a function gives to a parameter of a lambda that is passed to it; a container gives its elements."""
+        number, place, count = map(int, places.split(","))
+        if value.kind == MANY:
+            return self._items(value, depth) if place == count - 1 else ()
+        if value.kind == INSTANCE:
+            return (value,) if count == 1 else ()
+        if value.kind != FUNCTION or value.at is None:
+            return ()
+        around = self._look.enclosing(value.at)
+        found: list[Value] = []
+        for at in self._look.own_members(around, self._look.name(value.at)) if around is not None else ():
+            for row in self._look.hints(at, f"->{number}"):
+                given = types_in(row.text)[0].arguments
+                row = row._replace(text=given[min(place, len(given) - 1)] if given else "")
+                found += self.types.arguments.of_row(value, row, depth) or self.types.rows(at.file, [row], depth)
+        return distinct(found)
 
     def _items(self, value: Value, depth: int) -> Values:
         if value.kind == MANY:
@@ -300,7 +335,7 @@ class Names:
         if name in language.own:
             holder = place
             while holder >= 0 and kinds[holder] not in HOLDERS:
-                if kinds[holder] in _NESTED and (holder, name) in facts.typed:
+                if (kinds[holder] in _NESTED and (holder, name) in facts.typed) or (holder, "this") in facts.typed:
                     return holder
                 if kinds[holder] != LAMBDA_KIND and facts.owners[holder]:
                     return place
@@ -366,8 +401,11 @@ class Names:
                         if inner is not None and inner.kind != "method":
                             return (value_of(inner, SCOPE),)  # const f = unknown(function f() {})
                         return tuple([v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in found])
-                inside = self._in_scope(file, scope, bare, depth)
-                if not inside and language.implicit_self and kind != LAMBDA_KIND and facts.owners[scope]:
+                inside = self._in_scope(file, scope, bare, depth, callee)
+                if not inside and language.implicit_self and kind != LAMBDA_KIND and self._is_adopted(file, scope):
+                    beside = self._look.inside(file, facts.outer[scope], bare) if not facts.owners[scope] else None
+                    if beside is not None and self._is_adopted(file, beside.symbol - facts.first):
+                        return (value_of(beside, SELF),)
                     own = [value.at for value in self.own_object(file, scope, "self")]
                     member = self._all.members.member
                     inside = tuple(v._replace(step=SELF) for at in own if at for v in member(at, bare, depth - 1))
@@ -376,20 +414,28 @@ class Names:
             scope = facts.outer[scope]
         return None
 
-    def _in_scope(self, file: int, scope: int, name: str, depth: int) -> Values:
+    def _is_adopted(self, file: int, place: int) -> bool:
+        """Whether a method belongs to another type than the one around: its owner's, or an object's without a name."""
+        facts = self._look.tables.facts(file)
+        return bool(facts.owners[place] or (facts.kinds[place] == "method" and self._look.typed(file, place, "this")))
+
+    def _in_scope(self, file: int, scope: int, name: str, depth: int, callee: bool) -> Values:
         """The values of a name that an enclosing definition has, other than as a local."""
         facts = self._look.tables.facts(file)
         kind = facts.scope_kinds[scope]
         if kind in TYPE_KINDS:
             if not has_rule(facts.head.language, "implicit_self"):
                 return ()
-            owner = self._look.definition(file, scope)
-            members = self._all.members.of_type(Value(CLASS, owner, SELF), name, depth - 1)
+            value = Value(CLASS, self._look.definition(file, scope), SELF)
+            members = self._all.members.as_field(value, name, depth - 1) if not callee else ()
+            members = members or self._all.members.of_type(value, name, depth - 1)
+            if callee and name_rules(facts.head.language).separate:
+                members = tuple(v for v in members if v.kind in (FUNCTION, CLASS))
             return tuple(v if v.kind == INSTANCE else v._replace(step=SELF) for v in members)
         found = self._look.inside(file, scope, name)
-        if found is not None and (kind in _LOCALS or kind in ("namespace", "module")):
+        if found is not None and (kind in _LOCALS or kind in _SPACES or name_rules(facts.head.language).implicit_self):
             return (value_of(found, SCOPE),)
-        if kind in ("namespace", "module"):
+        if kind in _SPACES:
             return self._all.types.rows(file, self._look.typed(file, scope, name), depth)
         return ()
 
@@ -402,6 +448,8 @@ class Names:
         while place >= 0 and facts.scope_kinds[place] not in HOLDERS:
             if facts.scope_kinds[place] in _NESTED and self._look.typed(file, place, name):
                 return ()
+            if facts.scope_kinds[place] == "method" and (rows := self._look.typed(file, place, "this")):
+                return with_step(self._all.types.rows(file, rows, DEPTH), SELF)
             owner = facts.owners[place] if place < len(facts.owners) else ""
             if owner:
                 found = self._look.near_type(file, owner) or self._look.only_type(facts.head.family, owner)
@@ -454,7 +502,7 @@ class Members:
             return ()
         if value.kind == BASES:
             return with_step(self._of_bases(value.at, name), SELF)
-        if name == "this" and value.kind == CLASS:  # Outer.this
+        if name == "this":  # Outer.this
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
         found = self.of_type(value, name, depth) or self._of_class(value, name)
@@ -536,14 +584,16 @@ class Members:
 
     def member(self, owner: Definition, name: str, depth: int) -> Values:
         """The values of a member of a type or, failing that, of its bases in their order."""
-        for current in self.lineage(owner):
+        lineage = self.lineage(owner)
+        apart = has_rule(self._look.files.heads[owner.file].language, "separate_members")
+        for current in lineage:
             found = self._look.member(current, name)
             if found is not None:
                 return (value_of(found, SELF),)
-            values = self._fields(current, name, depth)
+            values = None if apart else self._fields(current, name, depth)
             if values is not None:
                 return values
-        return ()
+        return next((values for one in lineage if apart and (values := self._fields(one, name, depth)) is not None), ())
 
     def as_field(self, value: Value, name: str, depth: int) -> Values:
         """The values of a field, in languages where a method may have the same name."""
@@ -697,18 +747,20 @@ class Types:
         names = [name for name in dotted.replace("::", ".").replace("\\", ".").split(".") if name]
         if not names or depth <= 0:
             return ()
-        if (
-            has_rule(self._look.files.heads[file].language, "module_scope")
-            and self._look.binding(file, names[0]) is None
-        ):
+        language = self._look.files.heads[file].language
+        if has_rule(language, "module_scope") and self._look.binding(file, names[0]) is None:
             declared = find_dotted(self._look, file, place, ".".join(names))
             if declared is not None and declared.kind in HOLDERS:
                 return (value_of(declared, SCOPE if declared.file == file else PACKAGE),)
         values = self._in_scope(file, place, names[0], depth - 1)
+        if not values and len(names) > 1 and has_rule(language, "qualified"):
+            values, rest = self._all.qualified(file, tuple(Step(ATTR, name) for name in names))
+            names = [names[0], *(step.name for step in rest)]
         for name in names[1:]:
             values = distinct(v for value in values for v in self._all.members.attribute(value, name, depth - 1))
         found = tuple(value for value in values if value.kind in (CLASS, EXTERNAL))
-        if not found and has_rule(self._look.files.heads[file].language, "program_types"):
+        outside = len(names) > 1 and has_rule(language, "qualified") and names[0][:1].islower()
+        if not found and has_rule(language, "program_types") and not outside:
             only = self._look.only_type(self._look.files.families[file], names[-1])
             if only is not None:
                 return (value_of(only, PACKAGE),)
@@ -724,4 +776,16 @@ class Types:
             if facts.name_at(scope) == name and facts.scope_kinds[scope] in TYPE_KINDS:
                 return (value_of(self._look.definition(file, scope), SCOPE),)
             scope = facts.outer[scope]
-        return self._all.modules.outside(file, name, depth)
+        return self._all.modules.outside(file, name, depth) or self._inherited(file, place, name)
+
+    def _inherited(self, file: int, place: int, name: str) -> Values:
+        """The type that a type around has from one of its bases."""
+        facts = self._look.tables.facts(file)
+        while place >= 0 and has_rule(facts.head.language, "implicit_self"):
+            if facts.scope_kinds[place] in TYPE_KINDS:
+                for base in self._all.members.lineage(self._look.definition(file, place))[1:]:
+                    found = self._look.member(base, name)
+                    if found is not None and found.kind in HOLDERS:
+                        return (value_of(found, SCOPE),)
+            place = facts.outer[place]
+        return ()

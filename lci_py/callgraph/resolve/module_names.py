@@ -82,10 +82,9 @@ class ModuleNames:
             return found
         head = self._look.files.heads[file]
         if has_rule(head.language, "folder_scope"):
-            beside = [
-                found for found in self._look.in_folder(head.family, head.folder, name)
-                if head.test or not self._look.files.heads[found.file].test
-            ]  # fmt: skip
+            named = self._look.in_folder(head.family, head.folder, name)
+            beside = [found for found in named if head.test or not self._look.files.heads[found.file].test]
+            beside = beside or [found for found in named if found.kind in TYPE_KINDS]  # `TestClass` is seldom a test
             if beside and not is_own(beside[0], head.family):
                 return self._rows(beside[0].file, self._look.typed(beside[0].file, -1, name), depth)
             if beside:
@@ -213,7 +212,9 @@ class ModuleNames:
             if values:  # the value, and what else the module sets on it: `module.exports.errors = errors`
                 return (*values, Value(MODULE, None, IMPORT, files=targets))
         if not targets:
-            return self._unresolved_import(file, item, original, name)
+            own = item.module.startswith(f"{self._look.files.heads[file].package}.")  # its own nested type
+            values = self._static(file, item, original, depth - 1) if own and original else ()
+            return values or self._unresolved_import(file, item, original, name)
         wanted = original.rpartition(".")[2] or ("" if item.name in ("", "*") and item.alias else name)
         if wanted and not has_rule(language, "packages"):
             for target in self._import.holders(file, item, targets):
@@ -236,6 +237,12 @@ class ModuleNames:
         if not has_rule(self._look.files.heads[file].language, "static_imports"):
             return ()
         owners = self.in_module(file, holder_of(item), depth, outside=True)
+        if not owners:  # a type in another one
+            package = self._look.files.heads[file].package
+            outer, *inner = item.module.removeprefix(f"{package}.").split(".")
+            owners = self.in_module(file, outer, depth, outside=True)
+            for part in inner:
+                owners = distinct(v for o in owners if o.at for v in self._attribute(o, part, depth))
         return distinct(v for o in owners if o.at for v in self._attribute(o, name, depth))
 
     def _module_value(self, files: tuple[int, ...], member: str, name: str, depth: int) -> Values:

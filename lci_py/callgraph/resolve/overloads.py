@@ -243,24 +243,33 @@ class Overloads:
             groups.setdefault((step & ~AMBIGUOUS == OVERRIDE, *beside), []).append((symbol, step))
         kept: dict[bool, list[tuple[int, int]]] = {False: [], True: []}
         for (overriding, _, _), group in groups.items():
-            chosen = self._chosen(group, given)
-            if not chosen and not overriding and has_rule(self._language, "inherited_overloads"):
-                chosen = self._inherited_methods(group[0], given)
+            if overriding or not has_rule(self._language, "inherited_overloads"):
+                chosen = self._chosen(group, given)
+            else:
+                chosen = self._chosen_of_lineage(group, given)
             kept[overriding] += chosen or (() if overriding or self._ranks else group)
-        if not kept[False]:
-            kept[False] = [target for (overriding, *_), group in groups.items() if not overriding for target in group]
+        plain = [target for (overriding, *_), group in groups.items() if not overriding for target in group]
+        kept[False] = kept[False] or plain
+        if kept[True]:  # those that override an overload which the call does not mean
+            meant = [self._parameters(symbol) for symbol, _ in kept[False]]
+            others = [self._parameters(target[0]) for target in plain if target not in kept[False]]
+            others = [texts for texts in others if texts not in meant]
+            kept[True] = [target for target in kept[True] if self._parameters(target[0]) not in others]
         found: list[tuple[int, int]] = []
         for group in kept.values():
             found += [(group[0][0], group[0][1] & ~AMBIGUOUS)] if len(group) == 1 else group
         return tuple(found)
 
-    def _inherited_methods(self, target: tuple[int, int], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
-        """The methods of a type's bases for arguments that its own method does not take."""
-        for found in self._of_bases(target[0], len(given)):
-            chosen = self._chosen([(symbol, target[1] | AMBIGUOUS) for symbol in found], given)
-            if chosen:
-                return chosen
-        return []
+    def _chosen_of_lineage(
+        self, group: Sequence[tuple[int, int]], given: Sequence[StaticTypes]
+    ) -> list[tuple[int, int]]:  # fmt: skip
+        """The methods of a type that are chosen; if methods of its bases fit the arguments better, these."""
+        bases = list(self._of_bases(group[0][0], len(given)))
+        inherited = [(symbol, group[0][1] | AMBIGUOUS) for found in bases for symbol in found]
+        chosen = self._chosen([*group, *inherited], given)
+        own = [target for target in chosen if target in group]
+        nearest = next((found for found in bases if chosen and chosen[0][0] in found), [])
+        return own or [target for target in chosen if target[0] in nearest]
 
     def _is_of_derived(self, symbol: int) -> bool:
         """Whether a target is a method of a type with bases."""
@@ -282,8 +291,6 @@ class Overloads:
         return self._given[place, text]
 
     def _chosen(self, group: Sequence[tuple[int, int]], given: Sequence[StaticTypes]) -> list[tuple[int, int]]:
-        if len(group) > _MOST:
-            return list(group)
         takes_all = [(target, self._parameters(target[0])) for target in group]
         takes_all = [
             (target, placed) for target, texts in takes_all for placed in (self._in_order(texts, len(given)),)
@@ -299,7 +306,7 @@ class Overloads:
             for found in (self._candidate(target, texts, given, same),)
             if found is not None
         ]
-        sure = [one for one in candidates if one.sure]
+        sure = [one for one in candidates if one.sure] if len(candidates) <= _MOST else []
         return [one.target for one in candidates if not any(self._beats(other, one) for other in sure)]
 
     def _parameters(self, symbol: int) -> list[str] | None:

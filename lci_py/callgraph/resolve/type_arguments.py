@@ -85,17 +85,13 @@ class TypeArguments:
 
     def of_result(self, value: Value, rows: Values, depth: int) -> Values:
         """The result of a method of an object with type arguments, given the generic one."""
-        at = value.at
-        assert at is not None
-        around = self._look.enclosing(at)
-        if around is None:
-            return rows
-        owner = value._replace(kind=INSTANCE, at=around)
-        for row in self._look.hints(at, ""):
-            known = self._substitute(owner, row, depth)
-            if known:
-                return known
-        return rows
+        assert value.at is not None
+        return next(filter(None, (self.of_row(value, row, depth) for row in self._look.hints(value.at, ""))), rows)
+
+    def of_row(self, method: Value, row: TypeHint, depth: int) -> Values:
+        """What a declaration in a method of an object with type arguments means; nothing if it names none of these."""
+        around = self._look.enclosing(method.at) if method.at is not None and method.text[:1] == "<" else None
+        return self._substitute(method._replace(kind=INSTANCE, at=around), row, depth) if around is not None else ()
 
     def _parameters(self, value: Value) -> dict[str, str]:
         """The type parameters of an object's type, each with its argument."""

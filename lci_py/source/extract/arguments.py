@@ -6,12 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lci_py.source.extract import cpp_arguments
-from lci_py.source.extract.type_hints import outline
+from lci_py.source.extract.type_hints import outline, type_text
 from lci_py.source.syntax.arity import arguments_of
 from lci_py.source.text.language_tables import has_rule, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import BASE_ARGUMENTS, TAKES, TYPE_PARAMETERS, TypeHint
+from lci_py.types.source import BASE_ARGUMENTS, DECLARED, TAKES, TYPE_PARAMETERS, TypeHint
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Sequence
@@ -28,6 +28,8 @@ SEPARATOR = ";"
 KNOWN, FUNCTION, REFERENCE, UNKNOWN = "#", "->", "::", "?"
 #: Before an argument or a parameter of Swift without a label.
 NO_LABEL = "_"
+#: Types with type arguments for which no lambda is passed.
+_NO_FUNCTIONS = frozenset("List Map Set Collection Iterable Iterator Class Optional Stream Comparable".split())
 _MOST = 12
 #: Bytes of arguments that are read as text.
 _READ = 200
@@ -265,6 +267,17 @@ def type_parameters(language: str, nodes: Sequence[Node], symbols: Sequence[Symb
                 yield TypeHint(TYPE_PARAMETERS, place, "", ",".join(found), (), place)
 
 
+def unnamed_owners(language: str, nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
+    """The type of `this` in the methods of a class without a name, as the base that it is made of: `new Base() {…}`."""
+    for place, symbol in enumerate(symbols if has_rule(language, "inside_methods") else ()):
+        if symbol.kind == "method" and (symbol.parent < 0 or symbols[symbol.parent].kind not in TYPE_KINDS):
+            body = nodes[place].parent
+            made = body.parent if body is not None else None
+            base = made.child_by_field_name("type") if made is not None else None
+            if base is not None and made is not None and made.type == "object_creation_expression":
+                yield TypeHint(DECLARED, place, "this", _SPACE.sub("", _text(base)), (), symbol.parent)
+
+
 def base_arguments(language: str, captured: Captures, bases: Iterable[tuple[int, Node]]) -> Iterator[TypeHint]:
     """The bases of types that have type arguments, such as `Base<Foo>`.
 
@@ -298,6 +311,8 @@ def parameter_types(
     if has_rule(language, "templates"):
         yield from _taken_in_cpp(nodes, symbols)
         return
+    if has_rule(language, "strict_types"):
+        yield from _generic_parameters(nodes, symbols)
     counts = Counter((symbol.parent, symbol.name) for symbol in symbols if symbol.kind in FUNCTION_KINDS)
     constructors = {symbol.parent for symbol in symbols if symbol.kind == "constructor"}
     known: dict[int, dict[str, str]] = {-1: {}}
@@ -318,6 +333,18 @@ def parameter_types(
             text = SEPARATOR.join(_parameter_texts(nodes[place], variables, names=names)) if wanted else ""
         if text:
             yield TypeHint(TAKES, place, "", text, (), place)
+
+
+def _generic_parameters(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
+    """The types with type arguments of parameters, as those of names such as `->0`: lambdas may be passed for them."""
+    for place, symbol in enumerate(symbols):
+        group = nodes[place].child_by_field_name("parameters") if symbol.kind in FUNCTION_KINDS else None
+        for number, node in enumerate(group.named_children if group is not None and symbol.arity != 0 else ()):
+            type_ = node.child_by_field_name("type")
+            if type_ is not None and type_.type == "generic_type":
+                text = type_text(_text(type_))
+                if isinstance(text, str) and text.partition("<")[0] not in _NO_FUNCTIONS:
+                    yield TypeHint(DECLARED, place, f"{FUNCTION}{number}", text, (), place)
 
 
 def _taken_in_cpp(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:

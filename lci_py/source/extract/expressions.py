@@ -16,6 +16,8 @@ _NAME = re.compile(r"[@$]*[^\W\d]")
 _SKIPPED = frozenset({"&", "*", "!", "await", "mut", "try", " ", "#", "move", "ref", "in", "out"})
 _DOTS = frozenset({".", "?.", "->", "?->", "::", ":", "\\"})
 _BLANK = frozenset({" "})
+#: What follows a name: `out.f()` calls a method of a variable with the name of a word.
+_ENDS = frozenset({".", "", "[", ")"})
 _OPEN = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _MOST_STEPS = 24
 
@@ -56,8 +58,8 @@ class _Parser:
 
     def chain(self) -> list[Step]:
         """The steps of a chain; the text after it is left."""
-        self._skip(_SKIPPED)
-        token = self._peek()
+        while (token := self._peek()) in _SKIPPED and not (token.isalpha() and self._tokens[self._at + 1] in _ENDS):
+            self._at += 1
         if token == "new" and self._tokens[self._at + 1] not in "(.":  # Ruby's `new` is a method
             self._at += 1
             self._skip(_BLANK)
@@ -101,6 +103,9 @@ class _Parser:
         while token := self._peek():
             if token in _DOTS:
                 self._at += 1
+                end = self._closing() if self._peek() == "<" else -1  # Java's `x.<T>f()`
+                if end > 0 and _NAME.match(self._tokens[end + 1]):
+                    self._at = end + 1
                 token = self._peek()
                 end = self._closing() if token == "(" else -1  # Go's `x.(T)`
                 if end > 0:

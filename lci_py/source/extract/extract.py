@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from lci_py.source import conditions
 from lci_py.source.dataflow.lower import Anonymous, is_followed, lower
-from lci_py.source.extract.arguments import arguments, base_arguments, parameter_types, type_parameters
+from lci_py.source.extract.arguments import (
+    arguments,
+    base_arguments,
+    parameter_types,
+    type_parameters,
+    unnamed_owners,
+)
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.implicit_calls import accessors, getter_reads, implicit_calls
 from lci_py.source.extract.manifests import npm_package_of, package_of
@@ -103,6 +109,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
             *(scopes.nesting(types, flow.lambdas) if scopes is not None and flow is not None else ()),
             *(accessors(flow) if flow is not None else ()),
             *type_parameters(language, reader.nodes, symbols),
+            *unnamed_owners(language, reader.nodes, symbols),
             *base_arguments(language, captured, derived),
             *parameter_types(language, reader.nodes, symbols, {base.symbol for base in bases}),
         ),

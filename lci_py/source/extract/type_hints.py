@@ -10,7 +10,7 @@ from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
-from lci_py.types.expressions import ATTR, ITEM, PARAMETERS, Expr, Step, head_name
+from lci_py.types.expressions import ATTR, GIVEN, ITEM, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import ALIAS, ASSIGNED, BOUND, DECLARED, NESTED, RETURN_TYPE, RETURNED, TypeHint
 
@@ -43,6 +43,8 @@ _CASTS = lazily(r"(?<!\s)\s+(as[?!]?|is)\s+(?=[\w$(])")
 _SPACE = lazily(r"\s+")
 #: An annotation in a type: `Connection.@Nullable Response`.
 _ANNOTATION = lazily(r"@[\w.]+\s+")
+#: The beginning of Java's `? extends T`.
+_WILDCARD = lazily(r"\?\s*(?:extends|super)\s+")
 #: What may stand between the type of a function's result and its name; bytes before a name that may belong to it.
 _POINTED_TO = lazily(rb"(?:\s|const\b|[*&])*")
 _NEAR = 80
@@ -56,6 +58,7 @@ _COMPARED = frozenset({"string", "member_expression", "true", "false"})
 _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
+_COMMENTS = frozenset({"line_comment", "block_comment"})
 _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
 #: The capture of a value that counts only if the name is declared in the same scope.
 _REASSIGNED = "typed.assigned"
@@ -64,7 +67,10 @@ _SCOPES = (CALLABLE, TYPE_KINDS, FUNCTION_KINDS)
 #: A type that C++ takes from the value.
 _DEDUCED = lazily(r"(?:auto|decltype)\b")
 #: The captures with types and with values, in the order in which they count.
-_TYPES, _VALUES = ("typed.type", "typed.return"), ("typed.value", "typed.result", "typed.each", _REASSIGNED)
+_TYPES, _VALUES = (
+    ("typed.type", "typed.return"),
+    ("typed.value", "typed.result", "typed.each", "typed.called", _REASSIGNED),
+)
 #: Captures other than names that may have the types of a match.
 _OTHERS = ("typed.alias", "typed.return", "typed.result", "typed.member")
 
@@ -157,7 +163,7 @@ def tests_of(captured: Captures) -> Iterator[tuple[int, int, str, str]]:
         for captures in _tests(match) if "narrowed.test" in match else (match,):
             names, types, bodies = (captures.get(f"narrowed.{part}") for part in ("name", "type", "body"))
             if names and types and bodies:
-                text = "|".join(str(_type(captured.text(node))) for node in types)
+                text = "|".join(str(type_text(captured.text(node))) for node in types)
                 yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
             elif names and "narrowed.field" in captures:
                 for start, end, text in _by_field(captured, captures):
@@ -330,7 +336,7 @@ def _types_given(
             continue
         hint: str | Expr = ""
         if node is not None and what == TYPE_OF:
-            hint = _type(captured.text(node))
+            hint = type_text(captured.text(node))
         elif node is not None:
             hint = parse(f"{outline(captured, node)}{'' if what == VALUE_OF else what}")
             asked.add(head_name(hint).lstrip("$"))
@@ -444,7 +450,7 @@ class _Reader:
         captured = self._captured
         roles, others = _plan(tuple(captures))
         given = captures.get("typed.declared", ())
-        hints = [_type(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
+        hints = [type_text(text) for text in map(captured.text, given) if not _DEDUCED.match(text)]
         is_declared = bool(hints) and self._is_cpp
         if roles and not hints:
             hints = list(self._hints(captures, roles))
@@ -485,12 +491,24 @@ class _Reader:
         ]
         for role in roles:
             for node in captures[role]:
-                if role in _TYPES:
-                    yield _type(self._captured.text(node))
+                if role == "typed.called":
+                    yield self._given(node, captures)
+                elif role in _TYPES:
+                    yield type_text(self._captured.text(node))
                 else:
                     value = self._parse(outline(self._captured, _value_node(node)))
                     further = [Step(ITEM, "")] if role == "typed.each" else places
                     yield (*value, *further) if value else value
+
+    def _given(self, called: Node, captures: dict[str, list[Node]]) -> Expr:
+        """What a called function gives to a parameter of a lambda that is passed to it."""
+        of, name = captures.get("typed.of"), captures["typed.name"][0]
+        lambdas = [node.id for node in captures["typed.arguments"][0].named_children if node.type not in _COMMENTS]
+        group = captures["typed.parameters"][0]
+        names = [node.id for node in group.named_children] if group.id != name.id else [name.id]
+        expr = parse((f"{outline(self._captured, of[0])}." if of else "") + self._captured.text(called))
+        places = lambdas.index(captures["typed.lambda"][0].id), names.index(name.id), len(names)
+        return (*expr, Step(GIVEN, ",".join(map(str, places)))) if expr else ()
 
 
 def _names(captures: dict[str, list[Node]]) -> list[Node]:
@@ -526,10 +544,11 @@ def _value_node(node: Node) -> Node:
         node = inner
 
 
-def _type(text: str) -> str | Expr:
+def type_text(text: str) -> str | Expr:
     """A type as written, without most blanks; or the expression whose type it is."""
     if _SPACE.search(text):
         text = _ANNOTATION.sub("", text) if "@" in text else text
+        text = _WILDCARD.sub("", text) if "?" in text else text
         text = _SPACE.sub("", _WORDS.sub(r"\1" "\0", text))
     text = text.replace("\0", " ").lstrip(":").removeprefix("->")[:_KEPT]
     return parse(text[7:]) if text.startswith("typeof ") else text
