@@ -48,6 +48,8 @@ _BUILT = re.compile(
 _HOLE = re.compile(r"#?\{[^{}]*\}|%\(?\w*\)?s")
 _BEFORE = re.compile(r"(?:\+|(?<=\s)\.)\s*$")
 _LITERAL = re.compile(r"""(?:["'`]|(?<![\w:]):)(\w[\w-]*[?!]?)""")
+#: Maximum number of calls whose text is read; any name counts as possible for the others.
+_MOST_READ = 2_000
 #: Minimum number of literal letters in a computed name.
 _LEAST = 3
 
@@ -357,7 +359,7 @@ class Dispatch:
 
     def _read_taking_names(self, language: str) -> list[NameTaker]:
         """The calls of a family of languages that take the name of a function."""
-        found = []
+        found: list[NameTaker] = []
         for taking in table_of(language).get("calls_by_name", ()):
             word = re.escape(taking) if taking.isidentifier() else ""
             own = re.compile(rf"\b(?:self|cls|this)\b(?!\s*(?:\.|->)\s*(?!{word or '$^'})\w)")
@@ -367,7 +369,9 @@ class Dispatch:
             for file, node, line in calls:
                 begin, end = (around[node]["line"], around[node]["end_line"]) if node in around else (1, line + _NEAR)
                 first = max(begin, line - _NEAR)
-                read = self._nodes.snapshot.reader.some(self._nodes.path(file), first, min(end, line + _NEAR))
+                read: list[bytes] = []
+                if len(found) < _MOST_READ:
+                    read = self._nodes.snapshot.reader.some(self._nodes.path(file), first, min(end, line + _NEAR))
                 lines = [part.decode("utf-8", "replace") for part in read]
                 here = lines[line - first] if line - first < len(lines) else ""
                 patterns = tuple(_computed_name_patterns("\n".join(lines)))
