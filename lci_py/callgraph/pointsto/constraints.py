@@ -129,10 +129,10 @@ class Functions:
     def __getitem__(self, number: int) -> Function:
         found = self._known.get(number)
         if found is None:
-            found = self._known[number] = self._made(number)
+            found = self._known[number] = self._make_function(number)
         return found
 
-    def _made(self, number: int) -> Function:
+    def _make_function(self, number: int) -> Function:
         row, start = self._rows[number], self._starts[number]
         parameters = self._parameters[start : start + row[TAKES]]
         singles = tuple((node, name) for node, name, kind in parameters if kind == ir.SINGLE)
@@ -260,7 +260,7 @@ class Constraints:
         """Whether anything depends on the values of a node."""
         return bool(self._uses[node]) or node in self._passed
 
-    def made(self, what: str, number: int) -> int:
+    def object_of(self, what: str, number: int) -> int:
         """The object created for something, once: for the rest parameter of a function, for its generator, ..."""
         found = self._made.get((what, number))
         if found is None:

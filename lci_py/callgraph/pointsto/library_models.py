@@ -83,7 +83,7 @@ class Library:
             "map": self._map,
             "filter": self._filter,
             "next": self._next,
-            **dict.fromkeys(("enumerate", "Object.entries"), self._numbered),
+            **dict.fromkeys(("enumerate", "Object.entries"), self._index_pairs),
             "zip": self._pairs,
             "Array.of": self._array_of,
             "Array.from": self._array_from,
@@ -134,7 +134,7 @@ class Library:
         if name in _CALLERS and arguments:
             self._call_each(site, arguments[0], points.everything(value), name)
         if name in _MOVED:
-            made = points.made("moved", site)
+            made = points.object_of("moved", site)
             points.copy(points.everything(value), points.field(made, 0))
             points.give(call.result, made)
             for source in arguments if name == "concat" else ():
@@ -142,7 +142,7 @@ class Library:
         elif name in _WHOLE:
             points.give(call.result, value)
         if name in _PAIRED:
-            outer, inner = points.made("pairs", site), points.made("pair", site)
+            outer, inner = points.object_of("pairs", site), points.object_of("pair", site)
             values = points.field(inner, points.name("1"))
             points.make_room(values)
             points.copy(points.everything(value), values)
@@ -163,7 +163,7 @@ class Library:
         if name == "set_defaults":
             self._put_named(call, value)
         elif name in _PARSED_IN_PART:
-            made = points.made("parsed", site)
+            made = points.object_of("parsed", site)
             points.give(points.field(made, points.name("0")), value)
             points.give(call.result, made)
         else:
@@ -214,7 +214,7 @@ class Library:
             call._replace(callee=callee, result=result, arguments=((position, items),)),
         )
         points.call(callee, inner)
-        made = points.made("results", site)
+        made = points.object_of("results", site)
         points.copy(result, points.field(made, 0))
         if name in ("map", "flatMap", "then"):
             points.give(call.result, made)
@@ -222,10 +222,10 @@ class Library:
             points.copy(result, call.result)
 
     def _parser(self, site: int, call: Site, arguments: list[int]) -> None:
-        self._points.give(call.result, self._points.made("parser", site))
+        self._points.give(call.result, self._points.object_of("parser", site))
 
     def _namespace(self, site: int, call: Site, arguments: list[int]) -> None:
-        made = self._points.made("namespace", site)
+        made = self._points.object_of("namespace", site)
         self._put_named(call, made)
         self._points.give(call.result, made)
 
@@ -233,7 +233,7 @@ class Library:
         """`dict(a=f)` has text keys; `dict(x)` is a copy of x."""
         points = self._points
         named = [(~position, source) for position, source in call.arguments if position < 0]
-        made = points.made("dict", site) if named else 0
+        made = points.object_of("dict", site) if named else 0
         for key, source in named:
             for quote in "\"'":
                 points.copy(source, points.field(made, points.name(f"{quote}{points.text(key)}{quote}")))
@@ -244,14 +244,14 @@ class Library:
     def _default_dict(self, site: int, call: Site, arguments: list[int]) -> None:
         """`defaultdict(list)`: the value of a key may be a new container."""
         points = self._points
-        made = points.made("container", site)
-        points.give(points.field(made, 0), points.made("default", site))
+        made = points.object_of("container", site)
+        points.give(points.field(made, 0), points.object_of("default", site))
         points.give(call.result, made)
 
     def _pairs_by_key(self, site: int, call: Site, arguments: list[int]) -> None:
         """`new Map([[k, v]])`: `get` returns values, a loop yields pairs."""
         points = self._points
-        made, pair = points.made("container", site), points.made("pair", site)
+        made, pair = points.object_of("container", site), points.object_of("pair", site)
         values, second = points.field(made, 0), points.name("1")
         points.give(values, pair)
         points.copy(values, points.field(pair, second))
@@ -269,7 +269,7 @@ class Library:
         points = self._points
         if not arguments:
             return
-        made = points.made("results", site)
+        made = points.object_of("results", site)
         points.give(call.result, made)
         items = points.node()
         for source in arguments[1:]:
@@ -281,7 +281,7 @@ class Library:
         points = self._points
         self._map(site, call, arguments)
         for source in arguments[1:]:
-            points.load(source, points.field(points.made("results", site), 0), 0)
+            points.load(source, points.field(points.object_of("results", site), 0), 0)
 
     def _next(self, site: int, call: Site, arguments: list[int]) -> None:
         for source in arguments[:1]:
@@ -289,7 +289,7 @@ class Library:
 
     def _pairs(self, site: int, call: Site, arguments: list[int], only: str = "") -> None:
         points = self._points
-        outer, inner = points.made("pairs", site), points.made("pair", site)
+        outer, inner = points.object_of("pairs", site), points.object_of("pair", site)
         points.give(points.field(outer, 0), inner)
         points.give(call.result, outer)
         for at, source in enumerate(arguments):
@@ -298,14 +298,14 @@ class Library:
 
     def _container(self, site: int, call: Site, arguments: list[int]) -> None:
         points = self._points
-        made = points.made("container", site)
+        made = points.object_of("container", site)
         points.give(call.result, made)
         for source in arguments:
             points.load(source, points.field(made, 0), 0)
 
     def _array_of(self, site: int, call: Site, arguments: list[int]) -> None:
         points = self._points
-        made = points.made("container", site)
+        made = points.object_of("container", site)
         points.give(call.result, made)
         for source in arguments:
             points.copy(source, points.field(made, 0))
@@ -315,16 +315,16 @@ class Library:
         if len(arguments) < 2:
             self._same(site, call, arguments)
             return
-        items = points.field(points.made("items", site), 0)
+        items = points.field(points.object_of("items", site), 0)
         points.load(arguments[0], items, 0)
         self._call_each(site, arguments[1], items, "map")
 
-    def _numbered(self, site: int, call: Site, arguments: list[int]) -> None:
+    def _index_pairs(self, site: int, call: Site, arguments: list[int]) -> None:
         """Pairs of a key and an element."""
         self._pairs(site, call, arguments[:1], "1")
 
     def _create(self, site: int, call: Site, arguments: list[int]) -> None:
-        made = self._points.made("created", site)
+        made = self._points.object_of("created", site)
         for source in arguments[:1]:
             self._points.copy(source, self._points.prototype(made))
         self._points.give(call.result, made)

@@ -296,7 +296,7 @@ class PointsTo(Constraints):
 
     def _of_function(self, value: int, target: int, key: int) -> None:
         if self.text(key) == "prototype":
-            self.give(target, self.made("prototype", number_of(value)))
+            self.give(target, self.object_of("prototype", number_of(value)))
         self.copy(self.field(value, key), target)
         if self.text(key) in OF_FUNCTIONS:
             self.give(target, self.pair(METHOD, value, key))

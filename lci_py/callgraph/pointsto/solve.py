@@ -42,8 +42,8 @@ class Solver:
         self.points = PointsTo(submodule, METHODS)
         self._program = program
         self._library = Library(self)
-        self.points.on_call = self._called
-        self.points.on_each = self._gone_over
+        self.points.on_call = self._call_value
+        self.points.on_each = self._iterate_value
         self._targets: set[tuple[int, int, int]] = set()  # call in the text, node of what is called, target
         self._linked: set[tuple[int, int, int]] = set()
         self._extra: dict[tuple[object, ...], int] = {}
@@ -86,7 +86,7 @@ class Solver:
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
-    def _called(self, site: int, value: int) -> None:
+    def _call_value(self, site: int, value: int) -> None:
         points = self.points
         kind = value & KIND
         flags = points.sites[site][3]
@@ -106,7 +106,7 @@ class Solver:
         elif kind == INSTANCE:
             if flags & ir.CONSTRUCT:
                 return
-            node = points.made("called", value)
+            node = points.object_of("called", value)
             target = points.field(node, 0)
             points.load(self._holding(value), target, points.name("__call__"))
             points.call(target, site)
@@ -125,7 +125,7 @@ class Solver:
     def _called_by_pattern(self, site: int, owner: int, key: int) -> None:
         """A call of any member whose name a pattern matches."""
         points = self.points
-        holder = points.made("matching", owner)
+        holder = points.object_of("matching", owner)
         for name in points.matching(owner, key)[:_MOST_MATCHING]:
             target = points.field(holder, name)
             points.load(self._holding(owner), target, name)
@@ -134,7 +134,7 @@ class Solver:
     def _holding(self, value: int) -> int:
         """A node that holds this one value."""
         points = self.points
-        node = points.field(points.made("holder", value), 0)
+        node = points.field(points.object_of("holder", value), 0)
         points.give(node, value)
         return node
 
@@ -155,7 +155,7 @@ class Solver:
         if start < stop:
             self._pass(points.arguments[start:stop], known, function, shift)
         if known.flags & ir.GENERATOR:
-            made = points.made("generator", function)
+            made = points.object_of("generator", function)
             points.copy(known.item, points.field(made, 0))
             points.give(result, made)
         elif points.is_used(result):
@@ -166,9 +166,9 @@ class Solver:
         points = self.points
         singles, rest, named = known.singles, known.rest, known.named_rest
         if rest is not None:
-            points.give(rest, points.made("rest", function))
+            points.give(rest, points.object_of("rest", function))
         if named is not None:
-            points.give(named, points.made("named", function))
+            points.give(named, points.object_of("named", function))
         for position, source in arguments:
             if 0 <= position < len(singles) - shift:
                 node = singles[position + shift][0]
@@ -178,7 +178,7 @@ class Solver:
                 for at, (node, _) in enumerate(singles[shift:]):
                     points.load(source, node, points.name(str(at)))
                 if rest is not None:
-                    points.load(source, points.field(points.made("rest", function), 0), 0)
+                    points.load(source, points.field(points.object_of("rest", function), 0), 0)
             elif position == ir.SPREAD_NAMED:
                 for node, name in singles:
                     text = points.text(name)
@@ -191,10 +191,10 @@ class Solver:
                 elif named is not None:
                     text = points.text(~position)
                     for key in (f'"{text}"', f"'{text}'"):
-                        points.copy(source, points.field(points.made("named", function), points.name(key)))
+                        points.copy(source, points.field(points.object_of("named", function), points.name(key)))
             elif rest is not None:
                 at = position + shift - len(singles)
-                points.copy(source, points.field(points.made("rest", function), points.name(str(at))))
+                points.copy(source, points.field(points.object_of("rest", function), points.name(str(at))))
 
     def _construct(self, site: int, value: int) -> None:
         points = self.points
@@ -220,7 +220,7 @@ class Solver:
 
     def _construct_function(self, site: int, value: int) -> None:
         points = self.points
-        made = points.made("instance", number_of(value))
+        made = points.object_of("instance", number_of(value))
         points.load(self._holding(value), points.prototype(made), points.name("prototype"))
         points.give(points.site(site).result, made)
         self.link(site, number_of(value), made)
@@ -231,7 +231,7 @@ class Solver:
             self._extra[key] = self.points.add_site(site)
         return self._extra[key]
 
-    def _gone_over(self, site: int, value: int) -> None:
+    def _iterate_value(self, site: int, value: int) -> None:
         """Apply a loop over a value."""
         points = self.points
         each = points.site(site)
@@ -239,7 +239,7 @@ class Solver:
             points.make_room(each.result)
             points.copy(points.everything(value), each.result)
         elif kind_of(value) == INSTANCE:
-            holder = points.made("iterated", value)
+            holder = points.object_of("iterated", value)
             iterate, step = points.field(holder, points.name("iter")), points.field(holder, points.name("next"))
             points.load(self._holding(value), iterate, points.name("__iter__"))
             points.load(self._holding(value), iterate, points.name("[Symbol.iterator]"))

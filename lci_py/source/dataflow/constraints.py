@@ -287,6 +287,21 @@ class FlowBuilder:
         """The node of a member of an object."""
         return self.value(LOAD, obj, self.string(name)) if obj else 0
 
+    def put(self, container: int, key: str, value: int) -> None:
+        """A value becomes an element of a container, under a key or, if that is "", under any."""
+        if container and value:
+            self.row(PUT, container, self.string(key), value)
+
+    def either(self, *values: int) -> int:
+        """A node that may hold any of several values; 0 if all are unknown."""
+        known = [value for value in values if value]
+        if len(known) < 2:
+            return known[0] if known else 0
+        target = self.node()
+        for value in known:
+            self.copy(target, value)
+        return target
+
     def call(
         self, scope: Scope, callee: int, line: int, arguments: list[tuple[int, int]], flags: int = 0
     ) -> int:  # fmt: skip

@@ -23,7 +23,6 @@ from lci_py.source.dataflow.constraints import (
     NAMED_REST,
     NEW,
     PROPERTY,
-    PUT,
     REST,
     RESULT,
     SELF,
@@ -110,7 +109,7 @@ class PythonFlow:
             "attribute": self._attribute,
             "call": self._call,
             "assignment": self._assignment,
-            "augmented_assignment": self._augmented,
+            "augmented_assignment": self._augmented_assignment,
             "lambda": self._lambda,
             "subscript": self._subscript,
             "dictionary": self._dictionary,
@@ -120,7 +119,7 @@ class PythonFlow:
             "binary_operator": self._operator,
             "comparison_operator": self._comparison,
             **dict.fromkeys(("parenthesized_expression", "await"), self._inner),
-            "named_expression": self._named,
+            "named_expression": self._named_expression,
             "yield": self._yield,
             "as_pattern": self._alias,
         }
@@ -130,7 +129,7 @@ class PythonFlow:
             **dict.fromkeys((*_LITERALS, *_NO_CODE, "identifier"), _no_value),
             "function_definition": lambda node: self._define(node, []),
             "class_definition": lambda node: self._define(node, []),
-            "decorated_definition": self._decorated,
+            "decorated_definition": self._decorated_definition,
             "return_statement": self._return,
             "import_statement": self._import,
             "import_from_statement": self._import,
@@ -203,7 +202,7 @@ class PythonFlow:
 
     # --- definitions --------------------------------------------------------------------------------------------------
 
-    def _decorated(self, node: Node) -> None:
+    def _decorated_definition(self, node: Node) -> None:
         decorators = [child for child in children(node) if child.type == "decorator"]
         definition = node.child_by_field_name("definition")
         if definition is not None:
@@ -504,7 +503,7 @@ class PythonFlow:
             self._assign(target, value)
         rest = self.flow.value(NEW)
         for number, value in enumerate(values[star : len(values) - after]):
-            self._put(rest, str(number), value)
+            self.flow.put(rest, str(number), value)
         if targets[star].named_child_count:
             self._assign(first_child(targets[star]), rest)
 
@@ -529,7 +528,7 @@ class PythonFlow:
             obj = self._value(left.child_by_field_name("value"))
             key = left.child_by_field_name("subscript")
             self._value(key)
-            self._put(obj, self._key(key), value)
+            self.flow.put(obj, self._key(key), value)
         elif left.type in _PATTERNS:
             for number, child in enumerate(children(left)):
                 part = flow.value(ITEM, value, flow.string(str(number))) if value else 0
@@ -537,14 +536,14 @@ class PythonFlow:
         elif left.type == "list_splat_pattern" and left.named_child_count:
             self._assign(first_child(left), value)
 
-    def _augmented(self, node: Node) -> int:
+    def _augmented_assignment(self, node: Node) -> int:
         for name in of_operator(node, "__i"):
             self._calls_on(node.child_by_field_name("left"), name)
         value = self._value(node.child_by_field_name("right"))
         self._assign(node.child_by_field_name("left"), value)
         return value
 
-    def _named(self, node: Node) -> int:
+    def _named_expression(self, node: Node) -> int:
         name, given = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None and name.type == "identifier" and given is not None:
             self._know(LOCAL, self._text(name), VALUE_OF, given)
@@ -590,9 +589,7 @@ class PythonFlow:
             if name in CALLING:
                 self._calls_on(first_child(listed), f"__{name}__")
             elif name == "getattr" and len(arguments) > 1 and (wanted := attribute_name(listed)):
-                return self._either_of(
-                    [self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:])]
-                )
+                return self.flow.either(self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:]))
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
@@ -637,7 +634,7 @@ class PythonFlow:
                 self._value(key)
                 value = self._value(child.child_by_field_name("value"))
                 made = made or self.flow.value(NEW)
-                self._put(made, self._key(key), value)
+                self.flow.put(made, self._key(key), value)
             elif child.type == "dictionary_splat" and child.named_child_count:
                 value = self._value(first_child(child))
                 made = made or self.flow.value(NEW)
@@ -649,18 +646,14 @@ class PythonFlow:
         for number, child in enumerate(children(node)):
             if child.type == "list_splat" and child.named_child_count:
                 source = self._value(first_child(child))
-                self._put(made, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
+                self.flow.put(made, "", self.flow.each(self._scope, source, child.start_point[0] + 1))
             else:
-                self._put(made, str(number), self._value(child))
+                self.flow.put(made, str(number), self._value(child))
         return made
 
     def _key(self, node: Node | None) -> str:
         """A constant key as it is written; "" for any other."""
         return self._text(node) if node is not None and node.type in ("string", "integer") else ""
-
-    def _put(self, container: int, key: str, value: int) -> None:
-        if container and value:
-            self.flow.row(PUT, container, self.flow.string(key), value)
 
     def _comprehension(self, node: Node) -> int:
         before = self._scope
@@ -678,9 +671,9 @@ class PythonFlow:
         made = self.flow.value(NEW)
         if body is not None and body.type == "pair":
             self._value(body.child_by_field_name("key"))
-            self._put(made, "", self._value(body.child_by_field_name("value")))
+            self.flow.put(made, "", self._value(body.child_by_field_name("value")))
         else:
-            self._put(made, "", self._value(body))
+            self.flow.put(made, "", self._value(body))
         self._scope = before
         return made
 
@@ -688,16 +681,7 @@ class PythonFlow:
         found = [self._value(child) for child in children(node)]
         if node.type == "conditional_expression" and len(found) == 3:
             found.pop(1)
-        return self._either_of(found)
-
-    def _either_of(self, values: list[int]) -> int:
-        found = [value for value in values if value]
-        if len(found) < 2:
-            return found[0] if found else 0
-        target = self.flow.node()
-        for value in found:
-            self.flow.copy(target, value)
-        return target
+        return self.flow.either(*found)
 
     def _operator(self, node: Node) -> int:
         """Walk a chain of operators without recursion: a sum of a thousand strings is nested a thousand deep."""
@@ -788,10 +772,10 @@ class PythonFlow:
         """Record that a name, or several, are elements of the value on the right."""
         if left is None or right is None:
             return
-        function, arguments = self._passed(right)
+        function, arguments = self._call_parts(right)
         while function in _PASSING and arguments:
             right = arguments[0]
-            function, arguments = self._passed(right)
+            function, arguments = self._call_parts(right)
         if left.type == "identifier":
             self._know(LOCAL, self._text(left), EACH_OF, right)
             return
@@ -808,7 +792,7 @@ class PythonFlow:
                 known = function not in ("enumerate", "zip", "items") and right.type in _ITERATED
                 self._know(LOCAL, self._text(target), f"{EACH_OF}.{number}" if known else "", right if known else None)
 
-    def _passed(self, node: Node) -> tuple[str, list[Node]]:
+    def _call_parts(self, node: Node) -> tuple[str, list[Node]]:
         """The name of a called function, and its arguments; for `x.items()`, the object."""
         function = node.child_by_field_name("function") if node.type == "call" else None
         listed = node.child_by_field_name("arguments") if function is not None else None

@@ -447,10 +447,10 @@ class _Reader:
             return ()
         known = self._places.get(within)
         if known is None:
-            known = self._places[within] = self._placed(within)
+            known = self._places[within] = self._parameter_values(within)
         return known.get(name, ())
 
-    def _placed(self, within: int) -> dict[str, Expr]:
+    def _parameter_values(self, within: int) -> dict[str, Expr]:
         symbol, node = self._symbols[within], self._nodes[within]
         if symbol.kind not in FUNCTION_KINDS and symbol.kind not in TYPE_KINDS:
             return {}

@@ -415,16 +415,16 @@ class AnonymousScopes:
         if not holding:
             return
         for place, number in inside.items():
-            yield from self._held(place, number, holding, lambdas)
+            yield from self._nesting(place, number, holding, lambdas)
         for number in range(len(lambdas)):
-            yield from self._held(first + number, self._outer(number, lambdas), holding, lambdas)
+            yield from self._nesting(first + number, self._outer(number, lambdas), holding, lambdas)
 
     def _outer(self, number: int, lambdas: Sequence[Lambda]) -> int:
         """The anonymous function enclosing another one; -1 if there is none inside the same symbol."""
         outer, start = self._anonymous.outer(number)
         return outer if start > self._start(lambdas[number].symbol) else -1
 
-    def _held(self, place: int, number: int, holding: set[int], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
+    def _nesting(self, place: int, number: int, holding: set[int], lambdas: Sequence[Lambda]) -> Iterator[TypeHint]:
         while number >= 0 and number not in holding:
             number = self._outer(number, lambdas)
         if number >= 0:

@@ -170,7 +170,7 @@ class Calls:
                 continue
             title = route_name(method, path + more.replace("{}", parameter))
             self._registry.add(
-                "route", title, owner, self._expanded(f"[{controller}, '{action}']"), site.scope, site.line
+                "route", title, owner, self._full_name(f"[{controller}, '{action}']"), site.scope, site.line
             )
         return True
 
@@ -235,7 +235,7 @@ class Calls:
             yield from ((method_of(verb), inner) for verb, inner in http_chain(text))
             return
         if "controller" in site.row:
-            text = self._expanded(self._of_group(site.node, text))
+            text = self._full_name(self._of_group(site.node, text))
         for method in self._methods(site):
             yield method, text
 
@@ -250,7 +250,7 @@ class Calls:
                 return f"[{found[1].decode()}, {text}]"
         return text
 
-    def _expanded(self, text: str) -> str:
+    def _full_name(self, text: str) -> str:
         """The name of a class with its namespace in place of another name for that: `use App\\Http as H` (PHP)."""
         head = re.match(r"\[(\w+)\\", text)
         alias = (

@@ -69,9 +69,9 @@ class _Routes:
             path = around.member if name == "member" else around.collection
             self.read_block(node, around._replace(path=path, nested=True), depth + 1)
         elif name not in ("concern", "direct", "resolve"):
-            self.read_block(node, self._scoped(name, given, options, around), depth + 1)
+            self.read_block(node, self._block_scope(name, given, options, around), depth + 1)
 
-    def _scoped(self, name: str, given: list[str], options: dict[str, str], around: _Around) -> _Around:
+    def _block_scope(self, name: str, given: list[str], options: dict[str, str], around: _Around) -> _Around:
         """What `namespace`, `scope` and `controller` change for what is in their blocks."""
         if name == "namespace" and given:
             path, module = options.get("path", given[0]), options.get("module", given[0])

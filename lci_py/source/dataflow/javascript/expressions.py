@@ -78,9 +78,9 @@ class Expressions(Lowering):
             if parent is None or parent.child_by_field_name("function") != node:  # a call of a method reads none
                 self.flow.reads.append((obj, name))
         if kind == "identifier" and text == "exports" and self._is_exports(node):
-            return self._exported()
-        module = self._required(obj) if kind == "call_expression" else None
-        found = self._imported(module, text) if module is not None else 0
+            return self._exports_node()
+        module = self._required_module(obj) if kind == "call_expression" else None
+        found = self._import_node(module, text) if module is not None else 0
         return found or self.flow.load(self._value(obj), text)
 
     def _subscript(self, node: Node) -> int:
@@ -94,11 +94,13 @@ class Expressions(Lowering):
         callee = node.child_by_field_name("function")
         if callee is None:
             return 0
-        module = self._required(node) if callee.type in ("identifier", "import") else None
+        module = self._required_module(node) if callee.type in ("identifier", "import") else None
         if module is not None:
-            return self._imported(module)
+            return self._import_node(module)
         function = self._value(callee)
-        return self.flow.call(self._scope, function, _line(callee), self._listed(node.child_by_field_name("arguments")))
+        return self.flow.call(
+            self._scope, function, _line(callee), self._argument_nodes(node.child_by_field_name("arguments"))
+        )
 
     def _new(self, node: Node) -> int:
         callee = node.child_by_field_name("constructor")
@@ -106,9 +108,9 @@ class Expressions(Lowering):
             return 0
         listed = node.child_by_field_name("arguments")
         function = self._value(callee)
-        return self.flow.call(self._scope, function, _line(callee), self._listed(listed), CONSTRUCT)
+        return self.flow.call(self._scope, function, _line(callee), self._argument_nodes(listed), CONSTRUCT)
 
-    def _listed(self, listed: Node | None) -> list[tuple[int, int]]:
+    def _argument_nodes(self, listed: Node | None) -> list[tuple[int, int]]:
         """Position and node of each argument; a tagged template passes its strings, then its expressions."""
         if listed is None:
             return []
@@ -136,12 +138,12 @@ class Expressions(Lowering):
             parts = child.named_children
             if child.type == "jsx_attribute" and parts:
                 value = self._direct_inside(parts[1]) if len(parts) > 1 else 0
-                self._put(properties, self._text(parts[0]), value)
+                self.flow.put(properties, self._text(parts[0]), value)
             elif child.type == "jsx_expression":  # {...rest}
                 flow.copy(properties, self._first(child))
         for child in node.named_children if node.type == "jsx_element" else ():
             if child.type.startswith("jsx_") and child.type not in ("jsx_opening_element", "jsx_closing_element"):
-                self._put(properties, "children", self._value(child))
+                self.flow.put(properties, "children", self._value(child))
         if not called or name is None:
             return 0
         return flow.call(self._scope, self._value(name), _line(name), [(0, properties)])
@@ -184,14 +186,14 @@ class Expressions(Lowering):
         self._branches -= logical
         if operator is None or not logical:
             return 0
-        return right if operator.type == "&&" else self._either(left, right)
+        return right if operator.type == "&&" else self.flow.either(left, right)
 
     def _ternary(self, node: Node) -> int:
         self._value(node.child_by_field_name("condition"))
         self._branches += 1
         found = [self._value(node.child_by_field_name(side)) for side in ("consequence", "alternative")]
         self._branches -= 1
-        return self._either(*found)
+        return self.flow.either(*found)
 
     def _sequence(self, node: Node) -> int:
         found = 0
@@ -218,9 +220,9 @@ class Expressions(Lowering):
                 key = child.child_by_field_name("key")
                 if key is not None and key.type == "computed_property_name":
                     self._value(key)
-                self._put(made, self._key(key), self._direct(child.child_by_field_name("value"), key, made))
+                self.flow.put(made, self._key(key), self._direct(child.child_by_field_name("value"), key, made))
             elif kind == "shorthand_property_identifier":
-                self._put(made, self._text(child), self._identifier(child))
+                self.flow.put(made, self._text(child), self._identifier(child))
             elif kind == "method_definition":
                 self._method(child, holder=made)
             elif kind == "spread_element":
@@ -238,9 +240,9 @@ class Expressions(Lowering):
                 position += 1
             elif child.type == "spread_element":
                 certain = False  # the indices of what follows are unknown
-                self._put(made, "", self.flow.each(self._scope, self._first(child), child.start_point[0] + 1))
+                self.flow.put(made, "", self.flow.each(self._scope, self._first(child), child.start_point[0] + 1))
             elif child.is_named and child.type != "comment":
-                self._put(made, str(position) if certain else "", self._value(child))
+                self.flow.put(made, str(position) if certain else "", self._value(child))
         return made
 
 

@@ -60,17 +60,18 @@ class Modules(Expressions):
             return False
         factory = self._value(passed[0])
         if passed[0].type == "object":
-            flow.copy(self._exported(), factory)
+            flow.copy(self._exports_node(), factory)
             return True
         module = flow.value(NEW, PLAIN) if "module" in names else 0
-        of_names = {"exports": self._exported() if "exports" in names else 0, "module": module, "require": 0}
+        of_names = {"exports": self._exports_node() if "exports" in names else 0, "module": module, "require": 0}
         arguments = [
-            (number, of_names[name] if name in of_names else self._imported(name)) for number, name in enumerate(names)
+            (number, of_names[name] if name in of_names else self._import_node(name))
+            for number, name in enumerate(names)
         ]
         result = flow.call(self._scope, factory, line, arguments)
         if defines:
-            flow.copy(self._exported(), result)
-            flow.copy(self._exported(), flow.load(module, "exports"))
+            flow.copy(self._exports_node(), result)
+            flow.copy(self._exports_node(), flow.load(module, "exports"))
         for rest in passed[1:]:  # what `require` calls when a module is not there
             self._value(rest)
         return True
@@ -99,7 +100,7 @@ class Modules(Expressions):
 
     def _bind_import(self, name: Node, module: str, imported: str) -> None:
         target = self.flow.bind(self.flow.module, self._text(name))
-        self.flow.copy(target, self._imported(module, imported))
+        self.flow.copy(target, self._import_node(module, imported))
 
     def _import_alias(self, node: Node) -> int:
         """TypeScript's `import a = B.C`."""
@@ -128,13 +129,13 @@ class Modules(Expressions):
             if child.type == "export_clause":
                 self._export_names(child, module, source is not None)
             elif child.type == "namespace_export" and child.named_children:
-                self._export_as(self._text(child.named_children[0]), self._imported(module))
+                self._export_as(self._text(child.named_children[0]), self._import_node(module))
             elif child.type == "*":
                 place = self._imports.get((module, "*"), -1)
                 if place >= 0:
                     self.flow.row(STAR, place)
             elif child.type == "=":  # TypeScript's `export = x`
-                self.flow.copy(self._exported(), self._value(node.named_children[-1]))
+                self.flow.copy(self._exports_node(), self._value(node.named_children[-1]))
         return 0
 
     def _exported_declaration(self, node: Node, declaration: Node) -> int:
@@ -149,7 +150,7 @@ class Modules(Expressions):
         if self._module_object:
             for name in _names(declaration):
                 text = self._text(name)
-                self._put(self._module_object, text, self.flow.use(self._scope, text))
+                self.flow.put(self._module_object, text, self.flow.use(self._scope, text))
         return value
 
     def _export_names(self, clause: Node, module: str, elsewhere: bool) -> None:
@@ -158,7 +159,7 @@ class Modules(Expressions):
             if name is None:
                 continue
             text = self._text(name)
-            value = self._imported(module, text) if elsewhere else self.flow.use(self.flow.module, text)
+            value = self._import_node(module, text) if elsewhere else self.flow.use(self.flow.module, text)
             self._export_as(self._text(child.child_by_field_name("alias") or name), value)
 
     def _export_as(self, name: str, value: int) -> None:
@@ -188,9 +189,9 @@ class Modules(Expressions):
             flow.copy(flow.bind(self._scope, head), outer)
             for part in rest[:-1]:
                 inner = flow.value(NEW, PLAIN)
-                self._put(outer, part, inner)
+                self.flow.put(outer, part, inner)
                 outer = inner
-            self._put(outer, rest[-1], made)
+            self.flow.put(outer, rest[-1], made)
         else:
             flow.copy(flow.bind(self._scope, head), made)
         before = self._scope, self._variables, self._module_object

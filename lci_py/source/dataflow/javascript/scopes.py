@@ -12,7 +12,6 @@ from lci_py.source.dataflow.constraints import (
     ITEM,
     NEW,
     PLAIN,
-    PUT,
     REST,
     SELF,
     STORE,
@@ -160,7 +159,7 @@ class Lowering:
         if found is not None:
             return found
         if text == "exports" and not self._is_bound(text):
-            return self._exported()
+            return self._exports_node()
         if text == "arguments" and self._frame is not None and self._frame.function >= 0:
             return self._arguments(self._frame)
         return self.flow.use(self._scope, text)
@@ -179,12 +178,12 @@ class Lowering:
             known = [p for p in flow.functions[frame.function].parameters if p.kind != THIS]
             frame.listed = flow.value(NEW)
             for number, parameter in enumerate(known):
-                self._put(frame.listed, "" if parameter.kind == REST else str(number), parameter.node)
+                self.flow.put(frame.listed, "" if parameter.kind == REST else str(number), parameter.node)
             if not known or known[-1].kind != REST:
                 rest = flow.node()
                 flow.parameter(frame.function, rest, "arguments", REST)
                 if known:
-                    self._put(frame.listed, "", flow.value(ITEM, rest, 0))
+                    self.flow.put(frame.listed, "", flow.value(ITEM, rest, 0))
                 else:
                     flow.copy(frame.listed, rest)
         return frame.listed
@@ -227,10 +226,6 @@ class Lowering:
 
     # --- objects --------------------------------------------------------------------------------------------------
 
-    def _put(self, container: int, key: str, value: int) -> None:
-        if container and value:
-            self.flow.row(PUT, container, self.flow.string(key), value)
-
     def _get(self, obj: int, key: str) -> int:
         """The node of a member if the key is a name, else of an item."""
         if not obj:
@@ -245,16 +240,16 @@ class Lowering:
         if key[:1] == "[" or _NAME.fullmatch(key):
             self.flow.row(STORE, obj, self.flow.string(key), value)
         else:
-            self._put(obj, key, value)
+            self.flow.put(obj, key, value)
 
     # --- imports --------------------------------------------------------------------------------------------------
 
-    def _imported(self, module: str, name: str = "") -> int:
+    def _import_node(self, module: str, name: str = "") -> int:
         """The node of a module's name, or of the module itself for ""; 0 if the file has no such import."""
         place = self._imports.get((module, name), -1)
         return self.flow.value(IMPORT, place, 0) if place >= 0 else 0
 
-    def _required(self, node: Node | None) -> str | None:
+    def _required_module(self, node: Node | None) -> str | None:
         """The module of `require("m")` or `import("m")`."""
         if node is not None and node.type == "await_expression" and node.named_children:
             node = node.named_children[0]
@@ -268,7 +263,7 @@ class Lowering:
             return None
         return self._text(listed.named_children[0]).strip("\"'` ")
 
-    def _exported(self) -> int:
+    def _exports_node(self) -> int:
         """The node of `module.exports`."""
         if not self._exports:
             self._exports = self.flow.value(NEW, PLAIN)
@@ -294,7 +289,7 @@ class Lowering:
         if kind in ("identifier", "shorthand_property_identifier_pattern"):
             self._assign_name(self._text(left), value, scope)
         elif kind in _PATTERNS:
-            module = self._required(right)
+            module = self._required_module(right)
             if module is not None and kind == "object_pattern":
                 self._assign_members(left, value, scope, module)
             elif kind == "object_pattern":
@@ -304,7 +299,7 @@ class Lowering:
         elif kind == "member_expression":
             name = left.child_by_field_name("property")
             if self._is_exports(left):
-                self.flow.copy(self._exported(), value)
+                self.flow.copy(self._exports_node(), value)
             elif name is not None:
                 self._store(self._value(left.child_by_field_name("object")), self._text(name), value)
         elif kind == "subscript_expression":
@@ -314,13 +309,13 @@ class Lowering:
         elif kind in ("assignment_pattern", "object_assignment_pattern"):
             target = left.child_by_field_name("left")
             default = self._direct(left.child_by_field_name("right"), target)
-            self._assign(target, self._either(value, default), scope)
+            self._assign(target, self.flow.either(value, default), scope)
         elif left.named_children:  # brackets, `x!`, `x as T`
             self._assign(left.named_children[0], value, scope)
 
     def _assign_name(self, name: str, value: int, scope: Scope | None) -> None:
         if scope is None and name == "exports" and not self._is_bound(name):
-            self.flow.copy(self._exported(), value)
+            self.flow.copy(self._exports_node(), value)
             return
         if scope is None:
             self._written.append((self._scope, name))
@@ -362,7 +357,7 @@ class Lowering:
             if name.type == "computed_property_name":
                 self._value(name)
             key = self._text(name) if name.type == "shorthand_property_identifier_pattern" else self._key(name)
-            found = self._imported(module, key) if module else 0
+            found = self._import_node(module, key) if module else 0
             self._assign(target, found or self._get(value, key), scope)
 
     def _assign_items(self, left: Node, value: int, scope: Scope | None) -> None:
@@ -372,7 +367,7 @@ class Lowering:
                 position += 1  # also in holes: `[, x]`
             elif child.type == "rest_pattern" and value:
                 rest = self.flow.value(NEW)
-                self._put(rest, "", self.flow.value(ITEM, value, 0))
+                self.flow.put(rest, "", self.flow.value(ITEM, value, 0))
                 self._assign(child, rest, scope)
             elif child.is_named and child.type != "comment":
                 item = self.flow.value(ITEM, value, self.flow.string(str(position))) if value else 0
@@ -401,13 +396,3 @@ class Lowering:
             if not inner or not self._pairwise(target, source, scope):
                 self._assign(target, self._value(source) if inner else value, scope)
         return True
-
-    def _either(self, *values: int) -> int:
-        """A node that may hold any of several values."""
-        known = [value for value in values if value]
-        if len(known) < 2:
-            return known[0] if known else 0
-        target = self.flow.node()
-        for value in known:
-            self.flow.copy(target, value)
-        return target

@@ -207,7 +207,7 @@ class JavaScriptFlow(Modules):
         if owner >= 0:
             self.flow.row(MEMBER, owner, self.flow.string(self._key(name)), value)
         else:
-            self._put(holder, self._key(name), value)
+            self.flow.put(holder, self._key(name), value)
         return value
 
     def _new_function(self, node: Node, symbol: int, flags: int) -> int:
@@ -310,7 +310,7 @@ class JavaScriptFlow(Modules):
         body = node.child_by_field_name("body")
         if body is not None:
             self._members(body, place)
-        made = self._decorated(made, wraps)
+        made = self._apply_decorators(made, wraps)
         self._branches -= 1
         self._scope, self._function, self._symbol, self._frame = before
         return made
@@ -337,7 +337,7 @@ class JavaScriptFlow(Modules):
             pending = []
             if kind == "method_definition":
                 self._frame = around
-                made = self._decorated(self._method(child, place), wraps)
+                made = self._apply_decorators(self._method(child, place), wraps)
                 if wraps and made:
                     self.flow.row(MEMBER, place, self.flow.string(self._key(child.child_by_field_name("name"))), made)
             elif kind in ("field_definition", "public_field_definition"):
@@ -355,7 +355,7 @@ class JavaScriptFlow(Modules):
         if name.type == "computed_property_name":
             self._value(name)
         value = self._direct(node.child_by_field_name("value"), name, self._frame_object(node))
-        value = self._decorated(value, wraps)
+        value = self._apply_decorators(value, wraps)
         if value:
             self.flow.row(MEMBER, place, self.flow.string(self._key(name)), value)
 
@@ -369,11 +369,11 @@ class JavaScriptFlow(Modules):
         inner = next((child for child in node.named_children if child.type != "comment"), None)
         return self._value(inner), (inner or node).start_point[0] + 1
 
-    def _decorated(self, value: int, wraps: list[tuple[int, int]]) -> int:
+    def _apply_decorators(self, value: int, wraps: list[tuple[int, int]]) -> int:
         """The node of a value after its decorators, which may return another value, or nothing."""
         for decorator, line in reversed(wraps):
             if decorator:
                 arguments = [(0, value)] if value else []
                 result = self.flow.call(self._scope, decorator, line, arguments, DECORATOR)
-                value = self._either(value, result) if value else 0
+                value = self.flow.either(value, result) if value else 0
         return value
