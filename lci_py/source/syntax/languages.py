@@ -21,7 +21,7 @@ from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import VISIBLE, Use, apply_edits, entries, macro_text
 from lci_py.source.syntax.recover import Recovery
 from lci_py.source.syntax.regions import Regions
-from lci_py.source.syntax.repair import cost, errors, mark_edits, repairs, suspects, without_directives
+from lci_py.source.syntax.repair import cost, errors, mark_edits, repairs, without_directives
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import dataclass
@@ -318,7 +318,7 @@ class LanguageSpec:
             root = self._tree(text, limits).root_node
             return cost(errors(root)) if root.has_error else 0
 
-        recovery = Recovery(parsed.text, errors_in, suspects(parsed.tree.root_node))
+        recovery = Recovery(parsed.text, errors_in)
         text = recovery.text()
         tree = self._tree(text, limits)
         most = _KEPT * parsed.tree.root_node.descendant_count

@@ -9,7 +9,7 @@ holds definitions. So a construct that the grammar does not know costs its line,
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate, pairwise
@@ -20,8 +20,6 @@ from lci_py.source.text.patterns import lazily
 
 #: Maximum number of times the bytes of a file are parsed, and of indentation levels that are divided.
 _BUDGET, _DEEPEST = 24, 12
-#: Number of rounds over the whole file: parts that parse alone may not parse together.
-_ROUNDS = 3
 #: Lines that a head may have.
 _HEAD_LINES = 40
 _IN_TEXT = 1 << 20  # the indentation of a line that begins in a comment or a string
@@ -31,7 +29,7 @@ _CLOSES = lazily(
 )
 _ABOVE = lazily(rb"\s*(?:@|\[|#\[|template\s*<|//|/\*|\*|--)")
 _COMMENT = lazily(rb"\s*(?://|/\*|\*|--)")
-_DIRECTIVE = lazily(rb"(\s*#\s*(?:if|ifdef|ifndef|else|elif|elseif|endif)\b[ \t]*)([^\n]*)")
+_DIRECTIVE = lazily(rb"\s*#\s*(?:if|ifdef|ifndef|else|elif|elseif|endif)\b")
 #: The head of what holds definitions: it can lose all but this and its brace.
 _HOLDER = lazily(
     rb"\b(?:class|struct|interface|trait|enum|object|impl|extension|protocol|namespace|module|union|record|actor)"
@@ -47,14 +45,6 @@ _SPANNING = lazily(
 )
 
 
-class Culprit(NamedTuple):
-    """Lines that do not parse, and the numbers of the enclosing lines that they need."""
-
-    first: int
-    last: int
-    around: Sequence[int]
-
-
 class _Part(NamedTuple):
     first: int  # its first line after the comments above it
     inside: int  # the first line that is not its head
@@ -68,39 +58,32 @@ class _Spent(Exception):
 class Recovery:
     """Finds the parts of a text that do not parse."""
 
-    def __init__(self, text: bytes, cost: Callable[[bytes], int], suspects: Iterable[int] = ()) -> None:
-        """Args:
-        cost: Returns the number of bytes in errors of a text's tree.
-        suspects: Bytes at which the tree of the whole text has errors.
-        """
+    def __init__(self, text: bytes, cost: Callable[[bytes], int]) -> None:
+        """`cost` returns the number of bytes in errors of a text's tree."""
         self.lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", text)
         self._starts = list(accumulate(map(len, self.lines), initial=0))
-        self.culprits: list[Culprit] = []
+        self.culprits: list[tuple[int, int]] = []  # the first line of each, and the one after its last
         self._cost_of = cost
         self._left = _BUDGET * len(text)
         self._blanked = 0
         self._edits: list[tuple[int, int]] = []
         self._indents = self._indentation(text)
-        self._suspects = sorted({bisect_right(self._starts, byte) - 1 for byte in suspects})
 
     def text(self) -> bytes:
         """The text with blanks for the parts that do not parse; offsets and lines stay."""
-        for _ in range(_ROUNDS):
-            done = len(self.culprits)
-            with suppress(_Spent):
-                self._level([(0, len(self.lines))], [], 0, depth=0, lifts=False)
-            for first, last, _ in self.culprits[done:]:
-                self._blanked += sum(len(line.strip()) for line in self.lines[first:last])
-                self._blank(first, last)
-            if len(self.culprits) == done or self._left < 0 or not self._cost_of(b"".join(self.lines)):
-                break
+        with suppress(_Spent):
+            self._level([(0, len(self.lines))], [], 0, depth=0, lifts=False)
+        for first, last in self.culprits:
+            self._blanked += sum(len(line.strip()) for line in self.lines[first:last])
+            for number in range(first, last):
+                self.lines[number] = VISIBLE.sub(b" ", self.lines[number])
         return b"".join(self.lines)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """The blanked ranges, except directives: starts and ends; adjacent ones are merged."""
+        """The blanked ranges: starts and ends; adjacent ones are merged."""
         found: list[tuple[int, int]] = []
-        lines = [(self._starts[first], self._starts[last]) for first, last, _ in self.culprits]
+        lines = [(self._starts[first], self._starts[last]) for first, last in self.culprits]
         for start, end in sorted([*lines, *self._edits]):
             if found and start <= found[-1][1]:
                 start, end = found[-1][0], max(end, found.pop()[1])
@@ -119,11 +102,6 @@ class Recovery:
             raise _Spent
         return self._cost_of(text)
 
-    def _blank(self, first: int, last: int) -> None:
-        for number in range(first, last):
-            self.lines[number] = VISIBLE.sub(b" ", self.lines[number])
-            self._indents[number] = -1
-
     def _level(self, runs: list[tuple[int, int]], around: list[int], base: int, *, depth: int, lifts: bool) -> None:
         """Find the culprits in some runs of lines.
 
@@ -135,64 +113,12 @@ class Recovery:
             lifts: Whether one of these is a function: the others may then contain statements.
         """
         parts = [part for run in runs for part in self._parts(*run)]
-        framing = [part for part in parts if self._frames(part)]
-        frame, cost = self._frame(around, framing, base)
-        kept = set(frame)
-        in_frame = set(framing)
-        rest = [part for part in parts if part not in in_frame]
-        for part in framing:
-            if part.first not in kept:
-                if self._is_directive(part):
-                    self._blank(part.first, part.last)
-                else:
-                    rest.append(part)
-        for group, lines in self._bad([[part] for part in sorted(rest)], frame, cost):
-            self._enter(group[0], lines, cost, depth=depth, lifts=lifts)
-
-    def _frame(self, around: list[int], framing: list[_Part], base: int) -> tuple[list[int], int]:
-        """The enclosing lines with those of a level that others need, as far as these add no errors."""
-        if not framing:
-            return around, base
-        frame = _with(around, [framing])
-        cost = self._cost(frame)
-        if cost <= base:
-            return frame, cost
-        for part in framing:  # conditions are read from the file itself
-            match = _DIRECTIVE.match(self.lines[part.first])
-            if match is not None and match.group(2).strip():
-                for number in range(part.first, part.last):
-                    line, keep = self.lines[number], match.start(2) if number == part.first else 0
-                    self.lines[number] = line[:keep] + VISIBLE.sub(b" ", line[keep:])
-                line = self.lines[part.first]
-                self.lines[part.first] = line[: match.start(2)] + b"x" + line[match.start(2) + 1 :]
-        groups = self._groups(framing)
-        bad = {group[0].first for group, _ in self._bad(groups, around, base)}
-        frame = _with(around, [group for group in groups if group[0].first not in bad])
-        return frame, self._cost(frame)
-
-    def _groups(self, framing: list[_Part]) -> list[list[_Part]]:
-        """Each opening with what closes it: an `#if` with its branches and its end, a brace and its other half."""
-        groups: list[list[_Part]] = []
-        opened: dict[bool, list[list[_Part]]] = {True: [], False: []}
-        for part in framing:
-            directive = self._is_directive(part)
-            match = _DIRECTIVE.match(self.lines[part.first])
-            word = match.group(1).strip(b" \t#") if directive and match is not None else b""
-            stack = opened[directive]
-            opens = word.startswith(b"if") if directive else self._depth(part) > 0
-            if opens or not stack:
-                groups.append([part])
-                if opens:
-                    stack.append(groups[-1])
-            else:
-                stack[-1].append(part)
-                if not directive or word == b"endif":
-                    stack.pop()
-        return groups
+        for part, frame in self._bad(parts, around, base):
+            self._enter(part, frame, base, depth=depth, lifts=lifts)
 
     def _enter(self, part: _Part, frame: list[int], base: int, *, depth: int, lifts: bool) -> None:
         """Find the culprits in a part that adds errors to a frame."""
-        whole = Culprit(part.first, part.last, frame)
+        whole = part.first, part.last
         if part.inside >= part.last or depth >= _DEEPEST:
             self.culprits.append(whole)
             return
@@ -217,8 +143,8 @@ class Recovery:
                 and any(_DEFINES.match(self.lines[p.first]) for r in runs for p in self._parts(*r))
             )
         ):
-            self.culprits.append(Culprit(part.first, part.inside, frame))
-            self.culprits += [Culprit(number, number + 1, frame) for number in bones]
+            self.culprits.append((part.first, part.inside))
+            self.culprits += [(number, number + 1) for number in bones]
             self._level(runs, frame, base, depth=depth + 1, lifts=lifts)
             return
         self.culprits.append(whole)
@@ -243,49 +169,23 @@ class Recovery:
             at += size
         return True
 
-    def _bad(self, groups: list[list[_Part]], frame: list[int], base: int) -> list[tuple[list[_Part], list[int]]]:
-        """The groups of parts that add errors to a frame, each with the frame that it adds them to."""
-        if not groups or self._cost(_with(frame, groups)) <= base:
+    def _bad(self, parts: list[_Part], frame: list[int], base: int) -> list[tuple[_Part, list[int]]]:
+        """The parts that add errors to a frame, each with the frame that it adds them to."""
+        if not parts or self._cost(_with(frame, parts)) <= base:
             return []
-        if len(groups) == 1:
-            return [(groups[0], frame)]
-        suspects = [group for group in groups if any(map(self._is_suspect, group))]
-        if 0 < len(suspects) < len(groups):
-            suspected = {group[0].first for group in suspects}
-            halves = ([group for group in groups if group[0].first not in suspected], suspects)
-        else:
-            halves = (groups[: len(groups) // 2], groups[len(groups) // 2 :])
-        found = [one for half in halves for one in self._bad(half, frame, base)]
+        if len(parts) == 1:
+            return [(parts[0], frame)]
+        middle = len(parts) // 2
+        found = [*self._bad(parts[:middle], frame, base), *self._bad(parts[middle:], frame, base)]
         while not found:  # each half parses without the other
-            low, high = 1, len(groups)
+            low, high = 1, len(parts)
             while low < high:
                 middle = (low + high) // 2
-                low, high = (low, middle) if self._cost(_with(frame, groups[:middle])) > base else (middle + 1, high)
-            before = groups[: high - 1]
-            found = [(groups[high - 1], _with(frame, before))]
-            found += self._bad([*before, *groups[high:]], frame, base)
+                low, high = (low, middle) if self._cost(_with(frame, parts[:middle])) > base else (middle + 1, high)
+            before = parts[: high - 1]
+            found = [(parts[high - 1], _with(frame, before))]
+            found += self._bad([*before, *parts[high:]], frame, base)
         return found
-
-    def _is_suspect(self, part: _Part) -> bool:
-        place = bisect_left(self._suspects, part.first)
-        return place < len(self._suspects) and self._suspects[place] < part.last
-
-    def _is_directive(self, part: _Part) -> bool:
-        return _DIRECTIVE.match(self.lines[part.first]) is not None
-
-    def _frames(self, part: _Part) -> bool:
-        """Whether adjacent parts need this one: a directive, `<?php`, a bracket without its other half."""
-        line = self.lines[part.first]
-        return line.startswith(b"<?") or self._is_directive(part) or self._depth(part) != 0
-
-    def _depth(self, part: _Part) -> int:
-        """The number of brackets that a part opens and does not close."""
-        depth = 0
-        for match in _BRACKETS.finditer(b"".join(self.lines[part.first : part.last])):
-            mark = match.group()
-            depth += mark in (b"(", b"{", b"[")
-            depth -= mark in (b")", b"}", b"]")
-        return depth
 
     def _parts(self, first: int, last: int) -> Iterator[_Part]:
         indents, lines = self._indents, self.lines
@@ -342,6 +242,6 @@ class Recovery:
         return found
 
 
-def _with(frame: list[int], groups: Iterable[Iterable[_Part]]) -> list[int]:
+def _with(frame: list[int], parts: Iterable[_Part]) -> list[int]:
     """The numbers of the lines of a frame and of some parts."""
-    return sorted({*frame, *(number for parts in groups for part in parts for number in range(part.first, part.last))})
+    return sorted({*frame, *(number for part in parts for number in range(part.first, part.last))})

@@ -125,18 +125,6 @@ def errors(root: Node) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def suspects(root: Node) -> list[int]:
-    """The bytes at which the innermost errors of a tree begin, and at which the small ones end."""
-    found, pending = [], [root]
-    while pending:
-        for child in pending.pop().children:
-            if child.has_error:
-                pending.append(child)
-            if (child.type == "ERROR" or child.is_missing) and not any(inner.has_error for inner in child.children):
-                found += [child.start_byte, min(child.end_byte, child.start_byte + 300)]
-    return found
-
-
 def _lacks_name(semicolon: Node) -> bool:
     """Whether a missing semicolon cuts a head in two: `void attribute` and `name(void) {`."""
     around = semicolon.parent
