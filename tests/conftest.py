@@ -76,6 +76,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             path = item.path.relative_to(here).as_posix()
             if path.startswith(SLOW):
                 item.add_marker(pytest.mark.slow)
+    # First what takes long: a worker that gets such a file last is waited for by all others.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 def pytest_collection_finish() -> None:
