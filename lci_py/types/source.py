@@ -210,10 +210,22 @@ class Claim(NamedTuple):
     how: str
 
 
-#: What is registered with a framework: a function for a route, for an event, to be injected, for a command, or for
-#: tests that name it. What routes are registered on: a router that is put below another one, the same in place of its
-#: own prefix, one that is made below another one, one at the root, and one with a prefix.
-REGISTRATIONS = ("route", "event", "inject", "command", "fixture", "mount", "override", "router", "root", "base")
+#: What is registered with a framework: a function for a route, for an event, to be injected, for a command, for tests
+#: that name it, or as the work of a queue's task. What routes are registered on: a router that is put below another
+#: one, the same in place of its own prefix, one that is made below another one, one at the root, and one with a prefix.
+REGISTRATIONS = (
+    "route",
+    "event",
+    "inject",
+    "command",
+    "fixture",
+    "task",
+    "mount",
+    "override",
+    "router",
+    "root",
+    "base",
+)
 
 
 class Registration(NamedTuple):

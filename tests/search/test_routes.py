@@ -117,6 +117,23 @@ FILES = {
     # click, signals, pytest
     "cli.py": "import click\n@click.command()\ndef sync_all(): pass\n@receiver(post_save, sender=X)\ndef saved(): pass\n",
     "go/cmd.go": 'package main\nvar serveCmd = &cobra.Command{\n\tUse: "serve ADDRESS",\n\tRunE: serve,\n}\nfunc serve() {}\n',
+    # Task queues
+    "jobs/tasks.py": "@shared_task\ndef consume(n): pass\ndef clean(): pass\nclass Debounce:\n    def delay(self): pass\n",
+    "jobs/use.py": (
+        "from jobs import tasks\nfrom jobs.tasks import consume\ndef later():\n    consume.delay(1)\n"
+        "def chained():\n    chain(tasks.consume.s(1), tasks.clean.si())\ndef queued(queue):\n    queue.enqueue(tasks.clean)\n"
+        "def other(clean):\n    clean.delay()\n    Debounce().delay()\n"
+    ),
+    "jobs/mail_job.rb": "class MailJob < ApplicationJob\n  def perform(id)\n  end\nend\n",
+    "jobs/use.rb": (
+        "class Post\n  def notify\n    MailJob.set(wait: 5).perform_later(id)\n  end\n  def now\n    MailJob.perform_now(id)\n"
+        "  end\nend\n"
+    ),
+    "jobs/Ship.php": "<?php\nnamespace Shop;\nclass Ship { function handle() {} }\n",
+    "jobs/Use.php": (
+        "<?php\nuse Shop\\Ship;\nclass Sale {\n  function pay() { Ship::dispatch(1); }\n  function twice() { dispatch(new Ship(2)); }\n"
+        "  function all() { Bus::dispatch(new \\Shop\\Ship); }\n}\n"
+    ),
     "tests/conftest.py": "import pytest\n@pytest.fixture\ndef db(): pass\n",
     "tests/unit/test_it.py": "def test_it(db): pass\n",
 }  # fmt: skip
@@ -168,6 +185,22 @@ def test_a_file_with_a_sign_of_one_row_is_read(lci: Callable[..., Ran], root: Pa
 def test_a_fixture_is_called_by_the_test_that_takes_it(lci: Callable[..., Ran], root: Path) -> None:
     (found,) = json.loads(lci("callers", "db", "--json", cwd=root).out)["results"]
     assert (found["symbol"], found["step"]) == ("test_it", "fixture")
+
+
+@pytest.mark.parametrize(
+    ("task", "callers"),
+    [
+        ("consume", ["later", "chained"]),
+        ("clean", ["chained", "queued"]),
+        ("MailJob.perform", ["notify", "now"]),
+        ("Ship.handle", ["pay", "twice", "all"]),
+    ],
+)
+def test_who_queues_a_task_calls_its_function(
+    lci: Callable[..., Ran], root: Path, task: str, callers: list[str]
+) -> None:
+    results = json.loads(lci("callers", task, "--json", cwd=root).out)["results"]
+    assert [(one["symbol"].rpartition(".")[2], one["step"]) for one in results] == [(name, "task") for name in callers]
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,8 @@ def registrations(
     registry = Registry(symbols)
     if table.reader == "rails":
         rails_routes(captured, registry.add)
-    else:
+        calls = [row for row in calls if row["kind"] != "route"]
+    if calls or table.reader != "rails":
         Calls(captured, finder, caller, calls, registry).read()
         _read_texts(captured, caller, texts, registry)
         if table.fixtures:

@@ -181,14 +181,19 @@ class Calls:
         return True
 
     def _other(self, site: _Site) -> bool:
-        """A listener, command or injected function."""
+        """A listener, a command, an injected function, or the work of a task."""
         row = site.row
         name = site.name or (site.receiver if row["kind"] == "event" else "")
         if site.decorated >= 0:
             name = name or self._captured.text(self._around.decorated_name(site.node) or site.node).replace("_", "-")
             self._registry.note(Registration(row["kind"], name, "", "", site.scope, site.decorated, site.line))
             return True
-        text = site.arguments.get(row["handler"])
+        text = site.receiver if row["handler"] == "receiver" else site.arguments.get(row["handler"])
+        if row["kind"] == "task":  # a call like any other, and no name that a client knows
+            text = text.partition("(")[0].removeprefix("new ").removesuffix(".set") + row.get("member", "")
+            if target := reference(text):
+                self._registry.call("task", target, site.scope, site.line)
+            return False
         if row["kind"] == "inject":
             text = text.partition("(")[0]  # of `Depends(repository(Users))`, the function that makes it
         if text:
