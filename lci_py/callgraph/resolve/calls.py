@@ -38,7 +38,7 @@ from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
 from lci_py.source.text.language_tables import has_rule, words_of
-from lci_py.types.expressions import head_name
+from lci_py.types.expressions import ATTR, CALL, head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
 from lci_py.types.source import ACCESSOR, REGISTRATIONS
 
@@ -306,9 +306,20 @@ class _CallResolver:
         steps = parse(receiver)
         if steps and has_rule(self._language, "capital_types") and steps[0].name[:1].isupper():
             return True
+        if len(steps) == 2 and steps[1].kind == ATTR:
+            owners = self._evaluate.names.name(self.file, caller, steps[0].name)
+            return any(self._is_made_outside(value, steps[1].name) for value in owners)
         if not steps or len(steps) > 1:
             return not steps
         return bool(self._evaluate.names.name(self.file, caller, steps[0].name))
+
+    def _is_made_outside(self, value: Value, name: str) -> bool:
+        """Whether a field holds what a call of an unknown name makes: `this.m = new Map()`."""
+        for owner in self._evaluate.members.lineage(value.at) if value.at is not None else ():
+            for row in self._look.hints(owner, name):
+                if len(row.expr) == 2 and row.expr[1].kind == CALL:
+                    return not self._evaluate.names.name(owner.file, row.within, row.expr[0].name)
+        return False
 
     def _bare(self, name: str, caller: int) -> Targets:
         if name == "super" and has_rule(self._language, "super_calls"):
