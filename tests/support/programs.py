@@ -169,6 +169,16 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "{T}.{f} = {g}\nlocal {U} = {{ {g} = {T}.{f} }}\n",
         ),
     ),
+    "perl": (
+        ("lib/P/A.pm", "lib/P/B.pm", "lib/C.pm", "run.pl", "t/a.t"),
+        "package {P};\n",
+        ("P::A", "P::B", "C"),
+        (
+            "use {m};\n", "use parent '{m}';\n", "sub new {{ bless {{}}, shift }}\n", "has {f} => sub {{ {m}->new }};\n",
+            "sub {f} {{ my $self = shift; $self->{g}; {m}->new->{f} }}\n", "{m}::{f}(1);\n{g}();\n",
+            "sub {g} {{ my $x = {m}->new; $x->{f}; shift->{f}->{g} }}\n", "my $y = {m}->new;\n$y->{f};\n",
+        ),
+    ),
     "elixir": (
         ("lib/a.ex", "lib/b.ex", "lib/p/a.ex", "test/a_test.exs"),
         "",
