@@ -261,7 +261,7 @@ class FileFacts:
         return frozenset(item.module.rpartition("/")[2] for item in self.imports)
 
     def offered(self, holder: str) -> frozenset[str] | None:
-        """All names that a star import of a package or namespace can find here, in a language of `STAR_PACKAGES`.
+        """All names that a star import of a package or namespace can find here, where `lists_star_names` holds.
 
         Args:
             holder: The last part of the name of the package or namespace.
