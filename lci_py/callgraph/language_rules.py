@@ -145,6 +145,18 @@ CONTAINERS = frozenset(
     IReadOnlyList IReadOnlyCollection IDictionary IReadOnlyDictionary Dictionary HashTable SortedDictionary Array
     ReadonlyArray ReadonlyMap ReadonlySet""".split()
 )
+
+
+def is_transparent(language: str, name: str) -> bool:
+    """Whether what is called on such a type is a member of the type between its brackets."""
+    return name in TRANSPARENT and not has_rule(language, "strict_types")
+
+
+def is_container(language: str, name: str) -> bool:
+    """Whether such a type has elements; one is what Java's `Optional` and the like hold."""
+    return name in CONTAINERS or (name in TRANSPARENT and has_rule(language, "strict_types"))
+
+
 FIRST_ARGUMENT = frozenset({"Generator", "AsyncGenerator", "KeysView"})
 #: Containers whose places may differ in type.
 TUPLES = frozenset({"tuple", "Tuple"})

@@ -52,7 +52,7 @@ _LOCALS = FUNCTION_KINDS | {LAMBDA_KIND}
 _NESTED = frozenset({"function", LAMBDA_KIND})
 _SPACES = frozenset({"namespace", "module"})
 _BASE_DEPTH = 5
-_LINEAGE = 12
+_LINEAGE = 24
 #: How deep look-ups of base classes may be nested in each other.
 _NESTED_BASES = 8
 
@@ -137,8 +137,6 @@ class Evaluator:
                         values = tuple(whole)
                         continue
                 values = self._attributes(values, step.name, depth - 1, called)
-                if following == GIVEN and not values:  # of a wrapper, as `Optional`, that stands for what is in it
-                    values = receivers
             elif step.kind == CALL:
                 values = self._chained_receivers(values, receivers) or self._results(values, depth - 1)
                 receivers = ()
@@ -246,13 +244,9 @@ class Evaluator:
         number, place, count = map(int, places.split(","))
         if value.kind == MANY:
             return self._items(value, depth) if place == count - 1 else ()
-        if value.kind == INSTANCE:
-            return (value,) if count == 1 else ()
-        if value.kind != FUNCTION or value.at is None:
-            return ()
-        around = self._look.enclosing(value.at)
+        around = self._look.enclosing(value.at) if value.kind == FUNCTION and value.at is not None else None
         found: list[Value] = []
-        for at in self._look.own_members(around, self._look.name(value.at)) if around is not None else ():
+        for at in self._look.own_members(around, self._look.name(value.at)) if around and value.at else ():
             for row in self._look.hints(at, f"->{number}"):
                 given = types_in(row.text)[0].arguments
                 row = row._replace(text=given[min(place, len(given) - 1)] if given else "")
@@ -716,8 +710,8 @@ class Types:
         return distinct(v for item in types_in(text) for v in self._declared_values(file, place, item, depth))
 
     def _declared_values(self, file: int, place: int, item: TypeText, depth: int) -> Iterator[Value]:
-        last = item.name.rpartition(".")[2]
-        if item.arguments and (last in language_rules.TRANSPARENT and not item.item):
+        last, language = item.name.rpartition(".")[2], self._look.files.heads[file].language
+        if item.arguments and not item.item and language_rules.is_transparent(language, last):
             for argument in item.arguments:
                 yield from self.declared(file, place, argument, depth - 1)
             return
@@ -728,7 +722,7 @@ class Types:
             yield from with_step(self._all.names.own_object(file, place, "self"), TYPE)
             return
         known = self.named(file, place, item.name, depth - 1) if item.name else ()
-        if item.arguments and last in language_rules.CONTAINERS and all(value.kind == EXTERNAL for value in known):
+        if item.arguments and all(v.kind == EXTERNAL for v in known) and language_rules.is_container(language, last):
             known = ()
         for value in known:
             found = Value(INSTANCE, value.at, TYPE) if value.kind == CLASS else value

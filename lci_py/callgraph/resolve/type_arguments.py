@@ -114,10 +114,10 @@ class TypeArguments:
         inner = [known.get(argument, "") for argument in item.arguments]
         if not any(inner):
             return ()
-        last = item.name.rpartition(".")[2]
-        if last in language_rules.TRANSPARENT:
+        last, language = item.name.rpartition(".")[2], self._look.files.heads[value.files[0]].language
+        if language_rules.is_transparent(language, last):
             return self._declared(value.files[0], value.place, inner[0], depth - 1)
-        if last in language_rules.CONTAINERS and inner[-1]:
+        if inner[-1] and language_rules.is_container(language, last):
             return (Value(MANY, None, TYPE, value.files, inner[-1], value.place),)
         if not all(inner):
             return ()
