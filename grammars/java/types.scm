@@ -6,10 +6,9 @@
 (inferred_parameters (identifier) @typed.name) @typed
 (lambda_expression parameters: (identifier) @typed.name) @typed
 ; What a method gives to a lambda that is passed to it.
-(method_invocation object: (_)? @typed.of name: (identifier) @typed.called arguments: (argument_list
-  (lambda_expression parameters: (inferred_parameters (identifier) @typed.name) @typed.parameters) @typed.lambda) @typed.arguments) @typed
-(method_invocation object: (_)? @typed.of name: (identifier) @typed.called arguments: (argument_list
-  (lambda_expression parameters: (identifier) @typed.name @typed.parameters) @typed.lambda) @typed.arguments) @typed
+(method_invocation object: (_)? @typed.of name: (identifier) @typed.called arguments: (argument_list (lambda_expression
+  parameters: [(identifier) @typed.name (inferred_parameters (identifier) @typed.name)] @typed.parameters) @typed.lambda)
+  @typed.arguments) @typed
 
 (field_declaration type: [(type_identifier) (generic_type) (scoped_type_identifier) (array_type) (integral_type) (floating_point_type) (boolean_type)] @typed.type
   declarator: (_ name: (identifier) @typed.name)) @typed

@@ -106,11 +106,8 @@ class Evaluator:
         if head.kind == CAST:
             values = self.types.declared(file, place, head.name, depth - 1)
         else:
-            called = (
-                bool(rest)
-                and rest[0].kind == CALL
-                and has_rule(self._look.files.heads[file].language, "separate_names")
-            )
+            called = bool(rest) and rest[0].kind in (CALL, GIVEN)
+            called = called and has_rule(self._look.files.heads[file].language, "separate_names")
             values = self.names.name(file, place, head.name, depth - 1, called)
         if not values and rest and has_rule(self._look.files.heads[file].language, "qualified"):
             values, rest = self.qualified(file, steps)
@@ -241,14 +238,17 @@ class Evaluator:
 
     def _given(self, value: Value, places: str, depth: int) -> Values:
         """What a function gives to a parameter of a lambda that is passed to it; a container gives its elements."""
-        number, place, count = map(int, places.split(","))
+        numbers = [int(text) for text in places.split(",") if text.isdecimal()]
+        if len(numbers) != 3:
+            return ()
+        number, place, count = numbers
         if value.kind == MANY:
             return self._items(value, depth) if place == count - 1 else ()
         around = self._look.enclosing(value.at) if value.kind == FUNCTION and value.at is not None else None
         found: list[Value] = []
         for at in self._look.own_members(around, self._look.name(value.at)) if around and value.at else ():
             for row in self._look.hints(at, f"->{number}"):
-                given = types_in(row.text)[0].arguments
+                given = [argument for item in types_in(row.text)[:1] for argument in item.arguments]
                 row = row._replace(text=given[min(place, len(given) - 1)] if given else "")
                 found += self.types.arguments.of_row(value, row, depth) or self.types.rows(at.file, [row], depth)
         return distinct(found)
@@ -495,7 +495,8 @@ class Members:
         if value.at is None:
             return ()
         if value.kind == BASES:
-            return with_step(self._of_bases(value.at, name), SELF)
+            inherited = (self._look.member(base, name) for base in self.lineage(value.at)[1:])
+            return next(((value_of(member, SELF),) for member in inherited if member is not None), ())
         if name == "this":  # Outer.this
             return (value._replace(kind=INSTANCE, step=SELF),)
         step = value.step
@@ -602,13 +603,6 @@ class Members:
     def _fields(self, owner: Definition, name: str, depth: int) -> Values | None:
         rows = self._look.hints(owner, name)
         return self._all.types.rows(owner.file, rows, depth - 1) if rows else None
-
-    def _of_bases(self, owner: Definition, name: str) -> Values:
-        for current in self.lineage(owner)[1:]:
-            found = self._look.member(current, name)
-            if found is not None:
-                return (value_of(found, SELF),)
-        return ()
 
     # --- types and their bases ------------------------------------------------------------------------------------
 

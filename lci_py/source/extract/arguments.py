@@ -338,8 +338,9 @@ def parameter_types(
 def _generic_parameters(nodes: Sequence[Node], symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
     """The types with type arguments of parameters, as those of names such as `->0`: lambdas may be passed for them."""
     for place, symbol in enumerate(symbols):
-        group = nodes[place].child_by_field_name("parameters") if symbol.kind in FUNCTION_KINDS else None
-        for number, node in enumerate(group.named_children if group is not None and symbol.arity != 0 else ()):
+        wanted = symbol.kind in FUNCTION_KINDS and symbol.arity != 0 and "<" in symbol.signature
+        group = nodes[place].child_by_field_name("parameters") if wanted else None
+        for number, node in enumerate(group.named_children if group is not None else ()):
             type_ = node.child_by_field_name("type")
             if type_ is not None and type_.type == "generic_type":
                 text = type_text(_text(type_))
