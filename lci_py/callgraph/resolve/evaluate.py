@@ -769,7 +769,9 @@ class Types:
     def _inherited(self, file: int, place: int, name: str) -> Values:
         """The type that a type around has from one of its bases."""
         facts = self._look.tables.facts(file)
-        while place >= 0 and has_rule(facts.head.language, "implicit_self"):
+        if self._look.binding(file, name) is not None or not has_rule(facts.head.language, "implicit_self"):
+            return ()
+        while place >= 0:
             if facts.scope_kinds[place] in TYPE_KINDS:
                 for base in self._all.members.lineage(self._look.definition(file, place))[1:]:
                     found = self._look.member(base, name)
