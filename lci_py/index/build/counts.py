@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lci_py.index.shards.filters import SYMBOLS_OF, batches
-from lci_py.index.shards.sqlite_file import SqliteFile
+from lci_py.index.shards.symbols import SqliteFile
 from lci_py.types.record import dataclass, field
 
 if TYPE_CHECKING:

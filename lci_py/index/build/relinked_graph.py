@@ -13,7 +13,7 @@ from lci_py.index.shards.callgraph_tables import SqlTables
 from lci_py.index.shards.files import FileTable
 from lci_py.index.shards.graph import read_links, write_graph
 from lci_py.index.shards.numbering import Numbering
-from lci_py.index.shards.sqlite_file import SqliteFile
+from lci_py.index.shards.symbols import SqliteFile
 
 if TYPE_CHECKING:
     from lci_py.callgraph.edges import Links

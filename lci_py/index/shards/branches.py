@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.errors import DamagedIndexError
 from lci_py.index.shards.filters import batches, marks
-from lci_py.index.shards.sqlite_file import SqliteFile
+from lci_py.index.shards.symbols import SqliteFile
 from lci_py.source.repository.branches import Tip
 from lci_py.types.record import dataclass
 

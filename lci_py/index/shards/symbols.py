@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,7 +31,6 @@ from lci_py.index.shards.filters import (
     where,
 )
 from lci_py.index.shards.numbering import Numbering
-from lci_py.index.shards.sqlite_file import SqliteFile
 from lci_py.source.repository.files import is_aside
 from lci_py.types.search import BLOCK_KIND, Filters
 
@@ -72,6 +72,34 @@ _IN_FILE = re.compile(r"(?<!:)(\S+\.\w+):(?=[^\W\d])")
 _SILENT = frozenset({"__init__", "index", "mod", "lib", "main", "src"})
 #: Kinds of which several with one name are normal.
 _NEVER_REPEATED = ("section", "namespace", "enum_member")
+
+
+class SqliteFile:
+    """A shard in SQLite, opened for reading."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        if not path.is_file():
+            raise DamagedIndexError(f"{self.name} is missing")
+        # immutable: the file is never changed in place, so SQLite need not lock it.
+        uri = path.resolve().as_uri() + "?mode=ro&immutable=1"
+        self.db = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        self.db.execute("PRAGMA trusted_schema = OFF")  # the schema may be hostile: it must not run anything
+        self.db.row_factory = sqlite3.Row
+        # The thread of a search that ran out of time may still read, and not every build of SQLite allows two readers.
+        self._lock = allocate_lock()
+
+    def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
+        """The rows of a query."""
+        try:
+            with self._lock:
+                return self.db.execute(sql, args).fetchall()
+        except (sqlite3.DatabaseError, UnicodeError, OverflowError) as error:
+            raise DamagedIndexError(f"{self.name}: {error}") from error
+
+    def close(self) -> None:
+        with self._lock:
+            self.db.close()
 
 
 class _Segment(SqliteFile):
