@@ -216,4 +216,5 @@ def _is_compound(pair: Abbreviation, seen: _Vocabulary) -> bool:
     """
     count, word = seen.content(pair.long), pair.long
     halves = ((stem(word[:cut]), word[cut:]) for cut in range(2, len(word) - 1))
-    return pair.chunks == count or any(min(map(seen.content, both)) >= count for both in halves)
+    ends = word.startswith(pair.short) and seen.content(word[len(pair.short) :]) >= count  # multipart of multi
+    return pair.chunks == count or ends or any(min(map(seen.content, both)) >= count for both in halves)

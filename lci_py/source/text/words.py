@@ -142,8 +142,11 @@ def forms(word: str) -> tuple[str, ...]:
     return tuple(form for form in found if form != word and len(form) > 2 and form not in _STOPPED)
 
 
-#: Fewest and most letters of a short form, and how many more the long form has at least.
-_SHORTEST, _LONGEST, _LEAST_CUT = 2, 6, 2
+#: Fewest and most letters of a short form.
+_SHORTEST, _LONGEST = 2, 6
+#: Letters that the long form has more at least, and from which length of the short form it is one letter more: without
+#: two letters a long word is mostly another word (store and storage, stat and status).
+_LEAST_CUT, _WORDS = 2, 4
 #: Letters at the start that both forms must share if the short one has a vowel: recv of receive, but not get
 #: of generate.
 _BEGINNING = 3
@@ -156,7 +159,8 @@ _KEYWORDS = frozenset(
 
 def shortens(short: str, long: str) -> bool:
     """Whether a stem can abbreviate another by its letters: the same first letters, then consonants in order."""
-    if not _SHORTEST <= len(short) <= min(_LONGEST, len(long) - _LEAST_CUT) or short[0] != long[0]:
+    most = min(_LONGEST, len(long) - _LEAST_CUT - (len(short) >= _WORDS))
+    if not _SHORTEST <= len(short) <= most or short[0] != long[0]:
         return False
     if short in _KEYWORDS or short in STOPWORDS or not (short + long).isascii() or not (short + long).isalpha():
         return False

@@ -78,7 +78,7 @@ def test_what_may_be_an_abbreviation(words: str) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["file files", "c client", "get generate", "int interval", "cfg context", "fig config", "is issue", "ab1 ab1234",
+    ["file files", "stor storag", "stat status", "c client", "get generate", "int interval", "cfg context", "fig config", "is issue", "ab1 ab1234",
      "err er", "sess process", "réq réquest", "x] xylo", "a\\ article"],
 )  # fmt: skip
 def test_what_is_none(words: str) -> None:
