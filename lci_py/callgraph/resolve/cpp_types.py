@@ -60,26 +60,49 @@ class CppTypes:
     def __init__(
         self, definition: Callable[[StaticType], Definition | None],
         bases: Callable[[Definition], tuple[tuple[Definition, ...], bool]],
+        made_of: Callable[[Definition], list[StaticType | None] | None],
     ) -> None:  # fmt: skip
         """Args:
         definition: Returns the definition of a type in the repository.
         bases: Returns a type with all its bases, and whether the repository defines all of them.
+        made_of: Returns the parameter types of the class's constructors that can be called with one argument.
         """
         self._definition = definition
         self._bases = bases
+        self._made_of = made_of
 
     def fits(self, given: StaticType, wanted: StaticType) -> int:
         """How well a type fits a parameter."""
+        found = self._fits(given, wanted)
+        return self._by_constructor(given, wanted) if found == PERHAPS and not wanted.arrays else found
+
+    def _by_constructor(self, given: StaticType, wanted: StaticType) -> int:
+        """How well a type fits through a constructor. Two such conversions never follow each other."""
+        at = self._definition(wanted)
+        taken = self._made_of(at) if at is not None and at.kind in _CLASSES else None
+        if taken is None:
+            return PERHAPS
+        fit = {MAYBE if one is None or one.name == DEDUCED else self._fits(given, one) for one in taken}
+        if not fit.isdisjoint((EXACT, PROMOTED, BOXED)):
+            return OWN
+        # An object of a class may convert itself.
+        return PERHAPS if MAYBE in fit or self._kind(given) in ("class", "library", "") else NO
+
+    def _fits(self, given: StaticType, wanted: StaticType) -> int:
         if wanted.name == DEDUCED:
             return self._deduced(given, wanted)
-        if given.name == DEDUCED or any(one.name.startswith((POINTER, "::")) for one in (given, wanted)):
+        if given.name == DEDUCED:
             return MAYBE
+        if given.name.startswith((POINTER, "::")):
+            return self._function(given, wanted)
+        if wanted.name.startswith(POINTER):
+            return self._to_function(given)
         if given.name == NOTHING:
             if wanted.arrays:
                 return BOXED
             return NO if wanted.name in NUMBERS else PERHAPS
         if given.arrays == ANY_POINTERS:
-            one, other = (self.fits(given._replace(arrays=number), wanted) for number in (0, 1))
+            one, other = (self._fits(given._replace(arrays=number), wanted) for number in (0, 1))
             return one if one == other else MAYBE
         if given.arrays and wanted.arrays:
             return self._pointers(given, wanted)
@@ -109,6 +132,18 @@ class CppTypes:
             return EXACT
         return MAYBE if self._kind(given) == "" and not given.name.startswith(POINTER) and given.name != NOTHING else NO
 
+    def _function(self, given: StaticType, wanted: StaticType) -> int:
+        if wanted.name in NUMBERS and wanted.name != "boolean":
+            return NO
+        if wanted.arrays or wanted.name in _TEXTS or self._kind(wanted) == "enum":
+            return NO
+        return MAYBE
+
+    def _to_function(self, given: StaticType) -> int:
+        if given.name in (NOTHING, ZERO):
+            return BOXED
+        return NO if self._kind(given) in ("number", "enum") else MAYBE
+
     def _pointers(self, given: StaticType, wanted: StaticType) -> int:
         if wanted.name == "void" and wanted.arrays == 1 and given.name != "void":
             return BOXED
@@ -117,7 +152,7 @@ class CppTypes:
             return MAYBE if "" in kinds else NO
         if given.name == wanted.name:
             return EXACT if self._may_be_same(given, wanted) else NO
-        if "" in kinds or kinds == ("library", "library"):
+        if "" in kinds or kinds == ("library", "library") or _is_of_platform(given, wanted):
             return MAYBE
         if kinds == ("class", "class") and given.arrays == 1:
             derived = self._derived(given, wanted)
@@ -174,14 +209,20 @@ class CppTypes:
 
     def _derived(self, given: StaticType, wanted: StaticType) -> int:
         one, other = self._definition(given), self._definition(wanted)
+        if one is None or other is None:
+            return MAYBE
         if one == other:
             return EXACT
-        return BOXED if one is not None and other in self._bases(one)[0] else PERHAPS
+        return BOXED if other in self._bases(one)[0] else PERHAPS
 
     def _is_whole(self, given: StaticType) -> bool:
         """Whether the repository defines all bases of a type."""
         at = self._definition(given)
         return at is not None and self._bases(at)[1]
+
+
+def _is_of_platform(given: StaticType, wanted: StaticType) -> bool:
+    return given.name in _LARGE and wanted.name in _LARGE and not _OF_PLATFORM.isdisjoint((given.name, wanted.name))
 
 
 def parse_type(text: str) -> tuple[str, str, int] | None:

@@ -43,12 +43,13 @@ from lci_py.callgraph.resolve.library_types import (
 )
 from lci_py.callgraph.resolve.values import CLASS, EXTERNAL, FUNCTION, INSTANCE, Value, Values
 from lci_py.callgraph.resolve.written_types import types_in
-from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, UNKNOWN
+from lci_py.source.extract.arguments import FUNCTION as LAMBDA, KNOWN, REFERENCE, SEPARATOR, UNKNOWN
+from lci_py.source.extract.cpp_arguments import TEMPLATE
 from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import ADDRESS, ATTR, CALL, CAST, ITEM, NAME, POINTERS, Expr
 from lci_py.types.search import FUNCTION_KINDS
-from lci_py.types.source import TypeHint
+from lci_py.types.source import TAKES, TypeHint
 
 #: How many names an argument is followed through.
 _DEPTH = 8
@@ -71,12 +72,14 @@ class TypesOfArguments:
         self._evaluate = evaluator
         self._language = ""  # of the file
         self._known: dict[tuple[int, int, str], Definition | None] = {}
-        self._cpp = CppTypes(self.definition, self._with_bases)
+        self._cpp = CppTypes(self.definition, self._with_bases, self._made_of)
+        self._made: dict[int, list[StaticType | None] | None] = {}
 
     def start(self, file: int) -> None:
         """Begin with a file."""
         self._language = self._look.files.heads[file].language
         self._known.clear()
+        self._made.clear()
 
     def argument(self, file: int, place: int, text: str) -> StaticTypes:
         """The types that an argument (`source.extract.arguments`) may have at a place; none if unknown."""
@@ -103,6 +106,21 @@ class TypesOfArguments:
     def _with_bases(self, at: Definition) -> tuple[tuple[Definition, ...], bool]:
         lineage = self._evaluate.members.lineage(at)
         return lineage, all(len(self._look.bases(one)) == len(self._evaluate.members.bases(one)) for one in lineage)
+
+    def _made_of(self, at: Definition) -> list[StaticType | None] | None:
+        """The first parameter types of a C++ class's constructors; None if the repository defines none of them."""
+        if at.symbol not in self._made:
+            name = self._look.name(at)
+            found = [*self._look.own_members(at, name), *self._look.outside_members(at, name)]
+            found = [one for one in found if one.kind == "constructor"]
+            taken: list[StaticType | None] = []
+            for one in found:
+                for text in self._look.declarations(one, TAKES)[:1]:
+                    first = text.partition(SEPARATOR)[0].removesuffix("...")
+                    inner = self._look.place(one)
+                    taken.append(None if text[:1] == TEMPLATE else self.named(one.file, inner, first))
+            self._made[at.symbol] = taken if found else None
+        return self._made[at.symbol]
 
     def named(self, file: int, place: int, text: str) -> StaticType | None:
         """The type that a declaration names at a place of a file."""
