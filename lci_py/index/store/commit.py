@@ -97,7 +97,9 @@ def refuse_foreign(index_dir: Path) -> None:
         names = set(os.listdir(index_dir)) - {WRITE_LOCK, *HOOK_LOCKS}
     if names == {IGNORE_FILE} and not _head(index_dir / IGNORE_FILE, 1):
         return  # a full disk
-    if names and not is_ours(index_dir):
+    # What names this one as ours may be damaged, too. Nobody else names files after such digests.
+    shards = any(SHARD_NAME.fullmatch(name) and name.startswith("symbols-") for name in names)
+    if names and not shards and not is_ours(index_dir):
         raise ForeignFolderError(str(index_dir), sorted(names))
 
 

@@ -520,6 +520,13 @@ def test_an_index_folder_that_is_a_link_is_not_cleaned_up(tmp_path: Path, monkey
     assert app.build_index(str(root), jobs=1).changed
 
 
+def test_an_index_whose_two_signs_are_damaged_is_repaired(copy: Path) -> None:
+    for name in (commit.IGNORE_FILE, MANIFEST):
+        (copy / ".lci" / name).write_bytes(b"\x00damaged")
+    app.build_index(str(copy), jobs=1)
+    assert answer(copy, "symbolic")["results"]
+
+
 def test_a_degraded_answer_names_the_views_that_answered(copy: Path) -> None:
     next((copy / ".lci").glob("bm25-*")).write_bytes(b"")
     rewrite(copy, model={**read_manifest(copy / ".lci").model, "sha256": "0" * 64})
