@@ -349,12 +349,12 @@ class Names:
         if has_rule(language.name, "crates") and name in RUST_MODULES:
             return self._all.modules.rust_module(file, place, name)
         if name in language.own:
-            found = self.own_object(file, place, name)
+            found = self.own_object(file, place, name, depth)
             if found:
                 return found
         bare = name.lstrip("$@:")
         if bare == language.maker:
-            return tuple(v._replace(kind=CLASS) for v in self.own_object(file, place, "self"))
+            return tuple(v._replace(kind=CLASS) for v in self.own_object(file, place, "self", depth))
         absolute = name.startswith("::")
         if not absolute and place >= 0:
             around = self._enclosing_values(file, place, name, depth, callee)
@@ -362,7 +362,9 @@ class Names:
                 return around
         if not language.module_scope or not bare[:1].isupper():
             plain = language.plain_self and name == "self"
-            return self._all.modules.outside(file, bare, depth) or (self.own_object(file, place, name) if plain else ())
+            return self._all.modules.outside(file, bare, depth) or (
+                self.own_object(file, place, name, depth) if plain else ()
+            )
         if self._look.binding(file, bare) is None or absolute:
             declared = find_dotted(self._look, file, place, f"::{bare}" if absolute else bare)
             if declared is not None:
@@ -400,7 +402,7 @@ class Names:
                     beside = self._look.inside(file, facts.outer[scope], bare) if not facts.owners[scope] else None
                     if beside is not None and self._is_adopted(file, beside.symbol - facts.first):
                         return (value_of(beside, SELF),)
-                    own = [value.at for value in self.own_object(file, scope, "self")]
+                    own = [value.at for value in self.own_object(file, scope, "self", depth)]
                     member = self._all.members.member
                     inside = tuple(v._replace(step=SELF) for at in own if at for v in member(at, bare, depth - 1))
                 if inside:
@@ -433,17 +435,19 @@ class Names:
             return self._all.types.rows(file, self._look.typed(file, scope, name), depth)
         return ()
 
-    def own_object(self, file: int, place: int, name: str) -> Values:
+    def own_object(self, file: int, place: int, name: str, depth: int = DEPTH) -> Values:
         """The receiver object at a place; as an object of its bases, if `name` is a word for those. None if a function
         that is no method has a parameter or variable of the name.
         """
         facts = self._look.tables.facts(file)
-        kind = BASES if name in name_rules(facts.head.language).supers else INSTANCE
+        rules = name_rules(facts.head.language)
+        kind = BASES if name in rules.supers else INSTANCE
+        is_own = "this" in rules.own  # elsewhere a variable may be called so: Rust's `let this = self.project();`
         while place >= 0 and facts.scope_kinds[place] not in HOLDERS:
             if facts.scope_kinds[place] in _NESTED and self._look.typed(file, place, name):
                 return ()
-            if facts.scope_kinds[place] == "method" and (rows := self._look.typed(file, place, "this")):
-                return with_step(self._all.types.rows(file, rows, DEPTH), SELF)
+            if is_own and facts.scope_kinds[place] == "method" and (rows := self._look.typed(file, place, "this")):
+                return with_step(self._all.types.rows(file, rows, depth), SELF)
             owner = facts.owners[place] if place < len(facts.owners) else ""
             if owner:
                 found = self._look.near_type(file, owner) or self._look.only_type(facts.head.family, owner)
