@@ -138,7 +138,7 @@ class Evaluator:
                 values = self._chained_receivers(values, receivers) or self._results(values, depth - 1)
                 receivers = ()
             elif step.kind == GIVEN:
-                values = distinct(v for value in values for v in self._given(value, step.name, depth - 1))
+                values = distinct(v for value in values for v in self._lambda_parameter(value, step.name, depth - 1))
             elif step.kind == TEST:
                 values = passing(self._look, self.members.lineage, values, step.name)
             elif step.kind not in POINTERS:
@@ -236,7 +236,7 @@ class Evaluator:
         """Whether a module is a class, and objects of it are the same value."""
         return bool(module.files) and has_rule(self._look.files.families[module.files[0]], "package_objects")
 
-    def _given(self, value: Value, places: str, depth: int) -> Values:
+    def _lambda_parameter(self, value: Value, places: str, depth: int) -> Values:
         """What a function gives to a parameter of a lambda that is passed to it; a container gives its elements."""
         numbers = [int(text) for text in places.split(",") if text.isdecimal()]
         if len(numbers) != 3:

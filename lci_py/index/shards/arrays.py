@@ -437,22 +437,25 @@ class StringTable:
 
     def starting(self, prefix: str, most: int) -> list[str] | None:
         """The strings that start with a prefix, in order; None if there are more than `most`."""
-        wanted = prefix.encode("utf-8", "surrogatepass")
-        low = self._offsets.place(wanted, self._bytes_between)
-        high = self._offsets.place(wanted + b"\xff", self._bytes_between)  # this byte never occurs in UTF-8
+        low, high = self._range(prefix)
         return None if high - low > most else list(map(self.text, range(low, high)))
 
     def lines(self, prefix: str) -> str:
         """The strings that start with a prefix, each on a line, from one piece of memory."""
-        wanted = prefix.encode("utf-8", "surrogatepass")
-        low = self._offsets.place(wanted, self._bytes_between)
-        high = self._offsets.place(wanted + b"\xff", self._bytes_between)
+        low, high = self._range(prefix)
         if low == high:
             return ""
         bounds = self._offsets.bounds(low, high)
         found = self._bytes_between(bounds[0], bounds[-1])
         strings = (found[start - bounds[0] : end - bounds[0]] for start, end in pairwise(bounds))
         return b"\n".join(strings).decode("utf-8", "replace")
+
+    def _range(self, prefix: str) -> tuple[int, int]:
+        """The positions of the strings that start with a prefix: the first, and the one after the last."""
+        wanted = prefix.encode("utf-8", "surrogatepass")
+        ends = (wanted, wanted + b"\xff")  # this byte never occurs in UTF-8
+        low, high = (self._offsets.place(end, self._bytes_between) for end in ends)
+        return low, high
 
     def text(self, index: int) -> str:
         """A string by its position."""

@@ -29,7 +29,8 @@ LEAST_FILES = 3
 #: The share of the chunks with the short form that must hold the long one, and how many times the share of all chunks
 #: that hold it that must be: with less the short form is a word of its own.
 LEAST_PART, LEAST_LIFT = 0.1, 3
-#: Minimum length of a prefix (config of configuration) whose letters say enough, and the share that it needs.
+#: Minimum length of a prefix (config of configuration), and what takes the place of the two above for it: its letters
+#: say more.
 LEAST_CLIPPED, LEAST_CLIPPED_PART, LEAST_CLIPPED_LIFT = 3, 0.05, 2
 #: A share that is enough however common the long form is: of a few files, half may hold it.
 ALWAYS = 0.9

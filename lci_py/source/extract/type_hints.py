@@ -492,7 +492,7 @@ class _Reader:
         for role in roles:
             for node in captures[role]:
                 if role == "typed.called":
-                    yield self._given(node, captures)
+                    yield self._lambda_parameter(node, captures)
                 elif role in _TYPES:
                     yield type_text(self._captured.text(node))
                 else:
@@ -500,7 +500,7 @@ class _Reader:
                     further = [Step(ITEM, "")] if role == "typed.each" else places
                     yield (*value, *further) if value else value
 
-    def _given(self, called: Node, captures: dict[str, list[Node]]) -> Expr:
+    def _lambda_parameter(self, called: Node, captures: dict[str, list[Node]]) -> Expr:
         """What a called function gives to a parameter of a lambda that is passed to it."""
         of, name = captures.get("typed.of"), captures["typed.name"][0]
         lambdas = [node.id for node in captures["typed.arguments"][0].named_children if node.type not in _COMMENTS]
