@@ -21,6 +21,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from lci_py import app
+from lci_py.callgraph.resolve import calls
 from lci_py.index.build.changes import TICK_NS
 from lci_py.search.engine import Engine
 from lci_py.source.extract.extract import extract
@@ -95,6 +96,7 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for name in ("LCI_TRUST_INDEX", "LCI_REFRESH", "LCI_INDEX_DIR", "LCI_LOG", "LCI_MODE"):
             patch.delenv(name, raising=False)
         patch.setenv("LCI_PAGER", "cat")  # none
+        patch.setattr(calls, "FAULTS", ())  # a fault while a file is linked fails the test
         # What these tests write need not outlive a power cut. The runs of tests/torture call it in earnest.
         patch.setattr(os, "fsync", lambda _handle: None)
         yield folder

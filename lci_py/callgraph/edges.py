@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import numpy as np
 
@@ -40,6 +41,8 @@ STORED = {
     "first_lambda": "i4", "lambda_symbol": "i4", "lambda_line": "i4", "lambda_end_line": "i4", "key_start": "i4",
     "keys": "i4", "site_key": "i8", "site_count": "i4",
 }  # fmt: skip
+#: The only key of a file that could not be linked (`Links.unlinked`); no look-up has this text.
+UNLINKED = crc32(b"unlinked")
 #: In an `Edge`, nodes from here downwards are anonymous functions: how many symbols there are is not known yet.
 _LAMBDAS = -(1 << 30)
 
@@ -134,6 +137,12 @@ class Links:
     @property
     def n_nodes(self) -> int:
         return self.n_symbols + self.n_files + int(self.first_lambda[-1])
+
+    def unlinked(self) -> list[int]:
+        """The files that have no edges because linking them raised an error."""
+        alone = np.flatnonzero(np.diff(self.key_start) == 1)
+        found: list[int] = alone[self.keys[self.key_start[alone]].view(np.uint32) == UNLINKED].tolist()
+        return found
 
     def edges_by_kind(self) -> dict[str, int]:
         """The number of edges of each kind that occurs, by name."""

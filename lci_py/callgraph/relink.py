@@ -90,6 +90,7 @@ def relink(
     lost = np.flatnonzero(nodes[graph.target] < 0)
     concerned[owners[lost[~followed[lost]]]] = True
     concerned[gone] = True
+    concerned[graph.unlinked()] = True
     again = sorted({*fresh, *numbers.places[concerned & numbers.stays].tolist()})
     n_files = len(new.files.heads)
     if len(again) > bulk_share * n_files:

@@ -15,6 +15,8 @@ from lci_py.callgraph.edges import Links, Sites
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.pointsto.solve import Solver
 from lci_py.callgraph.relink import _places, relink
+from lci_py.callgraph.resolve import calls
+from lci_py.callgraph.resolve.calls import FileLinker
 from lci_py.errors import DamagedIndexError
 from lci_py.types.record import replace
 from tests.support.programs import histories
@@ -39,6 +41,36 @@ def test_a_refresh_of_functions_as_values_equals_a_full_link(history: list[dict[
         index = Segmented(Path(folder), history[0])
         for step, files in enumerate(history[1:]):
             assert_same(index.refresh(files, merge=step == merge_at), full(files))
+
+
+def test_a_file_on_which_linking_fails_loses_its_own_edges_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "a.go": "package p\n\nfunc start() { f() }\n",
+        "b.go": "package p\n\nfunc f() { broken() }\n\nfunc broken() {}\n",
+        "c.go": "package p\n\nfunc end() { broken() }\n",
+    }
+
+    def fail(self: FileLinker, file: int) -> list[edges.Edge]:
+        if self.look_ups.files.heads[file].path == "b.go":
+            raise RecursionError
+        return edges_of(self, file)
+
+    edges_of = FileLinker._edges_of
+    with monkeypatch.context() as patch:
+        patch.setattr(FileLinker, "_edges_of", fail)
+        with pytest.raises(RecursionError):  # no other test runs without its fault
+            full(files)
+        patch.setattr(calls, "FAULTS", (RecursionError,))
+        index = Segmented(tmp_path, files)
+        assert index.links.unlinked() == [1] and index.links.edges_by_kind() == {"calls": 2}
+        files["a.go"] += "// more\n"
+        assert_same(index.refresh(files), full(files))
+    files["a.go"] += "// and more\n"
+    found = index.refresh(files)  # b.go has not changed, but is tried again
+    assert_same(found, full(files))
+    assert not found.unlinked() and found.edges_by_kind() == {"calls": 3}
 
 
 #: A program in which functions go through other files, and edits of it -> whether it has to be solved again.

@@ -21,6 +21,7 @@ from lci_py.callgraph.edges import (
     ROUTE,
     SELF,
     TYPE,
+    UNLINKED,
     Edge,
     lambda_node,
 )
@@ -42,6 +43,11 @@ from lci_py.types.expressions import ATTR, CALL, head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
 from lci_py.types.source import ACCESSOR, REGISTRATIONS
 
+#: What a fault of this program raises while it links a file. A damaged shard, a full disk raise other errors.
+FAULTS: tuple[type[Exception], ...] = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+
 
 class FileLinker:
     """Finds the edges of one file after another.
@@ -52,6 +58,9 @@ class FileLinker:
     """
 
     def __init__(self, look_ups: LookUps) -> None:
+        self._renew(look_ups)
+
+    def _renew(self, look_ups: LookUps) -> None:
         self.look_ups = look_ups
         self.imports = ImportResolver(look_ups)
         self.evaluator = Evaluator(look_ups, self.imports)
@@ -61,7 +70,19 @@ class FileLinker:
         self.overloads = overloads.Overloads(look_ups, self.evaluator, self.callees.known)
 
     def link(self, file: int) -> tuple[list[Edge], set[int]]:
-        """A file's edges, each once with the first step that found it, and the keys of its look-ups."""
+        """A file's edges, each once with the first step that found it, and the keys of its look-ups.
+
+        If that raises an error, which is a fault of this program, the file has no edges and the key `UNLINKED`: the
+        others keep theirs, and every refresh tries again.
+        """
+        try:
+            return self._edges_of(file), self.look_ups.keys
+        except FAULTS:
+            # What was being evaluated is left half done.
+            self._renew(LookUps(self.look_ups.tables, self.look_ups.sites))
+            return [], {UNLINKED}
+
+    def _edges_of(self, file: int) -> list[Edge]:
         self.look_ups.start(file)
         self.evaluator.start()
         self.callees.start()
@@ -81,7 +102,7 @@ class FileLinker:
             for value in self.evaluator.types.named(file, facts.outer[base.symbol], base.name):
                 if value.at is not None and value.at.symbol != source:
                     edges.setdefault((source, value.at.symbol, INHERITS, base.line), value.step)
-        return [Edge(*edge, step) for edge, step in edges.items()], self.look_ups.keys
+        return [Edge(*edge, step) for edge, step in edges.items()]
 
     def _add_calls(self, file: int, calls: _CallResolver, edges: dict[tuple[int, int, int, int], int]) -> None:
         facts = calls.facts

@@ -25,6 +25,7 @@ from lci_py.types.record import dataclass, field, replace
 from lci_py.types.source import FileEntry
 
 if TYPE_CHECKING:
+    from lci_py.callgraph.edges import Links
     from lci_py.callgraph.link import Linker
     from lci_py.index.build.changes import PreviousGeneration
     from lci_py.index.build.context import BuildContext
@@ -128,11 +129,11 @@ class GenerationBuilder:
         write_files(files, generation.known, skipped, context.watched, table_arrays(generation.segments))
         return files
 
-    def link(self) -> tuple[Path, dict[str, int]]:
-        """Link the call graph of a generation that is built from nothing. Call it once.
+    def link(self) -> tuple[Path, Links]:
+        """Link the call graph of a generation that is built from nothing, and write it. Call it once.
 
         Returns:
-            The graph's path in the staging folder, and the number of edges of each kind.
+            The graph's path in the staging folder, and the graph.
         """
         from lci_py.index.shards.graph import write_graph
 
@@ -145,7 +146,7 @@ class GenerationBuilder:
         )
         report("edges", 0, 0)
         write_graph(path := self._context.folder / GRAPH_FILE, links)
-        return path, links.edges_by_kind()
+        return path, links
 
     def collect(self) -> None:
         """Shrink the cache to its bound; call it when the generation is published."""

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 def write_relinked(
     context: BuildContext, generation: Generation, previous: PreviousGeneration, files: Path
-) -> tuple[Path, dict[str, int]]:
+) -> tuple[Path, Links]:
     """Update the previous graph, link what has changed again, and write it into the staging folder.
 
     Args:
         previous: The generation that the new one started from.
         files: The new table of files.
     Returns:
-        The graph's path, and the number of edges of each kind.
+        The graph's path, and the graph.
     """
     context.run.report("graph", 0, 0)
     links = _relink_graph(context, generation, previous, FileTable(files))
     write_graph(graph_file := context.folder / GRAPH_FILE, links)
-    return graph_file, links.edges_by_kind()
+    return graph_file, links
 
 
 def _relink_graph(context: BuildContext, generation: Generation, previous: PreviousGeneration, new: FileTable) -> Links:

@@ -17,7 +17,7 @@ from lci_py.embed.folder import ModelFolder
 from lci_py.errors import DamagedIndexError, IndexError_, Indexing, IndexWriteError, ShardVersionError, TooLargeError
 from lci_py.index.build.changes import PreviousGeneration, compare, settled_mtime, walk_settings
 from lci_py.index.build.context import BuildContext, BuildOptions, Progress, Run, Tree
-from lci_py.index.build.summary import counts_of, summary_of
+from lci_py.index.build.summary import counts_of, summary_of, with_graph
 from lci_py.index.shards.files import OURS, UNSETTLED, FileTable
 from lci_py.index.store.manifest import (
     BUILT_AT,
@@ -299,15 +299,15 @@ def _publish(
         if branches.shard is not None:
             shards["branches"] = branches.shard
         if previous is None:
-            shards["graph"], edges = builder.link()
+            shards["graph"], links = builder.link()
         else:
             from lci_py.index.build.relinked_graph import write_relinked
 
-            shards["graph"], edges = write_relinked(context, generation, previous, files)
+            shards["graph"], links = write_relinked(context, generation, previous, files)
         manifest = replace(
             manifest,
             settings={**manifest.settings, **branches.settings(names)},
-            counts={**manifest.counts, "edges_by_kind": edges},
+            counts=with_graph(manifest.counts, links, generation),
         )
         run.report("commit", 0, 0)
         manifest = store.commit(run.index_dir, segments, shards, manifest)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lci_py.index.build.counts import largest_first, reasons
 from lci_py.index.shards.numbering import COUNTED
 from lci_py.source.repository.workspace import WHY, is_workspace, missing
-from lci_py.source.syntax.limits import UNPARSED
+from lci_py.source.syntax.limits import NOT_LINKED, UNPARSED
 from lci_py.types.index import BuildSummary
 from lci_py.types.source import Skip
 
 if TYPE_CHECKING:
+    from lci_py.callgraph.edges import Links
     from lci_py.index.build.generation import Generation
     from lci_py.index.store.manifest import Manifest
     from lci_py.source.repository.walk import WalkResult
 
 _NAMED = 100  # entries of `limited`, the manifest's list of files of which only a part is indexed
+_EXAMPLES = 5  # files that a warning names
 _NESTED = 20  # nested repositories of a summary
 
 
@@ -39,10 +42,23 @@ def counts_of(generation: Generation, walked: WalkResult) -> dict[str, object]:
         "skipped_by_reason": reasons(skip.reason for skip in skipped),
         "limited_by_reason": reasons(item.reason for item in living if item.reason),
         "limited": [{"path": item.path, "reason": item.reason} for item in living if item.reason][:_NAMED],
-        "unparsed": [item.path for item in living if item.reason in UNPARSED][:5],
+        "unparsed": [item.path for item in living if item.reason in UNPARSED][:_EXAMPLES],
         "bytes_read": sum(item.size for item in living),
         "files_with_errors": sum(generation.counts.errors.values()),
         "errors_by_language": largest_first(generation.counts.errors),
+    }
+
+
+def with_graph(counts: Mapping[str, Any], links: Links, generation: Generation) -> dict[str, Any]:
+    """The manifest's counts, with those of the call graph."""
+    living = [item.path for item in generation.known if item.slot >= 0]
+    unlinked = [{"path": living[file], "reason": NOT_LINKED} for file in links.unlinked()]
+    by_reason = {**counts["limited_by_reason"], NOT_LINKED: len(unlinked)} if unlinked else counts["limited_by_reason"]
+    return {
+        **counts,
+        "edges_by_kind": links.edges_by_kind(),
+        "limited_by_reason": by_reason,
+        "limited": [*unlinked, *counts["limited"]][:_NAMED],
     }
 
 
@@ -77,15 +93,20 @@ def _missing(root: Path) -> tuple[str, ...]:
 
 
 def _warnings(manifest: Manifest) -> tuple[str, ...]:
-    """Warnings about files on which a parser failed, and branches that cannot be read."""
-    names = manifest.counts["unparsed"]
-    lost = tuple(
-        f"branch {tip['name']!r} is not indexed: {tip['problem']}"
-        for tip in manifest.settings.get("branch_tips", ())
-        if tip["problem"]
+    """Warnings about files on which the program failed, and branches that cannot be read."""
+    counts = manifest.counts
+    unlinked = [item["path"] for item in counts["limited"] if item["reason"] == NOT_LINKED][:_EXAMPLES]
+    failures = (
+        (counts["unparsed"], UNPARSED, "could not parse {}: searched as text only, please report it"),
+        (unlinked, (NOT_LINKED,), "could not link {}: its calls lead nowhere, please report it"),
     )
-    if not names:
-        return lost
-    count = sum(manifest.counts["limited_by_reason"].get(reason, 0) for reason in UNPARSED)
-    more = f" and {count - len(names)} more" if count > len(names) else ""
-    return (f"could not parse {', '.join(names)}{more}: searched as text only, please report it", *lost)
+    warnings = []
+    for paths, limits, text in failures:
+        if paths:
+            count = sum(counts["limited_by_reason"].get(reason, 0) for reason in limits)
+            more = f" and {count - len(paths)} more" if count > len(paths) else ""
+            warnings.append(text.format(", ".join(paths) + more))
+    for tip in manifest.settings.get("branch_tips", ()):
+        if tip["problem"]:
+            warnings.append(f"branch {tip['name']!r} is not indexed: {tip['problem']}")
+    return tuple(warnings)

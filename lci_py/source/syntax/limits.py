@@ -22,9 +22,11 @@ LIMIT_REASONS = (
     "too_many_chunks",  # the end of its text is missing
     "too_many_symbols",  # the later definitions are missing
     "too_deep",  # definitions and calls nested deeper than max_nesting are missing
+    "not_linked",  # linking raised an error: none of its calls leads anywhere
 )
 #: The reasons of files that were not parsed.
 UNPARSED = LIMIT_REASONS[:2]
+NOT_LINKED = LIMIT_REASONS[-1]
 
 _AGAIN = 0.5  # seconds until the alarm is repeated, in case its exception was swallowed
 #: A worker is ended after this many times the bound: some loops in a grammar's C code never check their timeout.
