@@ -28,15 +28,14 @@ class LeftAloneError(Exception):
         ours: Whether the file nevertheless contains something of lci.
         """
         super().__init__(reason)
-        self.reason = reason
-        self.ours = ours
+        self.reason, self.ours = reason, ours
 
 
 class SafeFile(NamedTuple):
-    """The real location of a file, or of one to be created, with the links of its path resolved."""
+    """A file, or one to be created."""
 
     base: str  # without links
-    path: str  # below it
+    path: str  # below it, without links
     own: int  # how many of its last folders no link has led to: those may be lci's to remove
 
     @property
@@ -72,10 +71,8 @@ class SafeFile(NamedTuple):
         folder = os.path.dirname(self.full)
         while not os.path.lexists(folder):
             folder = os.path.dirname(folder)
-        if not os.path.isdir(folder):
-            raise LeftAloneError(f"{os.path.relpath(folder, self.base)} is not a folder")
-        if not os.access(folder, os.W_OK):
-            raise LeftAloneError(f"its folder {folder} is read-only")
+        if not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+            raise LeftAloneError(f"{os.path.relpath(folder, self.base)} is not a folder that can be written")
 
     def write(self, before: str | None, after: str | None) -> None:
         """Replace the text atomically; the mode of the file stays.

@@ -15,8 +15,7 @@ import pytest
 
 from lci_py.agents import safe_files
 from lci_py.agents.entry import read_json
-from lci_py.agents.instructions import TASKS, TEXT
-from lci_py.agents.table import AGENTS, BY_NAME, CURSOR_HEAD, KIRO_HEAD, NAMES, SKILL_HEAD, SUBAGENT_HEAD
+from lci_py.agents.table import AGENTS, BY_NAME, HEADS, NAMES, TASKS, TEXT
 from tests.agents.conftest import Agent, states, tree
 
 if sys.version_info >= (3, 11):
@@ -80,11 +79,11 @@ def check(folder: Path, name: str, files: tuple[str, Any, list[str]]) -> None:
     for path in others:
         text = (folder / path).read_text("utf-8")
         if path.endswith("SKILL.md"):
-            assert text == f"{SKILL_HEAD}{block(name).replace(TEXT, TASKS)}\n"
+            assert text == f"{HEADS['skill']}{block(name).replace(TEXT, TASKS)}\n"
         elif path.endswith(".mdc"):
-            assert text == f"{CURSOR_HEAD}{block(name)}\n"
+            assert text == f"{HEADS['cursor']}{block(name)}\n"
         elif "steering" in path:
-            assert text == f"{KIRO_HEAD}{block(name)}\n"
+            assert text == f"{HEADS['kiro']}{block(name)}\n"
         else:
             assert text == f"{block(name)}\n"
 
@@ -283,11 +282,7 @@ def test_claude_md_that_imports_agents_md_or_is_a_link_to_it(agent: Agent, root:
         ("CLAUDE.md", "See @./AGENTS.md.\n", True),
         ("CLAUDE.md", "- all rules: @AGENTS.md, please\n", True),
         (".claude/CLAUDE.md", "@../AGENTS.md\n", True),
-        (".claude/CLAUDE.md", "@AGENTS.md\n", False),
-        ("CLAUDE.md", "```\n@AGENTS.md\n```\n", False),
-        ("CLAUDE.md", "~~~md\n```\n@AGENTS.md\n", False),
         ("CLAUDE.md", "Write `@AGENTS.md` there\n", False),
-        ("CLAUDE.md", "```\nx\n```\n@AGENTS.md\n", True),
         ("CLAUDE.md", "me@AGENTS.md, @AGENTS.mdx, @docs/AGENTS.md\n", False),
     ],
 )
@@ -685,7 +680,7 @@ def test_hooks_come_when_asked_for_and_go_with_the_rest(agent: Agent, root: Path
     hooks = read_json(path.read_text("utf-8"))["hooks"]
     assert hooks["PostToolUse"][0] == {"matcher": "Grep|Bash", "hooks": [HOOK]}
     assert hooks["SessionStart"] == [{"hooks": [HOOK]}]
-    assert (root / ".claude" / "agents" / "lci-search.md").read_text("utf-8").startswith(SUBAGENT_HEAD)
+    assert (root / ".claude" / "agents" / "lci-search.md").read_text("utf-8").startswith(HEADS["subagent"])
     written = tree(root)
     assert agent("install", "claude-code", "--hooks").out.endswith("nothing to do\n") and tree(root) == written
     assert agent("install", "claude-code").code == 0 and tree(root) == written

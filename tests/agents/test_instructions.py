@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 
-from lci_py.agents.block import block_text, find
-from lci_py.agents.instructions import TASKS, TEXT
-from lci_py.agents.table import AGENTS, CURSOR_HEAD, NAMES, SKILL_HEAD
+from lci_py.agents.block import Block, find
+from lci_py.agents.table import AGENTS, HEADS, NAMES, TASKS, TEXT
 from lci_py.cli.command_line import parse
 from lci_py.cli.options import COMMANDS
 from lci_py.search.query.text import read_symbolic
@@ -23,7 +22,7 @@ def tokens(text: str) -> float:
 
 
 def test_the_text_is_short() -> None:
-    assert tokens(block_text(["claude-code"], TEXT)) <= 250
+    assert tokens(Block("claude-code", TEXT).text()) <= 250
     assert f"{tokens(TEXT):.0f} tokens" in PAGE
 
 
@@ -51,7 +50,7 @@ def test_the_text_ends_in_what_not_to_do() -> None:
 
 def test_the_heads_are_front_matter() -> None:
     """Of plain YAML scalars, which hold no colon before a blank and no hash behind one."""
-    for head in (SKILL_HEAD, CURSOR_HEAD):
+    for head in HEADS.values():
         first, *rows, last, empty = head.splitlines()
         assert (first, last, empty) == ("---", "---", "")
         for row in rows:
@@ -76,7 +75,6 @@ def test_the_page_has_every_agent_and_file() -> None:
                 assert all(f"`{path}`" in row or path in ("AGENTS.md", ".claude/CLAUDE.md") for path in part.paths)
             elif part.home.variable:
                 assert f"`{part.home.variable}`" in PAGE
-            assert f"`{part.add}`" in PAGE or not part.add
-        if agent.entry:
-            assert f"`{agent.entry.keys[0]}`" in row
+            assert f"`{part.command}`" in PAGE or not part.command
+        assert all(f"`{part.keys[0]}`" in row for part in agent.parts if part.kind == "mcp")
         assert "](https://" in row
