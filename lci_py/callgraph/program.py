@@ -40,7 +40,7 @@ SYMBOL, OWNER, FLAGS, RESULT, ITEM, TAKES = range(6)
 _KINDS = {
     ir.COPY: "nn ", ir.FUNC: "nf ", ir.CLASS: "nc ", ir.IMPORT: "ni ", ir.LOAD: "nns", ir.STORE: "nsn", ir.ITEM: "nns",
     ir.PUT: "nsn", ir.NEW: "n  ", ir.CALL: "nn+", ir.ARG: "a n", ir.SELF: "nc ", ir.SUPER: "ncn", ir.EACH: "nn+",
-    ir.FREE: "ns ", ir.MEMBER: "csn", ir.BASE: "cn ", ir.EXPORT: "sn ", ir.STAR: "i  ",
+    ir.FREE: "ns ", ir.MEMBER: "csn", ir.BASE: "cn ", ir.EXPORT: "sn ", ir.STAR: "i  ", ir.TYPED: "nn ",
 }  # fmt: skip
 OPERANDS = np.array([[ord(what) for what in _KINDS[kind]] for kind in range(len(_KINDS))], np.uint8)
 
@@ -315,7 +315,7 @@ def check_constraints(program: Program) -> None:
     """Check that the constraints refer only to existing nodes; the sizes must have been checked."""
     sizes, rows, of_rows = program.columns, program.rows.reshape(-1, 4), program.owners(ROWS)
     kinds = rows[:, 0]
-    _check(not len(rows) or (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.STAR))
+    _check(not len(rows) or (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.TYPED))
     calls = np.bincount(of_rows[kinds == ir.CALL], minlength=program.n_files)
     sites = np.bincount(of_rows[(kinds == ir.CALL) | (kinds == ir.EACH)], minlength=program.n_files)
     _check(np.array_equal(sites, sizes[:, SITES]))

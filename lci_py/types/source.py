@@ -11,9 +11,11 @@ from lci_py.types.record import NamedTuple, dataclass
 #: What a `TypeHint` says. Of a name: its type, a value that it is given, the type for which it is another name, or only
 #: that it is bound. Of a function: the type of its result, or a value that it returns. Of a symbol: the parameters that
 #: a function takes (`source.extract.arguments`), the names of the parameters of a type, a base with type arguments,
-#: that a method is a `property` or its `setter`, and which anonymous function, `within`, is around.
+#: that a method is a `property`, its `setter` or a `CLASS_METHOD`, and which anonymous function, `within`, is around.
 (DECLARED, ASSIGNED, ALIAS, BOUND, RETURN_TYPE, RETURNED, TAKES, TYPE_PARAMETERS, BASE_ARGUMENTS, ACCESSOR,
  NESTED) = range(11)  # fmt: skip
+#: The `ACCESSOR` of a method that is called on the class itself.
+CLASS_METHOD = "static"
 
 
 @dataclass(frozen=True, slots=True)

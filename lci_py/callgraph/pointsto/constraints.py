@@ -35,6 +35,7 @@ Use = tuple[int, int, int, int]
 COPY, LOAD, STORE, SUPER_OF, CALL, EACH, BIND = range(7)
 _OF_CALLS = frozenset({LOAD, CALL, EACH})
 _CALLED = frozenset({FUNC, CLASS, BOUND})
+_STORED = frozenset({FUNC, CLASS, BOUND, INSTANCE})
 #: Number of copies from a container that have its limit: to a variable, a result, and the variable for that.
 _HOPS = 3
 #: Values whose members are only known when calls are followed.
@@ -171,6 +172,7 @@ class Constraints:
         class_named, class_python: Per class, whether it has a symbol, and whether it is Python.
         sites: Calls as `Site`, with the start and end of their arguments in `arguments`; those of the text first.
         last_names: Per node, the last name of the expression that it stands for in the text.
+        typed: int64 [n, 2], variables with a declared type: their node, and that of the type.
     """
 
     def __init__(self) -> None:
@@ -186,6 +188,7 @@ class Constraints:
         self.bases: dict[int, list[int]] = {}
         self.free: list[tuple[int, int, int]] = []  # node, name, file
         self.last_names: NDArray[Any] = np.zeros(0, np.int64)
+        self.typed: NDArray[Any] = np.zeros((0, 2), np.int64)
         self.steps = 0
         self.calling = False
         self.on_load: Callable[[int, int, int, int], None]
@@ -319,6 +322,8 @@ class Constraints:
             # Those of imports and classes are there already: they come last.
             uses[node] = targets[start:stop] + tuple(uses[node]) if uses[node] else targets[start:stop]
         self._passed.update(passed.tolist())
+        called = set(nodes[kinds == CALL].tolist())
+        self._roomy.update(called)
         self._followed.update(nodes[np.isin(kinds, list(_OF_CALLS))].tolist())
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:
@@ -328,6 +333,7 @@ class Constraints:
         kept[[use[1] for use in self._known]] = True
         kept[passed] = True
         kept[self.functions.results] = True
+        kept[self.typed[:, 1]] = True
         kept[[node for bases in self.bases.values() for node in bases]] = True
         kept[[node for exports in self.exports.values() for node in exports.values()]] = True
         filled = np.where(np.isin(rows[0], (COPY, LOAD)), rows[2], 0)
@@ -455,7 +461,7 @@ class Constraints:
 
     def _is_full(self, node: int, value: int) -> bool:
         """Whether a node that holds `MOST_VALUES` rejects a further value."""
-        if node in self._roomy and value & KIND in _CALLED and len(self._held[node]) < MOST_STORED_VALUES:
+        if node in self._roomy and value & KIND in _STORED and len(self._held[node]) < MOST_STORED_VALUES:
             return False
         self.dropped.add(value)
         return True

@@ -202,6 +202,7 @@ def _settle(
         if (owner, name) not in to.members:
             to.members[owner, name] = to.node()
         to.copy(source, to.members[owner, name])
+    to.typed = rows[(kinds == ir.TYPED) & (rows[:, 1:3] > 0).all(axis=1), 1:3]
     for owner, source in rows[kinds == ir.BASE, 1:3].tolist():
         if source:
             to.bases.setdefault(owner, []).append(source)

@@ -66,6 +66,8 @@ class Solver:
         points.run()
         points.follow_calls()
         points.run()
+        self._give_declared()
+        points.run()
         # An unknown decorator is taken to return what it decorates.
         for result, callee, _, flags, start, stop in tuple(points.sites):
             if flags & ir.DECORATOR and start < stop and not self._is_known(callee):
@@ -73,6 +75,14 @@ class Solver:
         points.run()
         self._callbacks()
         return solution_of(self._targets)
+
+    def _give_declared(self) -> None:
+        """Give variables without a value an object of their declared type: the callers of a library are elsewhere."""
+        values = self.points.values
+        given = [(node, value) for node, of in self.points.typed.tolist() if not values(node) for value in values(of)]
+        for node, value in given:
+            if kind_of(value) == CLASS:
+                self.points.give(node, value_of(INSTANCE, number_of(value)))
 
     def _is_known(self, node: int) -> bool:
         points = self.points

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE, TYPE
+from lci_py.callgraph.edges import AMBIGUOUS, OVERRIDE, SELF, TYPE
 from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.evaluate import Evaluator
@@ -92,6 +92,9 @@ class Callees:
                 if item.kind == "function" and not item.owner and package == facts.head.package
             ] or [at]  # fmt: skip
         found = self._look.all_inside(at.file, parent, facts.names[place])
+        if len(found) > 1 and has_rule(facts.head.language, "class_methods"):
+            of_class = self._members.is_of_class
+            found = [item for item in found if of_class(item) == of_class(at)]
         if len(found) < 2 or has_rule(facts.head.language, "overloads"):
             return found or [at]
         if has_rule(facts.head.language, "by_arity"):
@@ -170,6 +173,21 @@ class Callees:
                         more.append(member.symbol)
         mark = AMBIGUOUS if len(more) > 1 else 0
         return (*targets, *((symbol, OVERRIDE | mark) for symbol in dict.fromkeys(more)))
+
+    def in_derived(self, values: Values, name: str) -> Targets:
+        """The members that types derived from that of an object have, or get from other bases: what a mixin calls.
+        Without tests, unless the call is in one.
+        """
+        heads = self._look.files.heads
+        found: dict[int, Definition] = {}
+        for heir in [heir for value in values if value.at is not None for heir in self._heirs(value.at)]:
+            for member in self._members.attribute(Value(values[0].kind, heir, SELF), name, 8):
+                at = member.at
+                if member.kind == FUNCTION and at is not None and heads[at.file].test <= heads[self._look.own].test:
+                    found[at.symbol] = at
+        self.known.update(found)
+        mark = AMBIGUOUS if len(found) > 1 else 0
+        return tuple((symbol, OVERRIDE | mark) for symbol in found)
 
     def with_implementing(self, targets: Targets, values: Values, name: str) -> Targets:
         """Add the methods of the types that have all methods of a receiver's interface."""

@@ -301,6 +301,8 @@ class _CallResolver:
         targets = self._run(found)
         if not targets and has_rule(self._language, "package_objects") and all(value.step == SELF for value in values):
             return self._only(name, methods=True, free=True)  # it may be inherited
+        if not targets and has_rule(self._language, "mixins") and all(value.step == SELF for value in values):
+            return self._callees.in_derived(values, name)
         if len(values) > 1 and has_rule(self._language, "typed") and any(v.kind == EXTERNAL for v in values):
             targets = tuple((symbol, step | AMBIGUOUS) for symbol, step in targets)
         if not targets and has_rule(self._language, "extensions") and all(value.kind == INSTANCE for value in values):
@@ -368,6 +370,10 @@ class _CallResolver:
         if self._is_of_library(name):
             return ()
         implicit = has_rule(self._language, "implicit_self")
+        if implicit and has_rule(self._language, "mixins"):
+            derived = self._callees.in_derived(self._evaluate.names.own_object(self.file, caller, "self"), name)
+            if derived:
+                return derived
         return self._only(name, methods=implicit, free=True, anywhere=has_rule(self._language, "program_scope"))
 
     def _is_of_library(self, name: str) -> bool:

@@ -43,7 +43,7 @@ from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.expressions import ATTR, CALL, CAST, GIVEN, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import ALIAS, TypeHint
+from lci_py.types.source import ACCESSOR, ALIAS, CLASS_METHOD, TypeHint
 
 _ENTER, _ITEM = "__enter__", (Step(ITEM, ""),)
 #: Kinds of what has local names.
@@ -383,6 +383,8 @@ class Names:
         if not everywhere and not known:
             return None
         hidden = (callee and language.separate) or (name != bare and name[0] == "@")
+        of_objects = has_rule(language.name, "class_methods") and not self._is_in_class(file, place)
+        kind_of_self = INSTANCE if of_objects else CLASS
         scope = place
         while scope >= 0:
             if everywhere or scope in known:
@@ -397,7 +399,7 @@ class Names:
                         if inner is not None and inner.kind != "method":
                             return (value_of(inner, SCOPE),)  # const f = unknown(function f() {})
                         return tuple([v._replace(step=VALUE) if v.kind in (FUNCTION, CLASS) else v for v in found])
-                inside = self._in_scope(file, scope, bare, depth, callee)
+                inside = self._in_scope(file, scope, bare, depth, callee, kind_of_self)
                 if not inside and language.implicit_self and kind != LAMBDA_KIND and self._is_adopted(file, scope):
                     beside = self._look.inside(file, facts.outer[scope], bare) if not facts.owners[scope] else None
                     if beside is not None and self._is_adopted(file, beside.symbol - facts.first):
@@ -415,14 +417,18 @@ class Names:
         facts = self._look.tables.facts(file)
         return bool(facts.owners[place] or (facts.kinds[place] == "method" and self._look.typed(file, place, "this")))
 
-    def _in_scope(self, file: int, scope: int, name: str, depth: int, callee: bool) -> Values:
-        """The values of a name that an enclosing definition has, other than as a local."""
+    def _in_scope(self, file: int, scope: int, name: str, depth: int, callee: bool, kind_of_self: int) -> Values:
+        """The values of a name that an enclosing definition has, other than as a local.
+
+        Args:
+            kind_of_self: `INSTANCE` or `CLASS`, of which the members of a type are taken.
+        """
         facts = self._look.tables.facts(file)
         kind = facts.scope_kinds[scope]
         if kind in TYPE_KINDS:
             if not has_rule(facts.head.language, "implicit_self"):
                 return ()
-            value = Value(CLASS, self._look.definition(file, scope), SELF)
+            value = Value(kind_of_self, self._look.definition(file, scope), SELF)
             members = self._all.members.as_field(value, name, depth - 1) if not callee else ()
             members = members or self._all.members.of_type(value, name, depth - 1)
             if callee and name_rules(facts.head.language).separate:
@@ -435,6 +441,16 @@ class Names:
             return self._all.types.rows(file, self._look.typed(file, scope, name), depth)
         return ()
 
+    def _is_in_class(self, file: int, place: int) -> bool:
+        """Whether the object around is a class, in a method that is called on the class or in the class's body."""
+        facts = self._look.tables.facts(file)
+        if not has_rule(facts.head.language, "class_methods"):
+            return False
+        while place >= 0 and facts.scope_kinds[place] not in FUNCTION_KINDS and facts.scope_kinds[place] not in HOLDERS:
+            place = facts.outer[place]
+        is_method = place >= 0 and facts.scope_kinds[place] in FUNCTION_KINDS
+        return not is_method or self._all.members.is_of_class(self._look.definition(file, place))
+
     def own_object(self, file: int, place: int, name: str, depth: int = DEPTH) -> Values:
         """The receiver object at a place; as an object of its bases, if `name` is a word for those. None if a function
         that is no method has a parameter or variable of the name.
@@ -442,6 +458,8 @@ class Names:
         facts = self._look.tables.facts(file)
         rules = name_rules(facts.head.language)
         kind = BASES if name in rules.supers else INSTANCE
+        if kind == INSTANCE and self._is_in_class(file, place):
+            kind = CLASS
         is_own = "this" in rules.own  # elsewhere a variable may be called so: Rust's `let this = self.project();`
         while place >= 0 and facts.scope_kinds[place] not in HOLDERS:
             if facts.scope_kinds[place] in _NESTED and self._look.typed(file, place, name):
@@ -515,7 +533,7 @@ class Members:
         """The values of a member of a type or of its companion. `value` is the type or an object of it."""
         assert value.at is not None
         for owner in self.companions(value.at, of_name=value.kind == CLASS):
-            found = self.member(owner, name, depth)
+            found = self.member(owner, name, depth, of_class=value.kind == CLASS)
             if found:
                 return found
         return ()
@@ -581,10 +599,20 @@ class Members:
                 return (Value(MODULE, None, IMPORT, files=found),)
         return ()
 
-    def member(self, owner: Definition, name: str, depth: int) -> Values:
-        """The values of a member of a type or, failing that, of its bases in their order."""
+    def member(self, owner: Definition, name: str, depth: int, *, of_class: bool = False) -> Values:
+        """The values of a member of a type or, failing that, of its bases in their order.
+
+        Args:
+            of_class: The member is taken from the type itself, not from an object of it.
+        """
         lineage = self.lineage(owner)
-        apart = has_rule(self._look.files.heads[owner.file].language, "separate_members")
+        language = self._look.files.heads[owner.file].language
+        apart = has_rule(language, "separate_members")
+        if has_rule(language, "class_methods"):
+            for current in lineage:
+                for item in (*self._look.own_members(current, name), *self._look.outside_members(current, name)):
+                    if self.is_of_class(item) == of_class:
+                        return (value_of(item, SELF),)
         for current in lineage:
             found = self._look.member(current, name)
             if found is not None:
@@ -593,6 +621,10 @@ class Members:
             if values is not None:
                 return values
         return next((values for one in lineage if apart and (values := self._fields(one, name, depth)) is not None), ())
+
+    def is_of_class(self, member: Definition) -> bool:
+        """Whether a member is called on the class itself."""
+        return CLASS_METHOD in self._look.declarations(member, ACCESSOR)
 
     def as_field(self, value: Value, name: str, depth: int) -> Values:
         """The values of a field, in languages where a method may have the same name."""

@@ -44,6 +44,7 @@ MEMBER = 15  # class, name, from
 BASE = 16  # class, from
 EXPORT = 17  # name, from: what other files get under a name
 STAR = 18  # index of the file's imports: everything that the module exports is bound here
+TYPED = 19  # node, type: a declared type, of which the node is an object unless a value reaches it
 #: An object without built-in methods: no list, no map.
 PLAIN = 1
 #: Positions of arguments that are not single values.
@@ -378,5 +379,5 @@ class FlowBuilder:
 #: Per constraint, which of its operands are nodes.
 _NODES = (
     (1, 2), (1,), (1,), (1,), (1, 2), (1, 3), (1, 2), (1, 3), (1,), (1, 2), (3,), (1,), (1, 3), (1, 2), (1,), (3,),
-    (2,), (2,), (),
+    (2,), (2,), (), (1, 2),
 )  # fmt: skip

@@ -34,6 +34,7 @@ from lci_py.source.dataflow.constraints import (
     STORE,
     SUPER,
     TYPE_OF,
+    TYPED,
     VALUE_OF,
     FlowBuilder,
     HintNode,
@@ -50,9 +51,11 @@ from lci_py.source.dataflow.python_implicit import (
     children,
     comparison_methods,
     first_child,
+    generic_base,
     leaves,
     of_operator,
     operand_of,
+    types_of,
 )
 
 if TYPE_CHECKING:
@@ -242,7 +245,8 @@ class PythonFlow:
         before = self._scope, self._symbol, self._class, self._around
         self._around = symbol if symbol >= 0 else self._around
         listed = node.child_by_field_name("superclasses")
-        bases = [self._value(base) for base in children(listed) if base.type != "keyword_argument"] if listed else []
+        listed_bases = children(listed) if listed else ()
+        bases = [self._value(generic_base(base)) for base in listed_bases if base.type != "keyword_argument"]
         for base in bases:
             flow.row(BASE, place, base)
         # At the top level, the class is the caller of what its body calls.
@@ -317,6 +321,7 @@ class PythonFlow:
         """Walk the statements of a function, and record type hints of its result."""
         if declared is not None:
             self._know(RESULT, "", TYPE_OF, declared)
+            self._declare(self.flow.functions[self._function].result, declared)
             self._block(body)
             return
         for child in children(body):
@@ -350,6 +355,8 @@ class PythonFlow:
             self._know(LOCAL, text, TYPE_OF if declared is not None else "", declared)
         target = self.flow.bind(inner, text)
         self.flow.parameter(function, target, text, kind)
+        if declared is not None and kind == SINGLE:
+            self._declare(target, declared)
         self.flow.copy(target, self._value(default))
         return target
 
@@ -722,6 +729,15 @@ class PythonFlow:
                 value = self.flow.each(self._scope, value, node.start_point[0] + 1)
             self.flow.copy(target, value)
         return 0
+
+    def _declare(self, target: int, declared: Node) -> None:
+        """Record the declared types of a variable or result, as far as a program may define them."""
+        for text in types_of(self._text(declared)):
+            head, *rest = text.split(".")
+            kind = self.flow.use(self._scope, head)
+            for name in rest:
+                kind = self.flow.load(kind, name)
+            self.flow.row(TYPED, target, kind)
 
     # --- type hints ---------------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ Source:
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.selectors import CASTS
@@ -28,6 +29,11 @@ METACLASS = "<metaclass>"
 _LEAST = 3
 #: What `x or []` falls back to: it has no type of its own.
 _EMPTY = frozenset({"list", "dictionary", "set", "tuple", "none"})
+#: Types around the one that counts, and what separates several.
+_TRANSPARENT = re.compile(r"(?:\w+\.)?(?:Optional|Union|Annotated|Final|ClassVar)\[(.*)\]", re.DOTALL)
+_SEPARATOR = re.compile(r"[\s\"']*[|,][\s\"']*")
+_DOTTED = re.compile(r"[^\W\d][\w.]*")
+_BUILT_IN = frozenset("str int float bool bytes complex object list dict set tuple type None Any".split())
 _OPERATORS = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "@": "matmul",
     "&": "and", "|": "or", "^": "xor", "<<": "lshift", ">>": "rshift",
@@ -110,10 +116,23 @@ def operand_of(node: Node) -> Node:
     return known[0] if len(known) == 1 else node
 
 
+def generic_base(base: Node) -> Node:
+    """`Base` of a base class `Base[T]`."""
+    return (base.child_by_field_name("value") or base) if base.type == "subscript" else base
+
+
 def leaves(body: Node) -> bool:
     """Whether a block ends with a jump out of the enclosing block."""
     last = body.named_child(body.named_child_count - 1) if body.named_child_count else None
     return last is not None and last.type in _LEAVING
+
+
+def types_of(text: str) -> list[str]:
+    """The dotted names of the types of an annotation (`Optional[Pool]`, `"Pool | None"`) that a program may define."""
+    text = text.strip("\"' ")
+    inner = _TRANSPARENT.fullmatch(text)
+    parts = _SEPARATOR.split(inner[1] if inner else text)
+    return [part for part in parts if part not in _BUILT_IN and _DOTTED.fullmatch(part)]
 
 
 def cast_type(call: Node) -> Node | None:

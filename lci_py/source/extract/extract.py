@@ -18,7 +18,7 @@ from lci_py.source.extract.arguments import (
     unnamed_owners,
 )
 from lci_py.source.extract.chunk import chunk_symbols, chunk_text
-from lci_py.source.extract.implicit_calls import accessors, getter_reads, implicit_calls
+from lci_py.source.extract.implicit_calls import accessors, class_methods, getter_reads, implicit_calls
 from lci_py.source.extract.manifests import npm_package_of, package_of
 from lci_py.source.extract.marks import marks_of
 from lci_py.source.extract.stored_functions import stored_functions
@@ -108,6 +108,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
             *types,
             *(scopes.nesting(types, flow.lambdas) if scopes is not None and flow is not None else ()),
             *(accessors(flow) if flow is not None else ()),
+            *class_methods(language, symbols),
             *type_parameters(language, reader.nodes, symbols),
             *unnamed_owners(language, reader.nodes, symbols),
             *base_arguments(language, captured, derived),

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.dataflow.constraints import LOCAL, MEMBER_OF, TYPE_OF
 from lci_py.source.extract.type_hints import outline
+from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import IMPLICIT, TYPE_KINDS
-from lci_py.types.source import ACCESSOR, Call, TypeHint
+from lci_py.types.source import ACCESSOR, CLASS_METHOD, Call, TypeHint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -76,6 +77,14 @@ def accessors(flow: FlowBuilder) -> Iterator[TypeHint]:
     """The methods that are getters and setters of properties."""
     for symbol, what in flow.accessors:
         yield TypeHint(ACCESSOR, symbol, "", what, (), symbol)
+
+
+def class_methods(language: str, symbols: Sequence[Symbol]) -> Iterator[TypeHint]:
+    """The members that belong to a class itself, in languages where its objects may have others of the same names."""
+    if has_rule(language, "class_methods"):
+        for number, symbol in enumerate(symbols):
+            if "static" in symbol.traits.split():
+                yield TypeHint(ACCESSOR, number, "", CLASS_METHOD, (), number)
 
 
 def getter_reads(
