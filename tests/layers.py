@@ -43,7 +43,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "render": ("markdown vimgrep diagrams", "json picture", "text", "call_tree outline_tree relative_paths", "token_budget"),
     "search": (
         "engine", "explore", "modes", "explain conflicts navigate grep", "ranking answer", "routes",
-        "snapshot", "retrievers", "query", "suggest freshness degraded whole",
+        "snapshot", "retrievers", "query", "suggest freshness",
     ),
     "index": ("build", "store", "shards"),
     "cluster": (

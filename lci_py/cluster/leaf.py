@@ -23,8 +23,7 @@ from lci_py.index.store.manifest import OpenIndex
 from lci_py.search.engine import Engine
 from lci_py.search.freshness import Freshness, SourceReader, Sweep
 from lci_py.search.ranking.graph_lift import ReachedUnits
-from lci_py.search.snapshot import Snapshot
-from lci_py.search.whole import Whole
+from lci_py.search.snapshot import Snapshot, Whole
 from lci_py.source.repository.walk import WalkResult
 from lci_py.source.text.digest import digest
 
@@ -52,7 +51,7 @@ class LacksStatistics(Exception):
 
 
 class PartOf(Whole):
-    """The quantities of a whole fleet (`search/whole.py`), as seen by one part in one query."""
+    """The quantities of a whole fleet (`search/snapshot.py`), as seen by one part in one query."""
 
     alone = False
 

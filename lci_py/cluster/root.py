@@ -13,7 +13,7 @@ from lci_py.cluster.graph import PART
 from lci_py.cluster.leaf import PartAnswer
 from lci_py.errors import IndexError_, LciError, UsageError
 from lci_py.search.answer.copies import Folding
-from lci_py.search.degraded import detail
+from lci_py.search.modes.candidates import detail
 from lci_py.search.query.text import refuse_wordless
 from lci_py.search.ranking.fusion import POOL
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, ReachedUnits, weigh_neighbours
@@ -42,7 +42,7 @@ _MOST = 300
 
 
 def merge_values(key: Key, own: Mapping[int, Any]) -> dict[int, Any]:
-    """The value of a statistic for each part, given the parts' own values (`search/whole.py`).
+    """The value of a statistic for each part, given the parts' own values (`search/snapshot.py`).
 
     Args:
         own: Of some parts, in their order.

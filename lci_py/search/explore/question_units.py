@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from lci_py.index.shards.symbols import narrowest
 from lci_py.search.explore.spend import LOOKS
 from lci_py.search.navigate.references import references
-from lci_py.search.ranking import frames
+from lci_py.search.ranking import partial_names
 from lci_py.source.text.patterns import ROUTE
 from lci_py.types.graph import GraphRequest
 from lci_py.types.search import VALUED_KINDS
@@ -61,7 +61,7 @@ def places(
 def units_at_frames(snapshot: Snapshot, text: str, filters: Filters, worth: float) -> list[NamedUnit]:
     """The units at the frames of a stack trace or a log, the deepest first."""
     return _places_of(
-        (place.row["unit"] for place in frames.places(snapshot, text, filters, certain=True)), worth, "named"
+        (place.row["unit"] for place in partial_names.places(snapshot, text, filters, certain=True)), worth, "named"
     )
 
 

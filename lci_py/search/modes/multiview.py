@@ -11,15 +11,22 @@ import numpy as np
 
 from lci_py.errors import IndexError_, near_needs_words
 from lci_py.search.answer.results import LineMatcher, answer, contexts, result, shown_rows
-from lci_py.search.degraded import OptionalGraph, detail, failure
 from lci_py.search.modes import fallback
-from lci_py.search.modes.candidates import ModeAnswer, MultiviewState, check, chosen
+from lci_py.search.modes.candidates import (
+    ModeAnswer,
+    MultiviewState,
+    OptionalGraph,
+    check,
+    chosen,
+    confidence,
+    detail,
+    failure,
+)
+from lci_py.search.modes.fallback import without_own_names
 from lci_py.search.modes.hints import related_definitions
-from lci_py.search.modes.own_names import without_own_names
 from lci_py.search.query.plan import GRAPH, MINOR, parts, plan as make_plan
 from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
-from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, RankedCandidates, join_candidates
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reach, weigh_neighbours
 from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches, unit_values

@@ -10,13 +10,10 @@ import numpy as np
 
 from lci_py.errors import IndexError_
 from lci_py.search.answer.results import LineMatcher, answer, result, shown_rows
-from lci_py.search.degraded import detail, failure
 from lci_py.search.modes import candidates
-from lci_py.search.modes.candidates import ModeAnswer
-from lci_py.search.modes.fallback import LookUps, first
-from lci_py.search.modes.own_names import without_own_names
+from lci_py.search.modes.candidates import ModeAnswer, confidence, detail, failure
+from lci_py.search.modes.fallback import LookUps, first, without_own_names
 from lci_py.search.query.text import read_fields, read_text
-from lci_py.search.ranking.confidence import confidence
 from lci_py.search.ranking.evidence import SAME_FILE, SingleViewResult, evidence
 from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches
 from lci_py.search.ranking.same_file import POOL, spread

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lci_py.search.ranking.frames import common_end
+from lci_py.search.ranking.partial_names import common_end
 from lci_py.search.ranking.same_file import depths
-from lci_py.search.whole import ALONE
+from lci_py.search.snapshot import ALONE
 from lci_py.source.repository.files import is_aside
 from lci_py.source.text.words import STOPWORDS, WORD, parts, stem
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from lci_py.index.shards.unit_columns import UnitColumns
     from lci_py.search.query.text import TextQuery
     from lci_py.search.retrievers import HitList
-    from lci_py.search.snapshot import Pieces, Snapshot
-    from lci_py.search.whole import Whole
+    from lci_py.search.snapshot import Pieces, Snapshot, Whole
     from lci_py.types.search import View
 
 

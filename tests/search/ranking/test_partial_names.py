@@ -10,8 +10,7 @@ from lci_py import app
 from lci_py.index.shards.symbols import qualifies
 from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
-from lci_py.search.ranking.frames import frames_of, places
-from lci_py.search.ranking.partial_names import literals_of, partial_names
+from lci_py.search.ranking.partial_names import frames_of, literals_of, partial_names, places
 from lci_py.types.search import Filters, SearchRequest
 
 RANKED = ("dense", "bm25", "multiview")
