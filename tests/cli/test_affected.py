@@ -219,7 +219,7 @@ def test_a_git_that_does_not_answer_is_named(
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
         for ran in (affected(), affected("--json")):
-            assert ran.code == 2 and said in ran.err + ran.out and "neither a commit" not in ran.err
+            assert ran.code == 2 and said in ran.err + ran.out and "no commit" not in ran.err
 
 
 def test_what_counts_as_a_change(affected: Callable[..., Ran], root: Path) -> None:
@@ -264,6 +264,9 @@ def test_files_instead_of_a_revision(affected: Callable[..., Ran], root: Path) -
     assert changes(ran) == {"other": "modified", "pool/extra.py": "modified"}
     assert answer(ran)["test_files"] == ["tests/test_extra.py"]
     assert affected("--files", "extra.py", "--paths", cwd=root / "pool").out == "../tests/test_extra.py\n"
+    assert affected("extra.py", "--paths", cwd=root / "pool").out == "../tests/test_extra.py\n"
+    git(root, "branch", "extra.py")
+    assert changes(affected("extra.py", "--json", cwd=root / "pool")) == {}  # as in git, a revision comes first
 
 
 def test_no_filter_of_the_repository_runs(affected: Callable[..., Ran], root: Path) -> None:
@@ -294,7 +297,7 @@ def test_wrong_input(affected: Callable[..., Ran], root: Path, tmp_path: Path, l
     assert (ran.code, ran.out) == (2, "")
     assert (
         ran.err
-        == "lci: v9 is neither a commit nor a definition: give a branch, a tag, a commit or a name, or files with --files; "
+        == "lci: v9 is no commit, no definition and no file of the index: give a branch, a tag, a commit or a name, or files with --files; "
         "a shallow clone lacks older commits\n"
     )
     for argv in (["--files"], ["HEAD", "HEAD"], [""], ["--depth", "0"]):

@@ -34,6 +34,7 @@ SOURCES = {
     "lib/index.js": "import { used } from './used.js';\nexport function offered() { return used(); }\nfunction hidden() {}\n",
     "lib/used.js": "export function used() {}\n",
     "c/tool.c": '#include "tool.h"\n\nstatic void twist(void);\n\nint main(void) { return turn(); }\n\nstatic void twist(void) {}\n',
+    "flake.nix": "{ outputs = { lib }: { perSystem = { pkgs }: { shell = pkgs.hello; }; }; }\n",
     "c/tool.h": "#define HOOK(name) hook(my##name)\nint turn(void);\n",
     "c/turn.c": "int turn(void) { return 0; }\n\nstatic int myswap(void) { return 0; }\n",
 }

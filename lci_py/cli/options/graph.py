@@ -104,7 +104,7 @@ AFFECTED = Command(
     "Show what a change affects: the definitions that differ from a commit, their callers, and the tests.",
     Positional(
         "REV",
-        "A branch, tag or commit (HEAD if left out), a name, FILE:LINE, or - for a diff on stdin; files with --files.",
+        "A branch, tag or commit (HEAD if left out), a name, a file, FILE:LINE, or - for a diff on stdin.",
         many=True,
     ),
     (

@@ -51,7 +51,14 @@ def _ask(asked: CommandRun) -> AffectedAnswer:
     for text in asked.call.texts("argument") if asked.call.flag("files") else ():
         if not path_from_root(text, asked.call):
             raise UnknownTargetError(f"there is no file {text}", asked.engine.similar_paths(text))
-    answer = asked.engine.affected(asked.request._replace(calls=asked.shape in PICTURES))
+    request = asked.request._replace(calls=asked.shape in PICTURES)
+    try:
+        answer = asked.engine.affected(request)
+    except UsageError:
+        named = asked.call.texts("argument")
+        if request.files is not None or not named or not (path := path_from_root(named[0], asked.call)):
+            raise
+        answer = asked.engine.affected(request._replace(files=(plain_text(path),)))
     # A test runner is given those that only share words with the change if nothing better is known.
     reached = tuple(one for one in answer.tests if one.reached)
     return answer._replace(tests=reached) if asked.shape == "paths" and reached and not answer.request.all else answer

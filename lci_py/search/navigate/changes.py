@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _PROSE = frozenset({"section"})
 _FILES = Words("`lci affected --files FILE…` needs no git", "with files instead it needs no git")
 _REVISIONS = "give a branch, a tag, a commit or a name, or files"
-_NEITHER = "is neither a commit nor a definition"
+_NEITHER = "is no commit, no definition and no file of the index"
 _SHALLOW = "a shallow clone lacks older commits"
 
 
