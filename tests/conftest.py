@@ -11,8 +11,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # Before numpy is loaded: its threads wait by spinning, which takes the core from the other worker of the run.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -27,7 +29,7 @@ from lci_py.search.engine import Engine
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import load_languages
 from tests.support.waiting import PATIENCE
-from tests.support.zygote import Zygote
+from tests.support.zygote import Zygote, start
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # As in a background job of a shell; the program then ignores Ctrl-C, too, which tests send to it.
@@ -58,6 +60,7 @@ SLOW = (
     "source/extract/test_python_ast.py", "source/repository/test_hooks.py", "source/syntax/test_limits.py",
     "source/syntax/test_macro_text.py", "source/test_record_codec.py", "cli/test_stats.py", "training/test_wheel.py",
 )  # fmt: skip
+_ZYGOTE = pytest.StashKey[Zygote]()
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,18 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """One zygote for all workers of a run: to load the program takes seconds. `node` is xdist's, of a worker."""
+    if sys.platform == "linux":
+        if not (zygote := node.config.stash.get(_ZYGOTE, None)):
+            zygote = node.config.stash[_ZYGOTE] = Zygote(os.environ, syncs=False)
+            node.config.add_cleanup(lambda: zygote.__exit__())
+        node.workerinput["zygote"] = zygote.socket
+
+
 @pytest.fixture(scope="session")
-def lci(config_folder: Path) -> Iterator[Callable[..., Ran]]:
+def lci(config_folder: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Ran]]:
     """Run the program in a process of its own: `lci("search", "x", cwd=…)`.
 
     On Linux that process is a fork of one that has the program's modules loaded; `process` of tests/cli/fake.py starts
@@ -112,11 +125,13 @@ def lci(config_folder: Path) -> Iterator[Callable[..., Ran]]:
     if sys.platform != "linux":
         yield _new_interpreter
         return
-    with Zygote(os.environ, syncs=False) as zygote:
+    with ExitStack() as stack:
+        if not (server := getattr(request.config, "workerinput", {}).get("zygote")):
+            server = stack.enter_context(Zygote(os.environ, syncs=False)).socket
 
         def run(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
             given = {} if stdin is None else {"input": stdin}
-            started = zygote.start(args, cwd or PROJECT, environment={**os.environ, **env}, **given)
+            started = start(server, args, cwd or PROJECT, environment={**os.environ, **env}, **given)
             done = started.outcome()
             assert not done["timed_out"], args
             return Ran(done["code"], done["out"], done["err"])

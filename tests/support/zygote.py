@@ -1,13 +1,14 @@
 """A server that runs `lci` in forks of itself, which saves what imports take in each of thousands of runs.
 
 Only modules and compiled queries are loaded in advance; everything else happens in the process of the run, as in
-`python -m lci_py`. Each connection to the socket is one run: a line of JSON in (`Zygote.start` says what it holds), a line
+`python -m lci_py`. Each connection to the socket is one run: a line of JSON in (`start` says what it holds), a line
 `{"pid": …}` out when the run has started, and a line with its outcome when it has ended.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -30,55 +31,66 @@ PROJECT = Path(__file__).resolve().parents[2]
 _SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _CLEAN = ("LD_PRELOAD", "PYTEST_CURRENT_TEST")
 #: Seconds after which a run counts as hanging: far more than any needs on a busy machine.
-_LIMIT_S = 120.0
+_LIMIT_S = 300.0
 
 
 class Zygote:
     """The server, as its clients see it. A context manager; Linux only (pidfd, memfd, prctl).
 
+    It loads the program when the first run is asked for, so a test run that asks for none pays nothing.
+
     Args:
         environment: That of the server, and of the runs that name none.
         syncs: Whether `os.fsync` writes to the disk, in the runs as in the program.
+
+    Attributes:
+        socket: The path of its socket, for `start` in other processes.
     """
 
     def __init__(self, environment: Mapping[str, str], *, syncs: bool = True) -> None:
         # The path of a socket is limited to about 100 characters, which a test's folder often exceeds.
         self._sockets = tempfile.mkdtemp(prefix="lci-zygote-")
-        self._socket = os.path.join(self._sockets, "socket")
-        self._server = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.zygote", self._socket, *([] if syncs else ["no-sync"])], cwd=PROJECT,
-            env={**environment, "OPENBLAS_NUM_THREADS": "1"},  # threads would not be in the forks
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        assert self._server.stdout is not None
-        self.threads = int(json.loads(self._server.stdout.readline())["threads"])
+        self.socket = os.path.join(self._sockets, "socket")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+            listening.bind(self.socket)
+            listening.listen(64)  # who connects before the program is loaded waits
+            self._server = subprocess.Popen(
+                [sys.executable, "-m", "tests.support.zygote", str(listening.fileno()), *([] if syncs else ["no-sync"])],
+                cwd=PROJECT, pass_fds=[listening.fileno()], stdin=subprocess.PIPE,
+                env={**environment, "OPENBLAS_NUM_THREADS": "1"},  # threads would not be in the forks
+            )  # fmt: skip
 
     def __enter__(self) -> Zygote:
         return self
 
     def __exit__(self, *_exc: object) -> None:
-        assert self._server.stdin is not None and self._server.stdout is not None
+        assert self._server.stdin is not None
         self._server.stdin.close()
-        self._server.wait(10)
-        self._server.stdout.close()
+        self._server.wait()
         shutil.rmtree(self._sockets, ignore_errors=True)
 
     def start(self, argv: Sequence[str], cwd: Path, **options: Any) -> Running:
-        """Start `lci ARGV`.
+        """Start `lci ARGV`, as the function `start`."""
+        return start(self.socket, argv, cwd, **options)
 
-        Args:
-            argv: The arguments.
-            cwd: Its current folder.
-            **options: `env`, variables to add, or `environment`, all of them; `input`, a text, or `stdin`, the name of
-                a file; `limit_s`, seconds after which it counts as hanging and is killed; `limits`, of `setrlimit`, by
-                name; `kill_after`, seconds after which its process group is killed; `strace`, the arguments of one
-                that is attached first; `exec`, to run a new interpreter; `contained`, to end and wait for everything
-                that it has started.
-        """
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        connection.connect(self._socket)
-        connection.sendall(json.dumps({"argv": argv, "cwd": str(cwd), **options}).encode() + b"\n")
-        return Running(connection)
+
+def start(server: str, argv: Sequence[str], cwd: Path, **options: Any) -> Running:
+    """Start `lci ARGV` in a fork of the zygote with that socket.
+
+    Args:
+        server: `Zygote.socket`.
+        argv: The arguments.
+        cwd: Its current folder.
+        **options: `env`, variables to add, or `environment`, all of them; `input`, a text, or `stdin`, the name of
+            a file; `limit_s`, seconds after which it counts as hanging and is killed; `limits`, of `setrlimit`, by
+            name; `kill_after`, seconds after which its process group is killed; `strace`, the arguments of one
+            that is attached first; `exec`, to run a new interpreter; `contained`, to end and wait for everything
+            that it has started.
+    """
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect(server)
+    connection.sendall(json.dumps({"argv": argv, "cwd": str(cwd), **options}).encode() + b"\n")
+    return Running(connection)
 
 
 class Running:
@@ -147,27 +159,37 @@ def _compile_queries() -> None:
 
 
 def main() -> None:
-    """Serve on the socket named by the first argument until standard input closes; a second one turns `fsync` off."""
+    """Serve on the listening socket with the number of the first argument until standard input closes.
+
+    A second argument turns `fsync` off.
+    """
+    server = socket.socket(fileno=int(sys.argv[1]))
     if sys.argv[2:]:
         os.fsync = lambda _handle: None
-    for name in _loaded_by_a_session():
-        with suppress(Exception):
-            importlib.import_module(name)
-    _compile_queries()
-    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    server.bind(sys.argv[1])
-    server.listen(64)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the processes that watch runs need not be waited for
-    print(json.dumps({"threads": len(os.listdir("/proc/self/task"))}), flush=True)
+    loaded = False
     while True:
         ready, _, _ = select.select([server, sys.stdin], [], [])
         if sys.stdin in ready:  # closed: the process that started this one is gone
             return
+        if not loaded:
+            _load()
+            loaded = True
         connection, _ = server.accept()
         if os.fork() == 0:
             server.close()
             _nanny(connection)
         connection.close()
+
+
+def _load() -> None:
+    for name in _loaded_by_a_session():
+        with suppress(Exception):
+            importlib.import_module(name)
+    _compile_queries()
+    assert len(os.listdir("/proc/self/task")) == 1, "threads would not be in the forks"
+    gc.collect()
+    gc.freeze()  # what is loaded is no garbage: a collection in a fork would walk it and copy its pages
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the processes that watch runs need not be waited for
 
 
 def _nanny(connection: socket.socket) -> NoReturn:

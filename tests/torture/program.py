@@ -93,7 +93,6 @@ class Program:
         self.home = scratch / "home"
         self.home.mkdir(parents=True, exist_ok=True)
         self._zygote = Zygote(self.environment())
-        self.threads = self._zygote.threads
 
     def environment(self) -> dict[str, str]:
         folders = {f"XDG_{name}_HOME": str(self.home / name.lower()) for name in ("CACHE", "CONFIG", "DATA", "STATE")}
