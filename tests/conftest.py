@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import json
 import os
 import shutil
@@ -24,6 +25,7 @@ from hypothesis import HealthCheck, settings
 
 from lci_py import app
 from lci_py.callgraph.resolve import calls
+from lci_py.cli.main import main
 from lci_py.index.build.changes import TICK_NS
 from lci_py.search.engine import Engine
 from lci_py.source.extract.extract import extract
@@ -60,6 +62,8 @@ SLOW = (
     "source/extract/test_python_ast.py", "source/repository/test_hooks.py", "source/syntax/test_limits.py",
     "source/syntax/test_macro_text.py", "source/test_record_codec.py", "cli/test_stats.py", "training/test_wheel.py",
 )  # fmt: skip
+#: Folders and modules of commands that answer and start nothing: their fixture `lci` needs no process, a tenth of the time.
+ASKS = ("cli/", "search/")
 _ZYGOTE = pytest.StashKey[Zygote]()
 
 
@@ -116,12 +120,8 @@ def pytest_configure_node(node: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def lci(config_folder: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Ran]]:
-    """Run the program in a process of its own: `lci("search", "x", cwd=…)`.
-
-    On Linux that process is a fork of one that has the program's modules loaded; `process` of tests/cli/fake.py starts
-    an interpreter.
-    """
+def _forked(config_folder: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Ran]]:
+    """Run the program in a process of its own: on Linux, a fork of one that has the program's modules loaded."""
     if sys.platform != "linux":
         yield _new_interpreter
         return
@@ -137,6 +137,33 @@ def lci(config_folder: Path, request: pytest.FixtureRequest) -> Iterator[Callabl
             return Ran(done["code"], done["out"], done["err"])
 
         yield run
+
+
+@pytest.fixture(scope="module")
+def lci(_forked: Callable[..., Ran], request: pytest.FixtureRequest) -> Callable[..., Ran]:
+    """Run the program: `lci("search", "x", cwd=…)`, in a process of its own or, for modules of `ASKS`, in this one.
+
+    `process` of tests/cli/fake.py starts an interpreter.
+    """
+    module = request.path.relative_to(Path(__file__).parent).as_posix()
+    return in_this_process if module.startswith(ASKS) else _forked
+
+
+def in_this_process(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
+    """Run a command as `lci_py.cli.main.run` does, without the process."""
+    given, out, err = (io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in ((stdin or "").encode(), b"", b""))
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in env.items():
+            patch.setenv(name, value)
+        patch.chdir(cwd or PROJECT)
+        for name, value in {"stdin": given, "stdout": out, "stderr": err, "argv": ["lci", *args]}.items():
+            patch.setattr(sys, name, value)
+        code = main(args)
+    said = []
+    for stream in (out, err):
+        stream.flush()
+        said.append(stream.detach().getvalue().decode("utf-8", "surrogateescape"))
+    return Ran(code, *said)
 
 
 def _new_interpreter(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
