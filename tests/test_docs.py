@@ -39,7 +39,6 @@ from lci_py.search.ranking.graph_lift import SEEDS
 from lci_py.types.record import fields
 from lci_py.types.search import MODES
 from tests.callgraph.test_fixtures import NONE, PROGRAMS, read_edges
-from tests.conftest import copy_corpus
 
 PROJECT = Path(__file__).resolve().parent.parent
 README = PROJECT / "README.md"
@@ -68,9 +67,9 @@ def rows(page: Path, start: str = "", end: str = "\0") -> Iterator[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def segmented(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def segmented(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Path:
     """An index with every kind of content: also a removed file and a binary one."""
-    root = copy_corpus(tmp_path_factory.mktemp("docs") / "repo")
+    root = Path(shutil.copytree(repo, tmp_path_factory.mktemp("docs") / "repo"))
     (root / "data.bin").write_bytes(b"\0")
     app.build_index(str(root), jobs=1)
     (root / "notes.txt").unlink()

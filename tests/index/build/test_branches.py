@@ -42,12 +42,28 @@ CHANGED: dict[str, str | None] = {
 }
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = init(tmp_path / "repo", FILES)
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = init(tmp_path_factory.mktemp("committed") / "repo", FILES)
     branch(root, "other", CHANGED)
+    return root
+
+
+@pytest.fixture
+def root(committed: Path, tmp_path: Path) -> Path:
+    """A git repository with the branches `main` and `other`."""
+    root = Path(shutil.copytree(committed, tmp_path / "repo"))
+    git(root, "status")  # git's index has the times of the original
     settle(root)
     return root
+
+
+@pytest.fixture(scope="module")
+def written(committed: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shard as it was written."""
+    root = Path(shutil.copytree(committed, tmp_path_factory.mktemp("written") / "repo"))
+    index(root, "other")
+    return shard(root)
 
 
 def settle(root: Path) -> None:
@@ -429,10 +445,9 @@ def test_a_shard_that_is_not_what_was_written(root: Path) -> None:
         "ALTER TABLE symbols DROP COLUMN digest",
     ],
 )
-def test_every_value_is_looked_at(root: Path, tmp_path: Path, change: str) -> None:
-    index(root, "other")
+def test_every_value_is_looked_at(written: Path, tmp_path: Path, change: str) -> None:
     path = tmp_path / "branches.sqlite"
-    shutil.copy(shard(root), path)
+    shutil.copy(written, path)
     db = sqlite3.connect(path)
     db.execute(change)
     db.commit()

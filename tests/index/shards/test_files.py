@@ -242,13 +242,14 @@ def use(root: Path) -> list[LciError]:
         except LciError as error:
             errors.append(error)
 
-    def ask(mode: str, query: str, **more: Any) -> None:
+    def ask() -> None:
         with app.open_engine(str(root), refresh="never") as session:
-            session.search(SearchRequest(query, mode, 50, **more))  # type: ignore[arg-type]
+            for mode in MODES:
+                query = "kind:function" if mode == "symbolic" else "purge read"
+                attempt(lambda query=query, mode=mode: session.search(SearchRequest(query, mode, 50)))
+            attempt(lambda: session.search(SearchRequest('"return" purge', "bm25", 50, conflicts=True)))
 
-    for mode in MODES:
-        attempt(lambda mode=mode: ask(mode, "kind:function" if mode == "symbolic" else "purge read"))
-    attempt(lambda: ask("bm25", '"return" purge', conflicts=True))
+    attempt(ask)
     attempt(lambda: app.status(str(root)))
     return errors
 

@@ -17,7 +17,6 @@ from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.unit_columns import _COLUMNS, UNIT_KINDS, UnitColumns
 from lci_py.search.engine import Engine
 from lci_py.types.search import SearchRequest
-from tests.conftest import copy_corpus
 
 FILES = {
     "a/__init__.py": "from a.core import Pool\n\n__all__ = ['Pool']\n",
@@ -210,9 +209,8 @@ def test_a_shard_of_another_index_is_damage(shard: tuple[Path, dict[str, int]]) 
         _ = UnitColumns([path], Numbering([counts]), list).paths  # the table of files is another's
 
 
-def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
-    root = copy_corpus(tmp_path / "repo")
-    app.build_index(str(root), jobs=1)
+def test_living_units_of_dead_files_are_damage(tmp_path: Path, repo: Path) -> None:
+    root = Path(shutil.copytree(repo, tmp_path / "repo"))
     (root / "notes.txt").unlink()
     app.build_index(str(root), jobs=1)
     with app.open_engine(str(root)) as session:
@@ -231,9 +229,8 @@ def test_living_units_of_dead_files_are_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["dense", "bm25", "multiview"])
-def test_a_query_says_that_the_shard_is_gone(tmp_path: Path, mode: Any) -> None:
-    root = Path(shutil.copytree(copy_corpus(tmp_path / "corpus"), tmp_path / "repo"))
-    app.build_index(str(root), jobs=1)
+def test_a_query_says_that_the_shard_is_gone(tmp_path: Path, repo: Path, mode: Any) -> None:
+    root = Path(shutil.copytree(repo, tmp_path / "repo"))
     for path in (root / ".lci").glob("facts-*"):
         path.unlink()
     with app.open_engine(str(root), refresh="never") as session, pytest.raises(ShardMissingError):

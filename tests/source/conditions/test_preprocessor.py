@@ -289,28 +289,28 @@ def test_a_long_condition_is_cut_and_its_brackets_are_closed() -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "#if A\n" * 10_000,
-        "#if A\n" + "#elif B\n" * 4_000,
-        "#if A\n" + "".join(f"#elif B{number} > 1\n" for number in range(2_500)),
-        "#ifndef A_H\n#define A_H\n" * 10_000,
-        "#ifndef A_H\n#define A_H\nint x;\n#endif\n" * 5_000,
-        "#ifndef A\n#endif\n" * 10_000,
-        "#ifndef A\n" + "#include <x>\n" * 25_000,
-        "#if " + "(" * 60_000 + "\n",
-        "#if " + "!" * 60_000 + "\n",
-        "#if " + "A && (" * 25_000 + "\n",
+        "#if A\n" * 2_500,
+        "#if A\n" + "#elif B\n" * 1_000,
+        "#if A\n" + "".join(f"#elif B{number} > 1\n" for number in range(800)),
+        "#ifndef A_H\n#define A_H\n" * 2_500,
+        "#ifndef A_H\n#define A_H\nint x;\n#endif\n" * 1_500,
+        "#ifndef A\n#endif\n" * 2_500,
+        "#ifndef A\n" + "#include <x>\n" * 6_000,
+        "#if " + "(" * 15_000 + "\n",
+        "#if " + "!" * 15_000 + "\n",
+        "#if " + "A && (" * 6_000 + "\n",
         "#if " + "A && (" * 500 + "B" + ")" * 500 + "\n",
-        "#if A\n" + "/*" * 60_000,
-        "#if A\n" + 'R"(' * 60_000,
-        "#if A\n" + '@"' * 60_000,
-        "#if A\n" + '"""' * 25_001,
-        "#if A\n" + "'" * 60_000,
-        "#if A \\\n" * 25_000,
+        "#if A\n" + "/*" * 15_000,
+        "#if A\n" + 'R"(' * 15_000,
+        "#if A\n" + '@"' * 15_000,
+        "#if A\n" + '"""' * 6_001,
+        "#if A\n" + "'" * 15_000,
+        "#if A \\\n" * 6_000,
     ],
     ids=range(17),
 )
 def test_hostile_files_cost_little(source: str) -> None:
-    # Quadratic work on any of these would take minutes, and recursion over their nesting would raise.
+    # Quadratic work on any of these would take long, and recursion over their nesting would raise.
     for path in ("a.c", "a.cs", "a.swift", "a.hs"):
         tag = Tags("preprocessor", "", File(path, source.encode(), [])).of(len(source) - 1, "")
         assert tag is None or len(tag) < 40_000
