@@ -17,7 +17,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lci_py.cluster.root import first_of
 from lci_py.cluster.workers import Here, in_a_process
 from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.source.text.digest import blake2b
@@ -99,17 +98,7 @@ def run_job(job: Job, arguments: tuple[Any, ...]) -> Any:
 def answer_calls(*asked: Any) -> list[Any]:
     """A task: `Here.call`."""
     with _turn:
-        return prune(_open_parts().call(*asked))
-
-
-def prune(answers: list[Any]) -> list[Any]:
-    """The answers of the parts of one worker, without results that cannot be among the first of all parts."""
-    lacking = [own for own in answers if isinstance(own, dict)]
-    for key in {key for own in lacking for key in own if key[0] == "share"}:
-        owners = [own for own in lacking if key in own]
-        for own, count in zip(owners, first_of([own[key] for own in owners], key[2]), strict=True):
-            own[key] = tuple(column[:count] for column in own[key])
-    return answers
+        return _open_parts().call(*asked)
 
 
 # --- the root's side ----------------------------------------------------------------------------------------------

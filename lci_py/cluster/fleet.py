@@ -2,7 +2,8 @@
 do not name are debris.
 
 The manifest of the fleet is sealed with the key of fleets, and holds the digests of those of the parts, which hold
-those of their shards: so the seal covers every byte that is read from the store.
+those of their shards: so the seal covers every byte that is read from the store, and what is behind it was written by
+this program.
 """
 
 from __future__ import annotations
@@ -13,23 +14,21 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lci_py.cluster.objects import NAME, NamedObject, StoreError
+from lci_py.cluster.objects import NamedObject, StoreError
 from lci_py.errors import IndexWriteError, ShardMissingError, ShardVersionError, UntrustedIndexError
 from lci_py.index.store.manifest import FORMAT, Manifest, Shard, manifest_of
 from lci_py.index.store.seal import is_sealed, seal
-from lci_py.source.text.digest import blake2b
 from lci_py.types.record import asdict, dataclass, replace
 
 if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects
 
 #: Version of both manifests.
-FLEET_FORMAT = 4
+FLEET_FORMAT = 5
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
 KINDS = ("files", "symbols", "chunks")
 _MOST_BYTES = 256_000_000
-_MOST_PART_BYTES = 16_000_000
 _AGAIN = "run `lci cluster index`"
 
 
@@ -102,24 +101,20 @@ def read_fleet(objects: Objects) -> Fleet:
         StoreError: It cannot be read, or is damaged.
     """
     data = _parse_manifest(objects.read(FLEET, _MOST_BYTES), objects, FLEET)
-    digest, found = data.pop("digest", None), data.pop("seal", None)
-    if digest != blake2b(_canonical({**data, "seal": found}), digest_size=16).hexdigest():
-        raise StoreError(f"{objects.url}: {FLEET} does not match its own checksum", hint=_AGAIN)
-    if not is_sealed(_canonical(data), found, of_fleet=True):
+    if not is_sealed(_canonical({**data, "seal": None}), data.pop("seal", None), of_fleet=True):
         error = UntrustedIndexError(objects.url)
-        error.message = f"the fleet in {objects.url} is not sealed with your fleet key"
-        error.hint = "copy fleet.key from the machine that made it into your configuration folder"
+        error.message = f"the fleet in {objects.url} is damaged, or not sealed with your fleet key"
+        error.hint = "copy fleet.key from the machine that made it into your configuration folder, or index it again"
         raise error
-    try:
-        parts = tuple(_part(item) for item in data["parts"])
-        return Fleet(
-            _check_type(data["generation"]),
-            _check_type(data["built_at"], str),
-            _check_type(data["program"], str),
-            parts,
-        )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(f"{objects.url}: {FLEET} has unexpected content ({error})", hint=_AGAIN) from error
+    parts = tuple(
+        Part(**{
+            **item,
+            "manifest": NamedObject(*item["manifest"]),
+            "graph": None if item["graph"] is None else NamedObject(*item["graph"]),
+        })
+        for item in data["parts"]
+    )  # fmt: skip
+    return Fleet(data["generation"], data["built_at"], data["program"], parts)
 
 
 def former_fleet(objects: Objects) -> Fleet | None:
@@ -152,38 +147,10 @@ def write_fleet(objects: Objects, fleet: Fleet, after: int) -> Fleet:
     if (now.generation if now is not None else 0) != after:
         raise IndexWriteError(f"{objects.url}: another run has published a fleet meanwhile", hint="run it again")
     fleet = replace(fleet, generation=after + 1)
-    data: dict[str, Any] = json.loads(_canonical({"format": FLEET_FORMAT, **asdict(fleet)}))
+    data = {"format": FLEET_FORMAT, **asdict(fleet), "seal": None}
     data["seal"] = seal(_canonical(data), of_fleet=True)
-    data["digest"] = blake2b(_canonical(data), digest_size=16).hexdigest()
     objects.replace(FLEET, _canonical(data) + b"\n")
     return fleet
-
-
-def _part(data: dict[str, Any]) -> Part:
-    """A part from its JSON. Errors as in `named_object`."""
-    manifest, graph = named_object(data["manifest"], "part"), data["graph"]
-    if manifest.bytes > _MOST_PART_BYTES:
-        raise ValueError("the manifest of a part is too large")
-    texts = {
-        key: _check_type(data[key], str) for key in ("name", "source", "commit", "start", "state", "first", "last")
-    }
-    counts = {kind: _check_type(data["counts"][kind]) for kind in KINDS}
-    return Part(
-        **texts, manifest=manifest, graph=None if graph is None else named_object(graph, "partgraph"), counts=counts
-    )
-
-
-def named_object(value: Any, role: str) -> NamedObject:
-    """An object that a manifest names.
-
-    Raises:
-        TypeError, ValueError, KeyError: It names none, or one of another role.
-    """
-    name, size, sha = value
-    _check_type(name, str), _check_type(size), _check_type(sha, str)
-    if not NAME.fullmatch(name) or name.partition("-")[0] != role or name[len(role) + 1 :].partition(".")[0] != sha:
-        raise ValueError(f"an object has the invalid name {name!r}")
-    return NamedObject(name, size, sha)
 
 
 def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
@@ -199,12 +166,6 @@ def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
         wrong.hint = "upgrade lci" if wrong.newer else _AGAIN
         raise wrong
     return found
-
-
-def _check_type(value: Any, kind: type = int) -> Any:
-    if type(value) is not kind or (type(value) is int and value < 0):
-        raise TypeError(f"{value!r} is not of the type {kind.__name__}")
-    return value
 
 
 # --- of a part ----------------------------------------------------------------------------------------------------
@@ -232,26 +193,16 @@ def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
 
     Raises:
         ShardVersionError: It is in a format that this build does not read.
-        StoreError: It is not what was written.
     """
     found = _parse_manifest(data, objects, part.manifest.name)
-    try:
-        if (index_format := found["manifest"]["format"]) != FORMAT:
-            raise ShardVersionError(f"{objects.url}: {part.name}", found=index_format, readable=FORMAT)
-        contents = Contents(
-            manifest_of(found["manifest"]),
-            [(str(first), named_object(pack, "texts")) for first, pack in found["texts"]],
-        )
-        _ = contents.objects
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        why = f"{objects.url}: the manifest of {part.name} has unexpected content ({error})"
-        raise StoreError(why, hint=_AGAIN) from error
-    return contents
+    if (index_format := found["manifest"]["format"]) != FORMAT:
+        raise ShardVersionError(f"{objects.url}: {part.name}", found=index_format, readable=FORMAT)
+    return Contents(manifest_of(found["manifest"]), [(first, NamedObject(*pack)) for first, pack in found["texts"]])
 
 
 def object_of(role: str, shard: Shard) -> NamedObject:
-    """The object of a shard. Raises ValueError if it is not valid."""
-    return named_object((f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha), role)
+    """The object of a shard."""
+    return NamedObject(f"{role}-{shard.sha}{Path(shard.name).suffix}", shard.bytes, shard.sha)
 
 
 # --- what no manifest names ---------------------------------------------------------------------------------------
@@ -282,6 +233,6 @@ def clean(objects: Objects, grace: float) -> CleanResult:
     for part in fleet.parts:
         kept |= {one.name for one in part_contents(objects.content(part.manifest), objects, part).objects}
     others = [one for one in listed if one.name not in kept]
-    old = [one for one in others if one.written <= before]
+    old = [one for one in others if objects.written(one.name) <= before]
     objects.remove([one.name for one in old])
     return CleanResult(len(old), sum(one.bytes for one in old), len(listed) - len(old), len(others) - len(old))

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from lci_py.cluster.workers import Workers
 
-#: Repositories that one job looks at.
-_LOOKED_AT = 16
 #: Bytes of objects that linking keeps: it reads the symbols of all parts.
 _EVERYTHING = 1 << 62
 
@@ -64,20 +62,17 @@ def _about(name: str) -> Iterator[None]:
         raise IndexWriteError(f"{name}: {error.strerror}", hint="free some space") from error
 
 
-def survey_some(
-    _folder: Path, _processes: int, asked: Sequence[tuple[Repository, str, tuple[str, ...]]], most: int
-) -> list[Survey | None]:
-    """Survey repositories, each with the commit that is indexed and where its parts start."""
-    found = []
-    for (name, source, marker), known, starts in asked:
-        with _about(name):
-            place = source_of(source)
-            if marker and place.revision:
-                raise UsageError(
-                    f"{source} names a revision, and the line another", hint="write PATH@REVISION, and no third word"
-                )
-            found.append(survey(place, marker, known, starts, most))
-    return found
+def survey_repository(
+    _folder: Path, _processes: int, repository: Repository, known: str, starts: tuple[str, ...], most: int
+) -> Survey | None:
+    """Survey a repository of which a commit is indexed, and its parts start at some paths; see `survey`."""
+    name, text, marker = repository
+    with _about(name):
+        source = source_of(text)
+        if marker and source.revision:
+            why = f"{text} names a revision, and the line another"
+            raise UsageError(why, hint="write PATH@REVISION, and no third word")
+        return survey(source, marker, known, starts, most)
 
 
 def index_part(
@@ -179,13 +174,12 @@ def _looked_at(
         if known and known == one.commit:
             parts += own.values()
         else:
-            asked.append((one, known, tuple(sorted(own))))
+            asked.append((one, known, tuple(sorted(own)), split))
             formers.append(own)
-    some = [asked[at : at + _LOOKED_AT] for at in range(0, len(asked), _LOOKED_AT)]
-    seen = dict(workers.each(survey_some, [(few, split) for few in some]))
-    surveys = [surveyed for place in range(len(some)) for surveyed in seen[place]]
+    surveys = dict(workers.each(survey_repository, asked))
     todo: list[tuple[PartJob, Part | None]] = []
-    for (one, _, _), own, found in zip(asked, formers, surveys, strict=True):
+    for number, ((one, *_), own) in enumerate(zip(asked, formers, strict=True)):
+        found = surveys[number]
         if found is None:  # it is at the same commit
             parts += own.values()
             continue

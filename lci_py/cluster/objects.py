@@ -12,7 +12,6 @@ import stat
 import time
 from _thread import allocate_lock
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,14 +21,12 @@ from lci_py.source.repository.files import replace_file
 from lci_py.source.text.digest import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
 #: A name of an object: its role, its whole digest, and a suffix.
 NAME = re.compile(r"[a-z][a-z0-9]*-[0-9a-f]{32}(\.[a-z]+)?", re.ASCII)
 #: The same, or what a copy was called that broke off.
 _LISTED = re.compile(rf"{NAME.pattern}(\.\d+)?", re.ASCII)
-#: What file systems of fsspec call the time of the last change.
-_TIMES = ("mtime", "LastModified", "last_modified", "updated", "created")
 #: An object that is stored again gets a new time if it is older than this, so that nobody takes it for debris.
 _FRESH = 3600.0
 _BLOCK = 1 << 20
@@ -51,7 +48,6 @@ class ListedObject(NamedTuple):
 
     name: str
     bytes: int
-    written: float  # seconds since 1970; now if the store does not say
 
 
 class StoreError(IndexError_):
@@ -166,7 +162,20 @@ class Objects:
             with suppress(OSError):
                 os.utime(path)
             return True
-        return time.time() - _write_time(info) < _FRESH
+        return time.time() - self._written(path) < _FRESH
+
+    def _written(self, path: str) -> float:
+        """When an object was written, in seconds since 1970; now if the store does not say."""
+        try:
+            found: float = self._files.modified(path).timestamp()
+        except (NotImplementedError, FileNotFoundError):
+            return time.time()
+        return found
+
+    def written(self, name: str) -> float:
+        """The same by its name. Errors as in `listed`."""
+        with self._reading(name):
+            return self._written(f"{self._base}/{_FOLDER}/{name}")
 
     def fetch(self, named: NamedObject, target: Path) -> None:
         """Copy an object into a new file, and compare it with its digest.
@@ -218,12 +227,8 @@ class Objects:
                 found = self._files.ls(f"{self._base}/{_FOLDER}", detail=True)
         except ShardMissingError:
             return []
-        listed = []
-        for info in found:
-            name = str(info["name"]).rpartition("/")[2]
-            if _LISTED.fullmatch(name) and info["type"] == "file":
-                listed.append(ListedObject(name, int(info["size"] or 0), _write_time(info)))
-        return sorted(listed)
+        entries = [(str(info["name"]).rpartition("/")[2], info) for info in found if info["type"] == "file"]
+        return sorted(ListedObject(name, int(info["size"] or 0)) for name, info in entries if _LISTED.fullmatch(name))
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove objects. Errors as in `put`."""
@@ -231,16 +236,6 @@ class Objects:
             # Another run may be faster.
             with self._writing(name), suppress(FileNotFoundError):
                 self._files.rm_file(f"{self._base}/{_FOLDER}/{name}")
-
-
-def _write_time(info: Mapping[str, Any]) -> float:
-    """When an object was written, as a store lists it."""
-    found = next((info[key] for key in _TIMES if info.get(key) is not None), None)
-    if isinstance(found, datetime):
-        return found.timestamp()
-    with suppress(TypeError, ValueError):
-        return datetime.fromisoformat(found).timestamp() if isinstance(found, str) else float(found or time.time())
-    return time.time()
 
 
 def _reason(error: Exception) -> str:

@@ -11,7 +11,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from lci_py import config
 from lci_py.errors import LciError, UsageError
@@ -72,12 +71,7 @@ def source_of(text: str) -> Source:
         UsageError: It does not exist, or is no such thing.
     """
     place, revision = text, ""
-    if text.startswith("file://"):
-        parts = urlsplit(text)
-        if parts.netloc not in ("", "localhost"):
-            raise UsageError(f"{text} is on another machine", hint="clone it, and give the folder of the clone")
-        place = unquote(parts.path)
-    elif "://" in text:
+    if "://" in text:
         raise UsageError(f"{text} is not on a disk of this machine", hint="clone it, and give the folder of the clone")
     if not os.path.lexists(place) and "@" in place:
         place, _, revision = place.rpartition("@")

@@ -7,12 +7,10 @@ private folder of this command.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,8 +25,6 @@ from lci_py.source.text.digest import blake2b
 
 #: Bytes of objects that a process keeps, and parts that it has open.
 CACHE_BYTES, MOST_OPEN = 20_000_000_000, 512
-#: What the folders of commands are called.
-_PREFIX = "lci-cluster-"
 
 #: Called with a folder, a number of processes and arguments.
 Job = Callable[..., Any]
@@ -110,49 +106,14 @@ class Here:
 
 @contextmanager
 def here(processes: int = 1) -> Iterator[Here]:
-    """This process as the only worker, with a folder that is removed in the end, also by Ctrl-C.
-
-    A process that is killed leaves its folder; the next command of the same user removes it.
+    """This process as the only worker, with a folder that only this user can read; it is removed in the end, also by
+    Ctrl-C.
     """
-    _sweep()
-    folder, lock = _own_folder()
-    try:
-        with at_interrupt(partial(shutil.rmtree, folder, ignore_errors=True)):
-            yield Here(folder, processes)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(lock)
-
-
-def _own_folder() -> tuple[Path, int]:
-    """A new folder that only this user can read, and a lock on it."""
-    while True:
-        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        lock = os.open(folder, os.O_RDONLY)
-        if _can_lock(lock) and folder.exists():  # else another command has taken it for one that is left
-            return folder, lock
-        os.close(lock)
-
-
-def _can_lock(folder: int) -> bool:
-    """Whether the lock of a folder can be taken. Its holder keeps it until the process ends."""
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _sweep() -> None:
-    """Remove the folders of killed commands of this user."""
-    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
-        for entry in entries:
-            own = entry.name.startswith(_PREFIX) and entry.is_dir(follow_symlinks=False)
-            if own and entry.stat(follow_symlinks=False).st_uid == os.getuid():
-                lock = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
-                if _can_lock(lock):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                os.close(lock)
+    with (
+        tempfile.TemporaryDirectory(prefix="lci-cluster-", ignore_cleanup_errors=True) as folder,
+        at_interrupt(partial(shutil.rmtree, folder, ignore_errors=True)),
+    ):
+        yield Here(Path(folder), processes)
 
 
 # --- a job in a process of its own --------------------------------------------------------------------------------

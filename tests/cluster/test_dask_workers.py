@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from lci_py.cli.main import main
 from lci_py.cluster import dask_workers
-from lci_py.cluster.dask_workers import DaskWorkers, connect, preferred_workers, prune, workers_of
+from lci_py.cluster.dask_workers import DaskWorkers, connect, preferred_workers, workers_of
 from lci_py.cluster.fleet import read_fleet
-from lci_py.cluster.indexing import Repository, index_fleet, survey_some
+from lci_py.cluster.indexing import Repository, index_fleet, survey_repository
 from lci_py.cluster.objects import Objects
 from lci_py.cluster.root import Root
 from lci_py.cluster.workers import here
@@ -69,7 +68,7 @@ def test_the_answers_are_those_of_one_index(workers: DaskWorkers, url: str, one:
 
 def test_a_job_that_fails_is_an_error_of_one_line(workers: DaskWorkers) -> None:
     with pytest.raises(UsageError, match="gone is not a folder"):
-        list(workers.each(survey_some, [([(Repository("a", "/gone"), "", ())], 1)]))
+        list(workers.each(survey_repository, [(Repository("a", "/gone"), "", (), 1)]))
 
 
 def test_the_workers_are_known_whatever_the_client_has_heard_last(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,18 +152,6 @@ def _ask_in_a_batch(run: Callable[..., Ran], of: tuple[str, ...], alone: Ran, fo
     assert [result["file"] for result in other["results"]] == ["two/store.py"] and other["mode"] == "bm25"
     assert "near" in unknown["error"]["message"] and unknown["error"]["line"] == 3
     assert "not a JSON object" in broken["error"]["message"]
-
-
-def test_a_worker_sends_of_its_parts_only_what_can_be_among_the_first_of_all() -> None:
-    key = ("share", "x", 3)
-    answers = [
-        {key: (np.array([9.0, 4.0, 1.0]),), "y": 1},
-        IndexError_("gone"),
-        {key: (np.array([9.0, 5.0, 3.0]),)},
-        {},
-    ]
-    first, _, second, _ = prune(answers)
-    assert [own[key][0].tolist() for own in (first, second)] == [[9.0], [9.0, 5.0]] and first["y"] == 1
 
 
 def test_few_parts_move_when_a_worker_goes() -> None:

@@ -51,7 +51,7 @@ def test_a_commit_has_the_files_that_its_checkout_has(repository: Path, tmp_path
     expected = written(str(repository / "tree"), tmp_path / "tree")
     assert set(expected) == {"a.py", "lib/b.py", ".gitignore", "lib/.ignore", ".lci.toml"}
     bare = str(repository / "bare.git")
-    for number, text in enumerate((bare, f"{bare}@main", f"file://{bare}", f"{repository}/tree@HEAD")):
+    for number, text in enumerate((bare, f"{bare}@main", f"{repository}/tree@HEAD")):
         assert written(text, tmp_path / str(number)) == expected
     older = written(f"{bare}@HEAD~1", tmp_path / "older")
     assert older == {**expected, "a.py": "def older(): ...\n"}
@@ -96,7 +96,7 @@ def test_names_that_lead_out_of_the_folder_are_left_out(tmp_path: Path) -> None:
 def test_what_is_no_source(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     for text, said in (
-        (f"{tmp_path}/none", "not a folder"), ("https://host/x.git", "not on a disk"), ("file://host/x", "another machine"),
+        (f"{tmp_path}/none", "not a folder"), ("https://host/x.git", "not on a disk"),
         (f"{repository}/tree@", "names no revision"),
     ):  # fmt: skip
         with pytest.raises(UsageError, match=said):

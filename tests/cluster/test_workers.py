@@ -62,22 +62,7 @@ def test_nobody_else_can_read_what_a_command_needs_on_the_way(temporary: Path) -
     with here() as workers:
         assert list(temporary.iterdir()) == [workers.folder]
         assert stat.S_IMODE(workers.folder.stat().st_mode) == 0o700
-        with here() as others:  # another command, which does not take it for debris
-            assert workers.folder.exists() and others.folder != workers.folder
     assert not list(temporary.iterdir())
-
-
-def test_what_a_killed_command_has_left_is_removed_by_the_next_one(temporary: Path) -> None:
-    process = os.fork()
-    if not process:
-        with here() as workers:
-            (workers.folder / "texts").write_text("secret")
-            os.kill(os.getpid(), signal.SIGKILL)
-    os.waitpid(process, 0)
-    left = list(temporary.iterdir())
-    assert len(left) == 1
-    with here() as workers:
-        assert list(temporary.iterdir()) == [workers.folder] != left
 
 
 def test_a_job_whose_process_is_killed_is_an_error_that_says_so() -> None:
