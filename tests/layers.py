@@ -47,7 +47,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "index": ("build", "store", "shards"),
     "cluster": (
-        "indexing dask_workers", "root", "workers", "part", "leaf sources", "graph", "fleet", "objects",
+        "indexing", "root", "workers", "leaf sources", "graph", "fleet", "objects",
     ),
     "callgraph": (
         "relink", "link", "pointsto", "resolve", "changed_lookups", "lookups", "lookup_tables", "file_facts edges",

@@ -36,7 +36,7 @@ def workers(
         from lci_py.cluster.workers import here
 
         return here(processes)
-    from lci_py.cluster.dask_workers import connect
+    from lci_py.cluster.workers import connect
 
     return connect(scheduler, tls, timeout)
 

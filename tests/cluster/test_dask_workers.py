@@ -15,13 +15,12 @@ from typing import Any
 import pytest
 
 from lci_py.cli.main import main
-from lci_py.cluster import dask_workers
-from lci_py.cluster.dask_workers import DaskWorkers, connect, preferred_workers, workers_of
+from lci_py.cluster import workers as workers_module
 from lci_py.cluster.fleet import read_fleet
 from lci_py.cluster.indexing import Repository, index_fleet, survey_repository
 from lci_py.cluster.objects import Objects
 from lci_py.cluster.root import Root
-from lci_py.cluster.workers import here
+from lci_py.cluster.workers import DaskWorkers, connect, here, preferred_workers, workers_of
 from lci_py.errors import EXIT_OK, EXIT_USAGE, IndexError_, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.search import MODES, SearchRequest
@@ -145,7 +144,7 @@ def _ask_in_a_batch(run: Callable[..., Ran], of: tuple[str, ...], alone: Ran, fo
     )
     opened = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_workers, "connect", lambda *args: opened.append(args) or connect(*args))
+        patch.setattr(workers_module, "connect", lambda *args: opened.append(args) or connect(*args))
         said = run("search", *of, "--batch", str(folder / "lines"), "-m", "multiview")
     first, other, unknown, broken = map(json.loads, said.out.splitlines())
     assert first == alone.json() and len(opened) == 1 and said.code == EXIT_USAGE
@@ -165,7 +164,7 @@ def test_few_parts_move_when_a_worker_goes() -> None:
 
 def test_nothing_else_imports_dask() -> None:
     code = (
-        "import sys, lci_py.cluster.part, lci_py.cli.main, lci_py.app\n"
+        "import sys, lci_py.cluster.indexing, lci_py.cli.main, lci_py.app\n"
         "print([name for name in ('dask', 'distributed', 'fsspec') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=_PROJECT)

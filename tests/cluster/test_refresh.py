@@ -12,11 +12,10 @@ import pytest
 
 from lci_py import app
 from lci_py.app.upkeep import workspace_root
-from lci_py.cluster import part as parts_of
+from lci_py.cluster import indexing
 from lci_py.cluster.fleet import Fleet, Part, clean, read_fleet, write_fleet
-from lci_py.cluster.indexing import link_parts
+from lci_py.cluster.indexing import PartJob, link_parts, store_part
 from lci_py.cluster.objects import Objects
-from lci_py.cluster.part import PartJob, store_part
 from lci_py.cluster.sources import Run, source_of, survey
 from lci_py.search.engine import Engine
 from lci_py.source.repository.workspace_changes import add
@@ -64,13 +63,13 @@ def store(tmp_path: Path) -> Store:
 def built(monkeypatch: pytest.MonkeyPatch) -> list[BuildSummary]:
     """What each run of the index did."""
     found: list[BuildSummary] = []
-    build = parts_of.build
+    build = indexing.build
 
     def noting(*args: Any, **more: Any) -> BuildSummary:
         found.append(build(*args, **more))
         return found[-1]
 
-    monkeypatch.setattr(parts_of, "build", noting)
+    monkeypatch.setattr(indexing, "build", noting)
     return found
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from lci_py.cluster import objects, workers
 from lci_py.cluster.fleet import FLEET, read_fleet, write_fleet
+from lci_py.cluster.indexing import PartJob, store_part
 from lci_py.cluster.objects import NAME, Cache, Objects
-from lci_py.cluster.part import PartJob, store_part
 from lci_py.errors import IndexError_, IndexWriteError, ShardMissingError, UsageError
 from lci_py.search.engine import Engine
 from lci_py.types.record import replace

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from lci_py.cluster.fleet import Fleet, Part, write_fleet
-from lci_py.cluster.indexing import link_parts
+from lci_py.cluster.indexing import PartJob, link_parts, store_part
 from lci_py.cluster.objects import Objects
-from lci_py.cluster.part import PartJob, store_part
 from lci_py.cluster.root import Root
 from lci_py.cluster.sources import Run
 from lci_py.cluster.workers import Here
