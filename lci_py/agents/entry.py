@@ -70,6 +70,7 @@ class Entry(NamedTuple):
         if text is None:
             return self._table.add(None) if self.toml else json.dumps(self._nested(self.keys), indent=2) + "\n"
         wanted = self._read(text)
+        self._holder(wanted)  # has the structure
         new = self._table.add(text) if self.toml else self._with_member(text, wanted)
         holder = self._holder(wanted, make=True)
         if self.listed:
@@ -96,9 +97,10 @@ class Entry(NamedTuple):
             rest = self._table.remove(text)
             return None if rest is None else self._checked(rest, wanted)
         for piece in pieces:
-            # The file may have been formatted anew: blanks between tokens, commas before brackets.
-            tokens = [re.sub(r"^\\?([]}])$", r",?\\s*\\\1", re.escape(token)) for token in _TOKEN.findall(piece)]
-            for found in re.finditer(r"\s*".join(tokens), text):
+            # The file may have been formatted anew: blanks between tokens, commas before closing brackets.
+            closing = r"(?:\s*,)?\s*"
+            tokens = ((closing if token in "]}" else r"\s*") + re.escape(token) for token in _TOKEN.findall(piece))
+            for found in re.finditer("".join(tokens).removeprefix(r"\s*"), text):
                 if found[0] == text.strip("\ufeff" + _SPACE):
                     return None
                 with suppress(LeftAloneError):
