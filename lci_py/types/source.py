@@ -213,8 +213,9 @@ class Claim(NamedTuple):
 
 
 #: What is registered with a framework: a function for a route, for an event, to be injected, for a command, for tests
-#: that name it, or as the work of a queue's task. What routes are registered on: a router that is put below another
-#: one, the same in place of its own prefix, one that is made below another one, one at the root, and one with a prefix.
+#: that name it, or as the work of a queue's task; a template that a function shows. What routes are registered on: a
+#: router that is put below another one, the same in place of its own prefix, one that is made below another one, one at
+#: the root, and one with a prefix.
 REGISTRATIONS = (
     "route",
     "event",
@@ -222,6 +223,7 @@ REGISTRATIONS = (
     "command",
     "fixture",
     "task",
+    "template",
     "mount",
     "override",
     "router",

@@ -575,6 +575,11 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"a.py": "@f\ndef f():\n    yield f\ndef f():\n    f()\n"},
         set(),
     ),
+    "a template": (
+        {"a.py": "def f(r):\n    return render(r, 'x/y.html')\n", "b.py": "def g(): pass\n"},
+        {"a/templates/x/y.html": "<p>\n"},
+        {"a.py"},
+    ),
     "a language": (
         {
             "tool": "#!/bin/bash\nf() {\n  g\n}\n",

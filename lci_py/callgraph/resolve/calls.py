@@ -8,7 +8,7 @@ value; the same package; a name with only one definition in the repository. docs
 from __future__ import annotations
 
 from collections.abc import Iterable
-from posixpath import commonpath, splitext
+from posixpath import basename, commonpath, dirname, join, normpath, splitext
 
 from lci_py.callgraph import language_rules
 from lci_py.callgraph.edges import (
@@ -25,7 +25,7 @@ from lci_py.callgraph.edges import (
     Edge,
     lambda_node,
 )
-from lci_py.callgraph.lookup_tables import Definition
+from lci_py.callgraph.lookup_tables import Definition, shared_folders
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve import overloads
 from lci_py.callgraph.resolve.callees import Callees
@@ -35,10 +35,12 @@ from lci_py.callgraph.resolve.macro_calls import Expansions
 from lci_py.callgraph.resolve.overloads import Targets
 from lci_py.callgraph.resolve.stored_functions import StoredFunctions, StoredValues
 from lci_py.callgraph.resolve.values import BASES, CLASS, DEPTH, EXTERNAL, FUNCTION, INSTANCE, MODULE, Value, Values
+from lci_py.source import frameworks
 from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
 from lci_py.source.text.language_tables import has_rule, words_of
+from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CALL, head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
 from lci_py.types.source import ACCESSOR, REGISTRATIONS
@@ -47,6 +49,8 @@ from lci_py.types.source import ACCESSOR, REGISTRATIONS
 FAULTS: tuple[type[Exception], ...] = (
     ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError,
 )  # fmt: skip
+#: A folder of templates: `templates/`, `views/`, `mail_templates/`, Phoenix' `user_html/`.
+_TEMPLATES = lazily(r"(?i)(?:^|[/_-])(?:views?|templates?|tmpls?|jinja2?|e?mails?)(?:[_-][^/]*)?/|_html/")
 
 
 class FileLinker:
@@ -189,10 +193,34 @@ class _CallResolver:
         """
         if place:
             return ((self.facts.first + int(place), ROUTE + kind),)
+        if REGISTRATIONS[kind] == "template":
+            files = self._templates(name)
+            several = len({dirname(self._look.files.heads[file].path) for file in files}) > 1
+            return tuple((~file, ROUTE + kind | (AMBIGUOUS if several else 0)) for file in files)
         found = (
             self._fixture(name, caller) if REGISTRATIONS[kind] == "fixture" else self.resolve(name, receiver, caller)
         )
         return tuple((symbol, ROUTE + kind | (step & AMBIGUOUS)) for symbol, step in found)
+
+    def _templates(self, name: str) -> list[int]:
+        """The files of a template: the one beside this file if the name says so, else those in the nearest folders of
+        templates whose paths end in the name. There may be one for each format.
+        """
+        heads, own = self._look.files.heads, self.facts.head.path.split("/")
+        if name.startswith("."):
+            beside = self._look.at(normpath(join(self._folder, name)))
+            return [beside] if beside >= 0 else []
+        name = name.lstrip("~/")
+        base, is_whole = basename(name), _TEMPLATES.search(name) is not None
+        nearest: dict[tuple[bool, int], set[int]] = {}
+        for ending in ("",) if "." in base else frameworks.table_of(self._language).templates:
+            for _, file in self._look.ending_in((base + ending).rpartition(".")[0]):
+                path = f"/{heads[file].path}"
+                above = path.removesuffix(f"/{name}{ending}")
+                if above != path and (is_whole or _TEMPLATES.search(f"{basename(above)}/")):
+                    rank = heads[file].test > self._test, -shared_folders(own, path[1:].split("/"))
+                    nearest.setdefault(rank, set()).add(file)
+        return sorted(nearest[min(nearest)]) if nearest else []
 
     def _fixture(self, name: str, caller: int) -> Targets:
         """What pytest calls for a parameter: a function of the class around, the file, or the nearest `conftest.py`."""

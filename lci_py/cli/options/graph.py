@@ -28,7 +28,7 @@ DIRECTIONS = ("callees", "callers")
 ROLES = ("definition", "call", "import", "reference")
 _TREE_FORMATS = ("text", "json", "markdown", "dot", "mermaid", "svg", "html")
 _GRAPH_NAME = Positional(
-    "NAME", "A name, a qualified name or the end of one; FILE:: before it; or FILE:LINE.", required=True
+    "NAME", "A name, a qualified name or the end of one; FILE:: before it; FILE:LINE; or FILE.", required=True
 )
 _ALL = Flag(("--all", "-a"), "flag", "If several definitions have the name, take them all.", RETRIEVAL)
 _ALL_SHOWN = Flag(("--limit", "-n"), "int", "Results shown; all if left out.", RETRIEVAL, "N")

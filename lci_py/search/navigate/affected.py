@@ -101,6 +101,8 @@ def _alike_tests(
     Source:
         BM25 of what differs, over whole files: Peng, Shi and Zhang, ISSTA 2020.
     """
+    from lci_py.source.syntax.languages import TEXT
+
     texts = [f"{one.text} {one.place.qualified_name or ''} {one.place.file}" for one in changes]
     words = WORD.findall(" ".join((*texts, request.diff or "")))
     counts = Counter(stem(part) for word in words for part in parts(word) if not part.isdigit())
@@ -108,7 +110,7 @@ def _alike_tests(
     files = [
         (number, file_place(path, language))
         for number, (path, language, test) in enumerate(snapshot.symbols.per_file("path, language, test"))
-        if test and family(language) in families
+        if test and (family(language) in families or (TEXT in families and language != TEXT))
     ]
     lexical, numbers = snapshot.lexical, {number for number, _ in files}
     terms = []
@@ -183,15 +185,15 @@ class _Reach:
         numbers = self._numbers(changes, paths)
         found: dict[int, tuple[int, Reason]] = dict.fromkeys(numbers, (0, "changed"))
         level: dict[int, Reason] = {}
-        for file in (
-            paths[one.place.file] for one in changes if one.place.kind == FILE_KIND and one.place.file in paths
-        ):
+        files = [paths[one.place.file] for one in changes if one.place.kind == FILE_KIND and one.place.file in paths]
+        for file in files:
             level |= dict.fromkeys(self._importers(file), "imports")
         level |= dict.fromkeys([*self._users(changes), *self._mentions(changes)], "name")
         level |= dict.fromkeys(self._tests_named_after(changes), "file_name")
         mentioned, mentioning = self._tests_mentioning(changes, paths)
         level |= dict.fromkeys(mentioning, "mentions")
-        level |= self._reaching(dict.fromkeys(numbers, "calls"), frozenset(mentioned))
+        shown = [self._nodes.first_file + file for file in files]  # what shows a template calls its file
+        level |= self._reaching(dict.fromkeys([*numbers, *shown], "calls"), frozenset(mentioned))
         distance = 1
         while level and (
             distance <= (self._request.depth or DEPTH) or not (self._request.depth or self._has_test(found))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lci_py.errors import UsageError, Words
+from lci_py.index.shards.graph import CALLS
 from lci_py.index.shards.symbol_queries import language_and_lambdas
 from lci_py.search.navigate.names import meanings
 from lci_py.search.navigate.nodes import place_of
@@ -264,7 +265,12 @@ def _compare_folder(
             hint=Words(f"{_REVISIONS} with --files; {_SHALLOW}", f"{_REVISIONS}; {_SHALLOW}"),
         )
     try:
-        changed = [one for one in changed_since(folder, commit) if prose or _is_code(prefix + one.path, snapshot)]
+        templates = frozenset() if prose else _templates(snapshot)
+        changed = [
+            one
+            for one in changed_since(folder, commit)
+            if prose or prefix + one.path in templates or _is_code(prefix + one.path, snapshot)
+        ]
         contents = blobs(folder, [one.blob for one in changed])
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"git cannot compare with {revision}: {error}", hint=_FILES) from error
@@ -275,7 +281,7 @@ def _compare_folder(
         if now == before or (now is not None and before is not None and _same_text(now, before)):
             continue
         own = _differences(prefix + path, before, now, present) if _is_code(prefix + path, snapshot) else []
-        if prose and not own:
+        if not own and (prose or prefix + path in templates):
             own = [(ChangedPlace(file_place(prefix + path, present.language(prefix + path)), "modified"), "")]
         found += own
     return commit, found
@@ -287,6 +293,13 @@ def _is_code(path: str, snapshot: Snapshot) -> bool:
 
     known = language_and_lambdas(snapshot.symbols, path)
     return (known[0] if known is not None else detect(path)) != TEXT
+
+
+def _templates(snapshot: Snapshot) -> frozenset[str]:
+    """The files that functions show."""
+    graph, paths = snapshot.graph, snapshot.symbols.paths()
+    files = graph.target[graph.kind == CALLS] - graph.n_symbols
+    return frozenset(paths[file] for file in set(files[(files >= 0) & (files < graph.n_files)].tolist()))
 
 
 def _without_moves(found: Sequence[tuple[ChangedPlace, str]]) -> list[ChangedPlace]:

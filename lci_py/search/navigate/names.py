@@ -12,7 +12,7 @@ from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import ROUTE, lazily
 from lci_py.types.graph import OtherMeaning
 from lci_py.types.record import NamedTuple
-from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS, Filters
+from lci_py.types.search import FILE_KIND, FUNCTION_KINDS, TYPE_KINDS, Filters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,15 +68,29 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
 
 
 def handlers_or_meanings(nodes: Nodes, name: str) -> list[Meaning]:
-    """Everything that a name can mean; of FILE:LINE the function or type around the line, of a path of HTTP, such as
-    `GET /checks/12`, the functions that answer it.
+    """Everything that a name can mean; of FILE:LINE the function or type around the line, of FILE the file, of a path
+    of HTTP, such as `GET /checks/12`, the functions that answer it.
     """
-    found = meanings(nodes.snapshot.symbols, name) or _definition_at(nodes.snapshot.symbols, name)
+    symbols = nodes.snapshot.symbols
+    found = meanings(symbols, name) or _definition_at(symbols, name) or _files(nodes, name)
     if found or not ROUTE.match(name):
         return found
     from lci_py.search.routes import handlers
 
     return groups(handlers(nodes.snapshot, name))
+
+
+def _files(nodes: Nodes, name: str) -> list[Meaning]:
+    """The files whose paths are a name or end in it, each as the row of its node."""
+    ending = f"/{name.removeprefix('./')}"
+    return [
+        Meaning(path, ({
+            "id": f"file:{path}", "symbol": "", "qualified_name": "", "kind": FILE_KIND, "file": path, "line": 1,
+            "language": language, "test": test, "parent": None, "symbol_number": nodes.first_file + number,
+        },))
+        for number, (path, language, test) in enumerate(nodes.snapshot.symbols.per_file("path, language, test"))
+        if "." in name and f"/{path}".endswith(ending)
+    ]  # fmt: skip
 
 
 def _definition_at(symbols: SymbolicIndex, name: str) -> list[Meaning]:

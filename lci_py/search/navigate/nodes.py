@@ -14,7 +14,7 @@ from lci_py.search.navigate.present import file_place
 from lci_py.search.routes import Routes
 from lci_py.types.graph import Direction, Link, Place
 from lci_py.types.record import NamedTuple
-from lci_py.types.search import LAMBDA_KIND, TYPE_KINDS
+from lci_py.types.search import FILE_KIND, LAMBDA_KIND, TYPE_KINDS
 from lci_py.types.source import REGISTRATIONS
 
 if TYPE_CHECKING:
@@ -226,6 +226,8 @@ class Nodes:
 
 
 def place_of(row: Row) -> Place:
+    if row["kind"] == FILE_KIND:
+        return file_place(row["file"], row["language"])
     return Place(
         row["id"], row["symbol"], row["qualified_name"], row["kind"], row["file"], row["line"], row["language"]
     )

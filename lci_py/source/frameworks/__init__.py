@@ -37,6 +37,8 @@ class Table(NamedTuple):
         calls, attributes, texts: The rows.
         reader: `rails`, if no table can list what registers a route.
         fixtures: Whether tests name fixtures by their parameters.
+        templates: What the path of a template's file has behind the name that the code gives it.
+        controllers: Which types are controllers, and where their templates are.
         fresh: Whether a router that nothing mounts is at the root, if it has no name.
         mounted: Files, by their paths, of which that is not so.
     """
@@ -47,6 +49,8 @@ class Table(NamedTuple):
     texts: Sequence[Row] = ()
     reader: str = ""
     fixtures: bool = False
+    templates: Sequence[str] = ("",)
+    controllers: Row | None = None
     fresh: bool = False
     mounted: str = "$^"
 
@@ -61,9 +65,10 @@ def table_of(language: str) -> Table:
     if "same_as" in data:
         return table_of(data["same_as"])
     rows = [data.get(kind, []) for kind in ("call", "attribute", "text")]
-    signs = dict.fromkeys(sign.encode() for some in rows for row in some for sign in row["signs"])
-    others = {key: data[key] for key in ("reader", "fixtures", "fresh", "mounted") if key in data}
-    return Table(tuple(signs), *rows, **others)
+    controllers = data.get("controllers")
+    every = [*(row for some in rows for row in some), *([controllers] if controllers else [])]
+    signs = dict.fromkeys(sign.encode() for row in every for sign in row["signs"])
+    return Table(tuple(signs), *rows, **{key: value for key, value in data.items() if key in Table._fields[4:]})
 
 
 def registrations(
@@ -94,7 +99,8 @@ def registrations(
         [row for row in rows if any(sign.encode() in source for sign in row["signs"])]
         for rows in (table.calls, table.attributes, table.texts)
     )
-    registry = Registry(symbols)
+    registry = Registry(symbols, table.controllers)
+    registry.actions()
     if table.reader == "rails":
         rails_routes(captured, registry.add)
         calls = [row for row in calls if row["kind"] != "route"]
@@ -109,12 +115,14 @@ def registrations(
 
 
 def _read_texts(captured: Captures, caller: Callable[[int], int], rows: Sequence[Row], registry: Registry) -> None:
-    """Give to `registry` what a regular expression finds: a router, or a function with the name of a command."""
+    """Give to `registry` what a regular expression finds: a router, a template, the function of a command."""
     for row in rows:
         for found in re.finditer(row["pattern"].encode(), captured.source):
             groups = {name: text.decode("utf-8", "replace") for name, text in found.groupdict().items()}
             line, scope = captured.row(found.start()) + 1, caller(found.start())
-            if row["kind"] == "root":
+            if row["kind"] == "template":
+                registry.template(groups["target"], scope, line)
+            elif row["kind"] == "root":
                 registry.note(Registration("root", "", "", groups["target"], -1, -1, line))
             else:
                 registry.add(row["kind"], groups["name"], "", groups["target"], scope, line)

@@ -166,7 +166,9 @@ class Around:
 
     def arguments(self, node: Node) -> Arguments:
         """The arguments of a call. Those of an object or a table with options count as named."""
-        group = node.child_by_field_name("arguments")
+        group = node.child_by_field_name("arguments") or next(
+            (child for child in node.named_children if child.type == "arguments"), None
+        )
         given: list[str] = []
         named: dict[str, str] = {}
         for child in group.named_children if group is not None else ():
@@ -188,6 +190,8 @@ class Around:
         if not text or len(text) > MOST_TEXT:
             return None if text or row.get("needed") else ""
         first = STRING.search(text)
+        if first is None and re.fullmatch(r":\w+", text):  # a symbol
+            return text[1:]
         if first is None:
             constant = self._constant(text)
             if constant is None and row.get("loose"):
@@ -202,7 +206,7 @@ class Around:
         """The text of a constant of the file that is given once."""
         if text in self._constants or not re.fullmatch(r"[A-Za-z_]\w*", text):
             return self._constants.get(text)
-        pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+string)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(text.encode())
+        pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+[\w.]+)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(text.encode())
         values = re.findall(pattern, self._captured.source)
         found = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
         self._constants[text] = content(found) if found else None

@@ -174,6 +174,15 @@ class Calls:
             )
         return True
 
+    def _template(self, site: _Site) -> bool:
+        """A template that is shown, by its name."""
+        name = site.name.rpartition("::")[2].replace(".", "/") if site.row.get("dotted") else site.name
+        if site.row.get("partial"):
+            folder, slash, base = name.rpartition("/")
+            name = f"{folder}{slash}_{base}"
+        self._registry.template(name, site.decorated if site.decorated >= 0 else site.scope, site.line)
+        return False  # a call like any other
+
     def _fixture(self, site: _Site) -> bool:
         """What `usefixtures` names (pytest)."""
         for text in site.arguments.given:

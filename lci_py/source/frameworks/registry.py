@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.frameworks.texts import is_inline, reference, split
-from lci_py.types.search import REGISTERED
+from lci_py.source.frameworks.texts import UNKNOWN, is_inline, reference, split
+from lci_py.types.search import FUNCTION_KINDS, REGISTERED
 from lci_py.types.source import REGISTRATIONS, Call, Registration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lci_py.source.frameworks.around import Row
     from lci_py.types.source import Symbol
 
+_CAPITAL = re.compile(r"(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _MOST_NAME, _MOST_TARGET = 300, 200
 
 
 class Registry:
     """The registrations of one file, and the calls that stand for edges to what is registered by its name."""
 
-    def __init__(self, symbols: Sequence[Symbol]) -> None:
+    def __init__(self, symbols: Sequence[Symbol], controllers: Row | None = None) -> None:
+        """
+        Args:
+            symbols: The definitions of the file.
+            controllers: The table of that name, as docs/languages.md describes it.
+        """
         self.registered: list[Registration] = []
         self.calls: list[Call] = []
-        self._symbols = symbols
+        self._symbols, self._controllers = symbols, controllers
 
     def add(self, kind: str, name: str, router: str, text: str, scope: int, line: int) -> None:
         """Add a function that an expression names.
@@ -52,6 +60,34 @@ class Registry:
             name = parameter.partition(":")[0].strip()
             if name.isidentifier() and name not in ("self", "cls"):
                 self.call("fixture", ("", name), number, symbol.line)
+
+    def template(self, name: str, scope: int, line: int) -> None:
+        """Add a template that a function shows, by the name that the code gives it. In a controller, a name without a
+        folder is in the folder of the controller.
+        """
+        if name and UNKNOWN not in name and len(name) <= _MOST_TARGET:
+            folders = [] if "/" in name else self._folders(scope)
+            for path in [f"{folder}/{name}" for folder in folders] or [name]:
+                self.call("template", ("", path), scope, line)
+
+    def actions(self) -> None:
+        """Add, for each method of a controller, the template of its name: it may be shown without a call."""
+        for number, symbol in enumerate(self._symbols):
+            if symbol.kind in FUNCTION_KINDS:
+                for folder in self._folders(symbol.parent):
+                    self.call("template", ("", f"{folder}/{symbol.name}"), number, symbol.line)
+
+    def _folders(self, scope: int) -> list[str]:
+        """The folders of the templates of the controller around; none if there is no controller."""
+        while scope >= 0 and self._controllers is not None:
+            symbol = self._symbols[scope]
+            found = re.search(self._controllers["pattern"], symbol.qualified_name)
+            if found is not None and symbol.kind not in FUNCTION_KINDS:
+                name = re.sub(r"::|\.", "/", found[1])
+                name = _CAPITAL.sub("_", name).lower() if self._controllers.get("snake") else name
+                return [folder.replace("{}", name) for folder in self._controllers["folders"]]
+            scope = symbol.parent
+        return []
 
     def call(self, kind: str, target: tuple[str, str], scope: int, line: int, symbol: str = "") -> None:
         """Add a call, of a receiver and a name or else of a symbol, that stands for an edge."""
