@@ -14,7 +14,7 @@ import sys
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from lci_py.agents.block import Block
+from lci_py.agents.block import TOML, Block
 from lci_py.agents.safe_files import LeftAloneError
 
 if sys.version_info >= (3, 11):
@@ -114,7 +114,7 @@ class Entry(NamedTuple):
     @property
     def _table(self) -> Block:
         rows = (f"{key} = {json.dumps(value)}" for key, value in self.value.items())
-        return Block(self.agent, "\n".join([f"[{'.'.join(self.keys)}]", *rows]), comment=("# ", ""))
+        return Block(self.agent, "\n".join([f"[{'.'.join(self.keys)}]", *rows]), comment=TOML)
 
     def _nested(self, keys: tuple[str, ...]) -> Any:
         """The value below some of the keys."""

@@ -117,8 +117,7 @@ class _Lexical(LexicalIndex):
     def forget(self) -> None:
         """Start a new query, whose statistics may differ."""
         self._norms.clear()
-        if len(self._terms) > _REMEMBERED:
-            self._terms.clear()
+        self._terms.clear()
 
     def ask(self, texts: Iterable[str]) -> None:
         self._sizes()
@@ -168,8 +167,6 @@ class _Lexical(LexicalIndex):
         return self._counts(term.text)[_PLACE[field]]
 
 
-#: Terms that are remembered from one query to the next.
-_REMEMBERED = 20_000
 _PLACE = {field: place for place, field in enumerate(FIELDS)}
 
 
