@@ -96,6 +96,6 @@
   (assignment_expression left: (call_expression function: (call_expression
     arguments: (argument_list . (pointer_expression argument: (identifier) @name) .))))]) @definition.variable
 
-(comment) @comment
+(comment) @comment @text
 ; A function whose body does not parse, such as one that an #if cuts in half.
 (ERROR (function_declarator declarator: (identifier) @name) @definition.function . "{")

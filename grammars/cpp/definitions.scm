@@ -160,6 +160,6 @@
     (_ declarator: (_ !parameters (_ declarator: (identifier) @name)) parameters: (_))]) @definition.variable
 
 (lambda_expression) @local
-(comment) @comment
+(comment) @comment @text
 ; A function whose body does not parse, such as one that an #if cuts in half.
 (ERROR (function_declarator declarator: (_ !scope) @name) @definition.function . "{")

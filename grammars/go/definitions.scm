@@ -32,4 +32,4 @@
 
 (package_clause (package_identifier) @package)
 
-(comment) @comment
+(comment) @comment @text

@@ -1,3 +1,3 @@
-; What holds no identifiers.
-[(comment) (interpreted_string_literal) (raw_string_literal) (rune_literal)] @text
+; What holds no identifiers, besides the comments in definitions.scm.
+[(interpreted_string_literal) (raw_string_literal) (rune_literal)] @text
 (ERROR) @unsure

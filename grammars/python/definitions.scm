@@ -18,5 +18,5 @@
   (concatenated_string . (string (string_start) @_start) @docstring)]))
   (#not-match? @_start "^[rRuU]*[bBfFtT]"))
 
-(comment) @comment
+(comment) @comment @text
 (decorator) @attribute

@@ -29,8 +29,8 @@
 
 (closure_expression) @local
 
-(line_comment !inner) @comment
-(block_comment !inner) @comment
+(line_comment !inner) @comment @text
+(block_comment !inner) @comment @text
 (attribute_item) @attribute
 
 ; In the arguments of a macro the grammar has tokens only: the items in `cfg_if! { … }` are found by their keywords.

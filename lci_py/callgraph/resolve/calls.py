@@ -149,6 +149,7 @@ class _CallResolver:
         self.file = file
         self.known = linker.callees.known  # symbol to definition, of targets
         self._arguments = UNKNOWN  # of the current call
+        self._resolved: dict[tuple[str, str, int, int], Targets] = {}  # by name, receiver, scope and arguments
         self._expansions = Expansions(self._look, linker.evaluator.names.scope, self)
         self.facts = self._look.tables.facts(file)
         self.imports = [(item, linker.imports.targets(file, item)) for item in self.facts.imports]
@@ -299,9 +300,14 @@ class _CallResolver:
             return self._run(value._replace(text="new") for value in made)
         around = caller
         first = head_name(parse(receiver)) if receiver else name
-        if first:
+        in_method = name == "super" and has_rule(self._language, "super_calls")  # means the method of the same name
+        if first and not in_method:
             caller = self._evaluate.names.scope(self.file, caller, first)
-        targets = self._targets_on_receiver(name, receiver, caller) if receiver else self._bare(name, caller)
+        asked = (name, receiver, caller, self._arguments)
+        targets = self._resolved.get(asked)
+        if targets is None:
+            targets = self._targets_on_receiver(name, receiver, caller) if receiver else self._bare(name, caller)
+            self._resolved[asked] = targets
         if not targets and has_rule(self._language, "storing"):
             return self._through_pointer(name, receiver, around)
         return targets

@@ -323,7 +323,7 @@ class Names:
             return place
         facts = self._look.tables.facts(file)
         language = name_rules(facts.head.language)
-        if not language.lexical:
+        if not language.lexical and name not in language.own:
             return place
         parents, kinds = facts.outer, facts.scope_kinds
         if name in language.own:
@@ -334,8 +334,8 @@ class Names:
                 if kinds[holder] != LAMBDA_KIND and facts.owners[holder]:
                     return place
                 holder = parents[holder]
-            if holder >= 0:
-                return holder
+            if holder >= 0 or not language.lexical:
+                return holder if holder >= 0 else place
         scopes = facts.scopes.get(name)
         if scopes is None:
             return -1

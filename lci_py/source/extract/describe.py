@@ -114,6 +114,9 @@ def clean_doc(text: str, is_string: bool, marks: re.Pattern[str] | None = None, 
 
 
 def _without_marks(line: str) -> str:
+    line = line.strip()
+    if line[:2] == "* " and "*/" not in line:  # most lines of most comments, without a pattern
+        return line[2:]
     opening = _OPENING.match(line)
     start = opening.end() if opening is not None else 0
     closing = _CLOSING.search(line, start) if line.find("*/", start) >= 0 else None

@@ -84,6 +84,7 @@ def outline(captured: Captures, node: Node) -> str:
     return shorten(captured.source[start : min(node.end_byte, start + _READ)].decode("utf-8", "replace"))
 
 
+@lru_cache(maxsize=4096)
 def shorten(text: str) -> str:
     """As `outline`, for a text."""
     if not _REMOVED.search(text):

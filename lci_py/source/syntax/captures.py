@@ -253,6 +253,7 @@ class Captures:
             self.package = re.sub(r"\\|::|/", ".", path).strip(".")
 
     def _prefixes(self, captures: dict[str, list[Node]]) -> None:
+        self.texts += captures.get("text", ())
         comments, texts = captures.get("comment", ()), captures.get("docstring", ())
         for node in (*comments, *captures.get("attribute", ())):
             first = node.start_point[0]

@@ -7,6 +7,7 @@ processor time, so that a busy machine decides like an idle one.
 from __future__ import annotations
 
 import gc
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -119,8 +120,11 @@ def last_resort(seconds: float, memory: int) -> Iterator[None]:
     try:
         import resource
 
-        with open("/proc/self/statm", "rb") as file:
-            now = int(file.read().split()[0]) * resource.getpagesize()
+        handle = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)  # `open` makes twice as many system calls
+        try:
+            now = int(os.read(handle, 200).split()[0]) * resource.getpagesize()
+        finally:
+            os.close(handle)
         before = resource.getrlimit(resource.RLIMIT_AS)
         most = now + memory if before[0] == resource.RLIM_INFINITY else min(now + memory, before[0])
         signal.setitimer(signal.ITIMER_VIRTUAL, _LAST * seconds)
