@@ -26,4 +26,4 @@
 ; An element of a table of functions.
 (invocation_expression function: (element_access_expression expression: [
   (identifier) @callee
-  (member_access_expression expression: _ @receiver name: (identifier) @callee)]) @element) @call
+  (_ expression: _ @receiver name: (identifier) @callee)]) @element) @call

@@ -22,25 +22,25 @@
 (type_parameter (identifier) @typed.alias . (_) @typed.type) @typed
 
 ; Smart casts: what a name is where a test of its type has held.
-(if_expression condition: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type) . (_) @narrowed.body) @narrowed
+(if_expression condition: (_ left: (identifier) @narrowed.name "is" right: (_) @narrowed.type) . (_) @narrowed.body) @narrowed
 (if_expression
   condition: (binary_expression
-    left: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type)
+    left: (_ left: (identifier) @narrowed.name "is" right: (_) @narrowed.type)
     operator: "&&"
     right: (_) @narrowed.body)
   . (_) @narrowed.body) @narrowed
-(binary_expression left: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type) "&&"
+(binary_expression left: (_ left: (identifier) @narrowed.name "is" right: (_) @narrowed.type) "&&"
   right: (_) @narrowed.body) @narrowed
-(binary_expression left: (is_expression left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type) "||"
+(binary_expression left: (_ left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type) "||"
   right: (_) @narrowed.body) @narrowed
 ; After `if (x !is T) return`. The grammar takes `continue` for a name.
 (block (if_expression
     condition: [
-      (is_expression left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type)
-      (binary_expression left: (is_expression left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type) "||")]
+      (_ left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type)
+      (binary_expression left: (_ left: (identifier) @narrowed.name "!is" right: (_) @narrowed.type) "||")]
     . ")" . [(return_expression) (throw_expression) (identifier) (block [(return_expression) (throw_expression)] .)] .)
   . (_) @narrowed.body "}" @narrowed.body) @narrowed
-(when_entry . condition: (is_expression left: (identifier) @narrowed.name "is" right: (_) @narrowed.type)
+(when_entry . condition: (_ left: (identifier) @narrowed.name "is" right: (_) @narrowed.type)
   . (_) @narrowed.body .) @narrowed
 (when_expression
   (when_subject [(identifier) @narrowed.name (variable_declaration (identifier) @narrowed.name)])
