@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -120,23 +119,30 @@ def pytest_configure_node(node: Any) -> None:
 
 
 @pytest.fixture(scope="session")
-def _forked(config_folder: Path, request: pytest.FixtureRequest) -> Iterator[Callable[..., Ran]]:
-    """Run the program in a process of its own: on Linux, a fork of one that has the program's modules loaded."""
+def zygote(config_folder: Path, request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """The socket of a process that runs the program in forks of itself; None where there is none."""
     if sys.platform != "linux":
-        yield _new_interpreter
-        return
-    with ExitStack() as stack:
-        if not (server := getattr(request.config, "workerinput", {}).get("zygote")):
-            server = stack.enter_context(Zygote(os.environ, syncs=False)).socket
+        yield None
+    elif server := getattr(request.config, "workerinput", {}).get("zygote"):
+        yield server
+    else:
+        with Zygote(os.environ, syncs=False) as own:
+            yield own.socket
 
-        def run(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
-            given = {} if stdin is None else {"input": stdin}
-            started = start(server, args, cwd or PROJECT, environment={**os.environ, **env}, **given)
-            done = started.outcome()
-            assert not done["timed_out"], args
-            return Ran(done["code"], done["out"], done["err"])
 
-        yield run
+@pytest.fixture(scope="session")
+def _forked(zygote: str | None) -> Callable[..., Ran]:
+    """Run the program in a process of its own: on Linux, a fork of one that has the program's modules loaded."""
+    if zygote is None:
+        return _new_interpreter
+
+    def run(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:
+        given = {} if stdin is None else {"input": stdin}
+        done = start(zygote, args, cwd or PROJECT, environment={**os.environ, **env}, **given).outcome()
+        assert not done["timed_out"], args
+        return Ran(done["code"], done["out"], done["err"])
+
+    return run
 
 
 @pytest.fixture(scope="module")

@@ -30,6 +30,18 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 _SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _CLEAN = ("LD_PRELOAD", "PYTEST_CURRENT_TEST")
+#: A program that runs `lci` in a fork of the zygote with its own standard streams: the socket, then the arguments.
+RELAY = """
+import json, os, socket, sys
+server, *argv = sys.argv[1:]
+connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+connection.connect(server)
+request = {"argv": argv, "cwd": os.getcwd(), "environment": dict(os.environ)}
+socket.send_fds(connection, [json.dumps(request).encode() + b"\\n"], [0, 1, 2])
+os.closerange(0, 2)
+*_, outcome = connection.makefile()
+sys.exit(json.loads(outcome)["code"])
+"""
 #: Seconds after which a run counts as hanging: far more than any needs on a busy machine.
 _LIMIT_S = 300.0
 
@@ -185,6 +197,8 @@ def _load() -> None:
     for name in _loaded_by_a_session():
         with suppress(Exception):
             importlib.import_module(name)
+    with suppress(ImportError):  # the SDK is an extra
+        importlib.import_module("lci_py.cli.mcp_server.server")
     _compile_queries()
     assert len(os.listdir("/proc/self/task")) == 1, "threads would not be in the forks"
     gc.collect()
@@ -197,8 +211,8 @@ def _nanny(connection: socket.socket) -> NoReturn:
     code = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        stream = connection.makefile("rw", encoding="utf-8")
-        request = json.loads(stream.readline())
+        request = _received(connection)
+        stream = connection.makefile("w", encoding="utf-8")
         if request.get("contained"):
             ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # adopts the workers of a killed run
         _supervise(request, stream)
@@ -207,13 +221,21 @@ def _nanny(connection: socket.socket) -> NoReturn:
         os._exit(code)
 
 
+def _received(connection: socket.socket) -> dict[str, Any]:
+    """The request; as `streams`, those that came with it: standard input, output and error of the run."""
+    data, streams, _, _ = socket.recv_fds(connection, 1 << 16, 3)
+    while not data.endswith(b"\n") and (block := connection.recv(1 << 16)):
+        data += block
+    return {**json.loads(data), "streams": streams}
+
+
 def _supervise(request: dict[str, Any], stream: Any) -> None:
     out, err, gate = os.pipe(), os.pipe(), os.pipe()
     began = time.monotonic()
     pid = os.fork()
     if pid == 0:
         _child(request, out[1], err[1], gate)
-    for end in (out[1], err[1], gate[0]):
+    for end in (out[1], err[1], gate[0], *request["streams"]):
         os.close(end)
     with suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)  # the child does the same: either may be first
@@ -303,7 +325,7 @@ def _child(request: dict[str, Any], out: int, err: int, gate: tuple[int, int]) -
             with open(stdin, "wb", closefd=False) as file:
                 file.write(request["input"].encode())
             os.lseek(stdin, 0, os.SEEK_SET)
-        for target, source in enumerate((stdin, out, err)):
+        for target, source in enumerate(request["streams"] or (stdin, out, err)):
             os.dup2(source, target)
         os.closerange(3, 256)
         os.chdir(request["cwd"])

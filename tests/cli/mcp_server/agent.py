@@ -13,6 +13,7 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters, stdio_client
 
 from tests.cli.fake import environment
+from tests.support.zygote import RELAY
 
 
 class Agent:
@@ -49,20 +50,31 @@ class Agent:
 
 @contextmanager
 def agent(
+    zygote: str | None,
     cwd: Path,
     *flags: str,
     mode: str = "legacy",
     roots: Callable[[], list[Path]] | None = None,
     structured: bool = True,
 ) -> Iterator[Agent]:
-    """A client and the server that it starts, in a folder; its answers are JSON, or text."""
+    """A client and the server that it starts, in a folder; its answers are JSON, or text.
+
+    Args:
+        zygote: The socket of what forks the server; None starts an interpreter, which imports the SDK for a second.
+        cwd: The folder.
+        *flags: Of `lci mcp`.
+        mode: Of the SDK's client: which protocol it speaks.
+        roots: The folders that the client says it has open.
+        structured: Whether answers are JSON.
+    """
 
     async def open_folders(_context: object) -> types.ListRootsResult:
         return types.ListRootsResult(roots=[types.Root(uri=root.as_uri()) for root in roots()])
 
+    start = ["-m", "lci_py"] if zygote is None else ["-I", "-S", "-c", RELAY, zygote]
     params = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "lci_py", "mcp", *flags, *(["--structured"] * structured)],
+        args=[*start, "mcp", *flags, *(["--structured"] * structured)],
         cwd=cwd,
         env=environment(),
     )

@@ -14,6 +14,7 @@ from lci_py.cli.mcp_server.greeting import Greeting
 from lci_py.cli.mcp_server.tools import tools
 from tests.cli.fake import environment
 from tests.support.waiting import PATIENCE
+from tests.support.zygote import RELAY
 
 PREFIX = "io.modelcontextprotocol/"
 CLIENT = {"name": "test", "version": "1"}
@@ -43,10 +44,12 @@ def lines(messages: list[Any]) -> bytes:
     return b"".join(json.dumps(message).encode() + b"\n" for message in messages)
 
 
-def served(cwd: Path, sent: bytes, *flags: str) -> list[dict[str, Any]]:
+def served(zygote: str | None, cwd: Path, sent: bytes, *flags: str) -> list[dict[str, Any]]:
+    """What `lci mcp` answers to these lines."""
+    start = ["-m", "lci_py"] if zygote is None else ["-I", "-S", "-c", RELAY, zygote]
     done = subprocess.run(
-        [sys.executable, "-m", "lci_py", "mcp", *flags], input=sent, cwd=cwd, capture_output=True, timeout=PATIENCE,
-        check=False, env=environment(),
+        [sys.executable, *start, "mcp", *flags], input=sent, cwd=cwd, capture_output=True, timeout=PATIENCE, check=False,
+        env=environment(),
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -59,21 +62,21 @@ def greeted(sent: bytes) -> tuple[list[dict[str, Any]], bytes | None]:
 
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25"])
-def test_the_greeting_says_what_the_sdk_says(tmp_path: Path, version: str) -> None:
+def test_the_greeting_says_what_the_sdk_says(zygote: str | None, tmp_path: Path, version: str) -> None:
     quick, left = greeted(lines(handshake(version)))
     assert left is None and [answer["id"] for answer in quick] == [1, "two"]
     # A ping first, which the greeting leaves to the SDK, and so all that follows.
-    slow = served(tmp_path, lines([request(0, "ping"), *handshake(version)]))
+    slow = served(zygote, tmp_path, lines([request(0, "ping"), *handshake(version)]))
     assert slow[1:] == quick
 
 
-def test_the_greeting_of_the_stateless_protocol_does_too(tmp_path: Path) -> None:
+def test_the_greeting_of_the_stateless_protocol_does_too(zygote: str | None, tmp_path: Path) -> None:
     messages = [request(1, "server/discover", ENVELOPE), request(2, "tools/list", ENVELOPE)]
     quick, left = greeted(lines(messages))
     assert left is None
     # What a client asks with a token of progress is left to the SDK.
     other = {"_meta": {**ENVELOPE["_meta"], "progressToken": 1}}
-    slow = served(tmp_path, lines([request(1, "server/discover", other), request(2, "tools/list", other)]))
+    slow = served(zygote, tmp_path, lines([request(1, "server/discover", other), request(2, "tools/list", other)]))
     assert slow == quick
 
 
@@ -99,11 +102,11 @@ def test_what_is_unusual_is_left_to_the_sdk(line: bytes) -> None:
     assert greeted(line) == ([], line)
 
 
-def test_nonsense_ends_nothing(tmp_path: Path) -> None:
+def test_nonsense_ends_nothing(zygote: str | None, tmp_path: Path) -> None:
     noise = b"".join(UNUSUAL[:5]) + b"x" * 3_000_000 + b"\n"
     half = request(6, "tools/call", {"name": "search", "arguments": {"query": "x", "\ud800": "y\ud800"}})
     rest = [half, request(3, "tools/call", {"name": "zzz", "arguments": {}}), request(4, "no/such"), request(5, "ping")]
-    answers = served(tmp_path, noise + lines(handshake("2025-11-25")) + noise + lines(rest))
+    answers = served(zygote, tmp_path, noise + lines(handshake("2025-11-25")) + noise + lines(rest))
     by_number = {answer["id"]: answer for answer in answers}
     assert by_number[1]["result"]["serverInfo"]["name"] == "lci"
     assert by_number[3]["result"]["content"][0]["text"].startswith("unknown tool 'zzz'")
@@ -123,9 +126,9 @@ NO_MESSAGES = [
 ]
 
 
-def test_a_line_that_is_no_message_is_answered(tmp_path: Path) -> None:
+def test_a_line_that_is_no_message_is_answered(zygote: str | None, tmp_path: Path) -> None:
     *answers, pong = served(
-        tmp_path, b"\n\n".join(line for line, _, _ in NO_MESSAGES) + b"\n" + lines([request("\ud800", "ping")])
+        zygote, tmp_path, b"\n\n".join(line for line, _, _ in NO_MESSAGES) + b"\n" + lines([request("\ud800", "ping")])
     )
     assert [(answer["error"]["code"], answer["id"]) for answer in answers] == [
         (code, number) for _, code, number in NO_MESSAGES
@@ -161,4 +164,4 @@ def test_a_closed_stream_is_an_error(tmp_path: Path, closed: str) -> None:
 
 @pytest.mark.parametrize("sent", [b"", b"\n", lines(handshake("2025-11-25")[:1])])
 def test_a_client_that_says_little(tmp_path: Path, sent: bytes) -> None:
-    assert len(served(tmp_path, sent)) == (1 if len(sent) > 1 else 0)
+    assert len(served(None, tmp_path, sent)) == (1 if len(sent) > 1 else 0)

@@ -35,15 +35,15 @@ def tree(tmp_path_factory: pytest.TempPathFactory, repo: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def all_tools(tree: Path) -> Iterator[Agent]:
-    with agent(tree, "--tools", "all") as opened:
+def all_tools(zygote: str | None, tree: Path) -> Iterator[Agent]:
+    with agent(zygote, tree, "--tools", "all") as opened:
         yield opened
 
 
 @pytest.fixture(scope="module")
-def texts(tree: Path) -> Iterator[Agent]:
+def texts(zygote: str | None, tree: Path) -> Iterator[Agent]:
     """A client of a server as agents start it."""
-    with agent(tree, "--tools", "all", structured=False) as opened:
+    with agent(zygote, tree, "--tools", "all", structured=False) as opened:
         yield opened
 
 
@@ -229,11 +229,11 @@ def test_an_index_that_another_process_made_is_read(all_tools: Agent, tree: Path
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_client_says_which_folder(tree: Path, tmp_path: Path, mode: str) -> None:
+def test_the_client_says_which_folder(zygote: str | None, tree: Path, tmp_path: Path, mode: str) -> None:
     (other := tmp_path / "other folder").mkdir()
     (other / "main.py").write_text("def only_here():\n    pass\n")
     folders = [tmp_path / "missing", other]
-    with agent(tmp_path, mode=mode, roots=lambda: folders) as opened:
+    with agent(zygote, tmp_path, mode=mode, roots=lambda: folders) as opened:
         assert opened.tools() == ["explore", "search", "read"]
         assert opened.json("search", query="only_here", mode="symbolic")["results"][0]["file"] == "main.py"
         if mode == "auto":
@@ -244,33 +244,35 @@ def test_the_client_says_which_folder(tree: Path, tmp_path: Path, mode: str) -> 
     assert not (tmp_path / ".lci").exists()
 
 
-def test_of_several_folders_one_is_searched_and_that_is_said_once(tree: Path, tmp_path: Path) -> None:
+def test_of_several_folders_one_is_searched_and_that_is_said_once(
+    zygote: str | None, tree: Path, tmp_path: Path
+) -> None:
     (other := tmp_path / "other").mkdir()
-    with agent(tmp_path, roots=lambda: [tree, other], structured=False) as opened:
+    with agent(zygote, tmp_path, roots=lambda: [tree, other], structured=False) as opened:
         said = opened.text("search", query="Record", mode="symbolic")
         assert f"only {tree} is searched, not {other}" in said
         assert "is searched" not in opened.text("search", query="Record", mode="symbolic")
 
 
-def test_a_folder_inside_a_repository_stands_for_the_repository(tree: Path) -> None:
-    with agent(tree.parent, "--tools", "all", roots=lambda: [tree / "python"]) as opened:
+def test_a_folder_inside_a_repository_stands_for_the_repository(zygote: str | None, tree: Path) -> None:
+    with agent(zygote, tree.parent, "--tools", "all", roots=lambda: [tree / "python"]) as opened:
         assert opened.json("status")["root"] == str(tree)
         assert opened.json("search", query="Record", mode="symbolic", lang="python")["results"]
     assert not (tree / "python" / ".lci").exists()
 
 
-def test_a_folder_that_nobody_named_gets_no_index(tmp_path: Path) -> None:
+def test_a_folder_that_nobody_named_gets_no_index(zygote: str | None, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("def f():\n    pass\n")
-    with agent(tmp_path, mode="auto") as opened:
+    with agent(zygote, tmp_path, mode="auto") as opened:
         found = opened.call("search", query="f")
         assert (found.is_error, found.structured_content["error"]["code"]) == (True, "no_index")
     assert not (tmp_path / ".lci").exists()
 
 
-def test_a_folder_that_goes_away_is_an_error_until_it_is_back(tmp_path: Path) -> None:
+def test_a_folder_that_goes_away_is_an_error_until_it_is_back(zygote: str | None, tmp_path: Path) -> None:
     (folder := tmp_path / "folder").mkdir()
     (folder / "main.py").write_text("def f():\n    pass\n")
-    with agent(tmp_path, "--root", str(folder)) as opened:
+    with agent(zygote, tmp_path, "--root", str(folder)) as opened:
         assert opened.json("search", query="f", mode="symbolic")["results"]
         folder.rename(tmp_path / "elsewhere")
         assert opened.call("search", query="f", mode="symbolic").is_error
@@ -281,14 +283,14 @@ def test_a_folder_that_goes_away_is_an_error_until_it_is_back(tmp_path: Path) ->
 # --- what is not indexed ------------------------------------------------------------------------------------------
 
 
-def test_only_indexed_files_are_read_unless_the_user_allows_more(tmp_path: Path) -> None:
+def test_only_indexed_files_are_read_unless_the_user_allows_more(zygote: str | None, tmp_path: Path) -> None:
     root = without_index(tmp_path / "repo")
     (root / ".git" / "config").write_text("[credential]\n\tsecret = hunter2\n")
     (root / ".gitignore").write_text("secret.py\n")
     (root / ".env").write_text("KEY=hunter2\n")
     (root / "secret.py").write_text("def hunter2():\n    pass\n")
     (root / ".lci.toml").write_text("indexed_only = false\nfiles = 'all'\n")
-    with agent(root, "--tools", "all") as opened:
+    with agent(zygote, root, "--tools", "all") as opened:
         for target in (
             ".env",
             ".env:1",
@@ -306,7 +308,7 @@ def test_only_indexed_files_are_read_unless_the_user_allows_more(tmp_path: Path)
         assert found.is_error and "hunter2" not in found.model_dump_json()
         (root / "new.py").write_text("def new():\n    pass\n")
         assert "def new" in opened.call("read", targets=["new.py"]).content[0].text
-    with agent(root, "--files", "all") as opened:
+    with agent(zygote, root, "--files", "all") as opened:
         assert "hunter2" in opened.call("read", targets=[".env"]).content[0].text
 
 
@@ -319,7 +321,7 @@ def without_index(root: Path) -> Path:
     return root
 
 
-def test_the_index_is_made_and_its_progress_is_reported(tmp_path: Path) -> None:
+def test_the_index_is_made_and_its_progress_is_reported(zygote: str | None, tmp_path: Path) -> None:
     root = without_index(tmp_path / "repo")
     parts: list[float] = []
 
@@ -327,7 +329,7 @@ def test_the_index_is_made_and_its_progress_is_reported(tmp_path: Path) -> None:
         assert whole == 1 and stage
         parts.append(part)
 
-    with agent(root) as opened:
+    with agent(zygote, root) as opened:
         found = opened.ask(opened.client.call_tool, "search", {"query": "store"}, progress_callback=note)
         assert found.structured_content["results"]
     assert parts and parts == sorted(set(parts)) and parts[-1] <= 1
@@ -342,7 +344,7 @@ def children(process: int) -> list[int]:
 def test_a_cancelled_call_ends_and_the_server_goes_on(tmp_path: Path) -> None:
     root = without_index(tmp_path / "repo")
     before = set(children(os.getpid()))
-    with agent(root) as opened:
+    with agent(None, root) as opened:
         [server] = set(children(os.getpid())) - before
         [worker] = children(server)
         with writer(root / ".lci"):  # so that the index cannot be made
@@ -369,7 +371,7 @@ def test_a_cancelled_call_ends_and_the_server_goes_on(tmp_path: Path) -> None:
 
 def test_a_client_that_goes_away_leaves_no_process(tree: Path) -> None:
     before = set(children(os.getpid())) if sys.platform == "linux" else set()
-    with agent(tree) as opened:
+    with agent(None, tree) as opened:
         assert opened.json("search", query="store")["results"]
         found = [*(set(children(os.getpid())) - before)] if sys.platform == "linux" else []
         found += [child for process in found for child in children(process)]
