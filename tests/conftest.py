@@ -87,10 +87,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
+def pytest_collection() -> None:
+    """Thousands of collected tests are no garbage: nothing walks them, in the forks of this process least of all."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
-    """Thousands of collected tests are no garbage: no collection walks them, in the forks of this process least of all."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

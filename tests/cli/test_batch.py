@@ -13,7 +13,8 @@ import lci_py
 from lci_py.cli import main
 from lci_py.errors import BudgetExceededError, DamagedIndexError, LciError, NoIndexError, UsageError
 from lci_py.types.search import Filters
-from tests.cli.fake import DEGRADED, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake import VALIDATOR, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake_app import DEGRADED, FakeApp
 
 
 def test_batch_answers_in_order(run: Callable[..., Ran], app: FakeApp) -> None:

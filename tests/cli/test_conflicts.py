@@ -13,7 +13,8 @@ from lci_py.cli.options.find import CONFLICTS
 from lci_py.types.conflicts import ConflictsRequest
 from lci_py.types.record import replace
 from lci_py.types.search import FAIL_ON, GRAVE, RELATIONS, Filters
-from tests.cli.fake import CONFLICT, DISAGREEMENT, HIT, SITES, VALIDATOR, FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake import VALIDATOR, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake_app import CONFLICT, DISAGREEMENT, HIT, SITES, FakeApp
 from tests.conftest import PROJECT, Ran as Done
 from tests.support.envelopes import full_name
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.fake import FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake import Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake_app import FakeApp
 
 MULTIVIEW = ("-m", "multiview")
 

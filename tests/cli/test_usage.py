@@ -14,7 +14,8 @@ from lci_py.cli.options import COMMANDS
 from lci_py.cli.request import FILTER_KEYS
 from lci_py.errors import EXIT_INTERRUPTED, NoIndexError
 from lci_py.types.search import SearchRequest
-from tests.cli.fake import DEGRADED, HIT, VALIDATOR, FakeApp, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake import VALIDATOR, Ran, app_fixture, raising, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake_app import DEGRADED, HIT, FakeApp
 
 # --- search -----------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from lci_py.cli.mcp_server import run as entry
-from tests.cli.fake import FakeApp, Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake import Ran, app_fixture, run_fixture  # noqa: F401  # fixtures
+from tests.cli.fake_app import FakeApp
 
 
 def test_without_the_extra_it_says_what_to_install(run: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch) -> None:
