@@ -13,6 +13,7 @@ import mcp_types as types
 from mcp import Client, StdioServerParameters, stdio_client
 
 from tests.cli.fake import environment
+from tests.support.waiting import PATIENCE
 from tests.support.zygote import RELAY
 
 
@@ -25,7 +26,7 @@ class Agent:
 
     def ask(self, question: Callable[..., Any], *args: Any, **options: Any) -> Any:
         async def wait() -> Any:
-            with anyio.fail_after(60):
+            with anyio.fail_after(PATIENCE):
                 return await question(*args, **options)
 
         return self.portal.call(wait)

@@ -23,7 +23,7 @@ from lci_py.index.store.lock import writer
 from tests.cli.fake import VALIDATOR
 from tests.cli.mcp_server.agent import Agent, agent
 from tests.conftest import CORPUS
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.filterwarnings("ignore::mcp.MCPDeprecationWarning")
 
@@ -358,7 +358,7 @@ def test_a_cancelled_call_ends_and_the_server_goes_on(tmp_path: Path) -> None:
             waiting = opened.portal.start_task_soon(call)
             until(lambda: children(worker))  # it has started the build, which waits for the lock
             opened.portal.call(scope[0].cancel)
-            waiting.result(60)
+            waiting.result(PATIENCE)
             until(lambda: children(server) and worker not in children(server))
         assert opened.json("search", query="store")["results"]
         [killed] = children(server)
