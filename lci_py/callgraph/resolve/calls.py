@@ -451,9 +451,14 @@ class _CallResolver:
         if caller < 0:
             return ()
         bases = self._evaluate.names.name(self.file, caller, "super")
-        return self._run(
-            f for value in bases for f in self._evaluate.members.attribute(value, self.facts.names[caller], 8)
-        )
+        name, members = self.facts.names[caller], self._evaluate.members
+        of_class = members.is_of_class(self._look.definition(self.file, caller))
+        for value in bases:
+            for base in members.lineage(value.at)[1:] if value.at is not None else ():
+                for item in self._look.members(base, name):
+                    if members.is_of_class(item) == of_class:
+                        return self._run([Value(FUNCTION, item, SELF)])
+        return self._run(f for value in bases for f in members.attribute(value, name, 8))
 
     def _own_constructor(self, name: str, caller: int) -> Targets:
         """`new self` or `this(x)`: the constructor of the enclosing class, or of its base."""

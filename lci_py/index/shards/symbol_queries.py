@@ -261,6 +261,7 @@ class Member(NamedTuple):
     language: str
     arity: int
     signature: str
+    static: bool  # of the type itself, not of its objects
 
 
 def members_named(index: SymbolicIndex, name: str) -> list[Member]:
@@ -279,15 +280,15 @@ def types_named(index: SymbolicIndex, names: Sequence[str]) -> dict[str, list[Me
 
 def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -> list[Member]:
     sql = (
-        "SELECT s.id, s.name, s.parent, p.kind, s.scope, s.file, f.path, f.test, f.language, s.arity, s.signature "
+        "SELECT s.id, s.name, s.parent, p.kind, s.scope, s.file, f.path, f.test, f.language, s.arity, s.signature, "
+        "s.traits "
         "FROM symbols s JOIN files f ON f.id = s.file LEFT JOIN symbols p ON p.id = s.parent WHERE {live} AND "
         f"{kinds_in('s.', kinds)} AND {spelled_in([*map(joined_spelling, names)])} AND s.name IN ({marks(names)})"
     )
     found = []
     for segment in index.segments:
-        for number, name, parent, around, scope, file, path, test, language, arity, signature in segment.execute(
-            sql.format(live=segment.live), list(names)
-        ):
+        rows = segment.execute(sql.format(live=segment.live), list(names))
+        for number, name, parent, around, scope, file, path, test, language, arity, signature, traits in rows:
             _check(type(name) is type(path) is str and type(arity) is int)
             is_inside = around in TYPE_KINDS or around == "type"
             owner = segment.public("symbols", parent) if is_inside else -1
@@ -296,6 +297,7 @@ def _members(index: SymbolicIndex, names: Sequence[str], kinds: Sequence[str]) -
                     segment.public("symbols", number), name, owner, around or "",
                     "" if is_inside else (scope or "").rpartition(".")[2], segment.public("files", file),
                     path.rpartition("/")[0], bool(test), language, arity, signature or "",
+                    "static" in (traits or "").split(),
                 )
             )  # fmt: skip
     return found

@@ -423,7 +423,11 @@ def _nearest(method: Member, types: Sequence[Member]) -> int:
 
 
 def _may_be(declared: Member, method: Member) -> bool:
-    """Whether a method may override another, by the number of its parameters."""
+    """Whether a method may override another: by the number of its parameters, and whose it is, if a class has methods
+    of its own.
+    """
+    if has_rule(declared.language, "class_methods") and declared.static != method.static:
+        return False
     if has_rule(declared.language, "method_sets"):
         return _parameters(declared) == _parameters(method)
     return (

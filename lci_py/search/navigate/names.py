@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lci_py.index.shards.symbol_queries import definitions_around, parents
@@ -26,6 +27,8 @@ _DECLARING_SCRIPTS, _SCRIPTS = (
     (".d.ts", ".d.mts", ".d.cts"),
     (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts"),
 )
+#: How Ruby's documentation names a method of objects: `Session#close`.
+_OF_OBJECTS = lazily(r"\w#\w+[?!=]?$")
 #: More digits than a number of a line has.
 _DIGITS = 10
 #: Kinds of types that no call makes an object of.
@@ -53,6 +56,8 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
         callable_only: Leave out what cannot be called, unless nothing can.
     """
     rows = symbols.definitions(name, Filters())
+    if _OF_OBJECTS.search(name):
+        rows = [row for row in rows if not _is_of_class(row)] or rows
     file, _, rest = name.partition("::")
     named = [row for row in rows if rest and f"/{row['file']}".endswith(f"/{file}")]
     if named:
@@ -61,6 +66,8 @@ def meanings(symbols: SymbolicIndex, name: str, *, callable_only: bool = True) -
         wanted = {row["symbol_number"] for row in whole}
         # Group by the whole name first: a declaration in a header belongs to the definition in the named file.
         every = groups(symbols.definitions(rest, Filters()))
+        if _OF_OBJECTS.search(name):
+            every = [meant for meant in every if not _is_of_class(meant.rows[0])] or every
         found = [meant for meant in every if any(row["symbol_number"] in wanted for row in meant.rows)]
     else:
         found = groups(rows)
@@ -155,7 +162,7 @@ def _is_called(row: Row) -> bool:
 
 def groups(rows: Sequence[Row]) -> list[Meaning]:
     """Group rows by the thing they define, in the order of each group's first row."""
-    home: dict[object, list[Row]] = {}
+    home: dict[tuple[object, ...], list[Row]] = {}
     owners: dict[int, list[Row]] = {}
     for row in sorted(rows, key=lambda row: row["kind"] == "constructor"):
         group = owners.get(row["parent"]) if row["kind"] == "constructor" else None
@@ -165,10 +172,15 @@ def groups(rows: Sequence[Row]) -> list[Meaning]:
         if row["kind"] in TYPE_KINDS:
             owners[row["symbol_number"]] = group
     order = {id(row): place for place, row in enumerate(rows)}
-    found = []
+    found, namesakes = [], Counter(key[:2] for key in home)
     for group in _with_declarations(list(home.values())):
         group.sort(key=lambda row: (_is_stub(row), order[id(row)]))
-        found.append(Meaning(f"{group[0]['file']}::{group[0]['qualified_name']}", tuple(group)))
+        path, name = key = group[0]["file"], group[0]["qualified_name"]
+        spelled = f"{path}::{name}"
+        if namesakes[key] > 1:  # Ruby's class and its objects have a method of the name
+            around, _, own = name.rpartition(".")
+            spelled = f"{path}:{group[0]['line']}" if _is_of_class(group[0]) else f"{path}::{around}#{own}"
+        found.append(Meaning(spelled, tuple(group)))
     return sorted(found, key=lambda meant: min(order[id(row)] for row in meant.rows))
 
 
@@ -188,7 +200,7 @@ def _with_declarations(home: list[list[Row]]) -> list[list[Row]]:
     return kept
 
 
-def _key(row: Row) -> object:
+def _key(row: Row) -> tuple[object, ...]:
     """A key that definitions of one thing share: overloads, an accessor pair, a stub and its definition, the parts of a
     type, variants for several systems.
     """
@@ -203,7 +215,12 @@ def _key(row: Row) -> object:
         return language, name, posixpath.dirname(path)
     for stub, source in _STUBS.items():
         path = path.removesuffix(stub) + source if path.endswith(stub) else path
-    return path, name
+    return (path, name, _is_of_class(row)) if has_rule(language, "class_methods") else (path, name)
+
+
+def _is_of_class(row: Row) -> bool:
+    """Whether a method is of a class itself, and its objects may have another one of the name (Ruby's `def self.x`)."""
+    return has_rule(row["language"], "class_methods") and row["kind"] == "method" and "static" in row["traits"].split()
 
 
 def _is_stub(row: Row) -> bool:
