@@ -78,9 +78,9 @@ class PointsTo(Constraints):
     def patterns(self) -> dict[int, re.Pattern[str]]:
         """The names that the text gives in part, as in `getattr(x, "visit_" + kind)`, with what they match."""
         return {
-            number: re.compile(r"\w+".join(map(re.escape, text.split("*"))))
+            number: re.compile(r"\w+" if text == ir.ANY_NAME else r"\w+".join(map(re.escape, text.split("*"))))
             for text, number in self.names.items()
-            if "*" in text and text.replace("*", "").isidentifier()
+            if text == ir.ANY_NAME or ("*" in text and text.replace("*", "").isidentifier())
         }
 
     def matching(self, value: int, key: int) -> list[int]:
@@ -90,7 +90,10 @@ class PointsTo(Constraints):
             known = set(self.exports.get(number_of(value), ()))
         else:
             known = {name for owner in self.lineage(number_of(value)) for name in self._names_of.get(owner, ())}
-        return sorted(name for name in known if pattern.fullmatch(self.text(name)))
+        found = sorted(name for name in known if pattern.fullmatch(self.text(name)))
+        if self.text(key) != ir.ANY_NAME:
+            return found
+        return [name for name in found if f'"{self.text(name)}"' in self.names]
 
     @cached_property
     def _names_of(self) -> dict[int, list[int]]:

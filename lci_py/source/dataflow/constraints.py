@@ -45,6 +45,8 @@ BASE = 16  # class, from
 EXPORT = 17  # name, from: what other files get under a name
 STAR = 18  # index of the file's imports: everything that the module exports is bound here
 TYPED = 19  # node, type: a declared type, of which the node is an object unless a value reaches it
+#: The name of a member of which nothing is written: any member whose name stands in quotes somewhere in the program.
+ANY_NAME = "<any>"
 #: An object without built-in methods: no list, no map.
 PLAIN = 1
 #: Positions of arguments that are not single values.

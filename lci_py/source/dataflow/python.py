@@ -57,6 +57,7 @@ from lci_py.source.dataflow.python_implicit import (
     operand_of,
     types_of,
 )
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -81,6 +82,9 @@ _ITERATED = _HINTS | {"subscript"}
 _PASSING = frozenset({"reversed", "sorted", "list", "tuple", "set", "frozenset", "iter"})
 #: Modules of the library that hold functions as values, or pass them on: `callgraph.pointsto.library_models` knows how.
 _MODELLED = frozenset({"argparse", "collections", "copy", "functools", "types"})
+#: Functions that take the name of an attribute.
+_TAKING = frozenset({"getattr", "__getattribute__"})
+_QUOTED = lazily(rb"""(?<=["'])[A-Za-z_]\w+(?=["'])""")
 _QUOTES = b"\"'"
 
 
@@ -106,6 +110,7 @@ class PythonFlow:
         self._around = -1  # the definition whose text this is: for a parameter's default, the function
         self._class = -1
         self._self = 0
+        self._given: dict[str, Node] = {}  # local of the function -> the value that it was given last
         # Handlers of expressions. Each returns the node of the value, 0 if that is unknown.
         self._expressions: dict[str, Callable[[Node], int]] = {
             "identifier": self._identifier,
@@ -153,6 +158,8 @@ class PythonFlow:
     def run(self, root: Node) -> FlowBuilder:
         """The constraints of the whole tree."""
         self._block(root)
+        for name in _QUOTED.findall(self._source):
+            self.flow.string(f'"{name.decode()}"')
         return self.flow
 
     def _text(self, node: Node) -> str:
@@ -298,7 +305,8 @@ class PythonFlow:
     def _enter(self, node: Node, function: int, symbol: int, method: int, flags: int) -> None:
         """Walk the parameters of a function, whose defaults are evaluated in the enclosing scope, and its body."""
         flow = self.flow
-        before = self._scope, self._function, self._symbol, self._class, self._self
+        before = self._scope, self._function, self._symbol, self._class, self._self, self._given
+        self._given = {}
         inner = flow.scope(self._scope, function)
         parameters = node.child_by_field_name("parameters")
         for number, parameter in enumerate(children(parameters) if parameters is not None else ()):
@@ -315,7 +323,7 @@ class PythonFlow:
                 flow.copy(flow.functions[function].result, self._value(body))
             else:
                 self._body(body, node.child_by_field_name("return_type"))
-        self._scope, self._function, self._symbol, self._class, self._self = before
+        self._scope, self._function, self._symbol, self._class, self._self, self._given = before
 
     def _body(self, body: Node, declared: Node | None) -> None:
         """Walk the statements of a function, and record type hints of its result."""
@@ -595,8 +603,11 @@ class PythonFlow:
             name = self._text(callee_node)
             if name in CALLING:
                 self._calls_on(first_child(listed), f"__{name}__")
-            elif name == "getattr" and len(arguments) > 1 and (wanted := attribute_name(listed)):
-                return self.flow.either(self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:]))
+        if len(arguments) == 2 and cast_type(node) is not None:
+            return arguments[1][1]
+        is_taken = name_node is not None and len(arguments) > 1 and self._text(name_node) in _TAKING
+        if is_taken and listed is not None and (wanted := attribute_name(listed, self._given)):
+            return self.flow.either(self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:]))
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
 
@@ -753,6 +764,8 @@ class PythonFlow:
             return
         if kind == "identifier":
             role, name = LOCAL, self._text(left)
+            if right is not None and not self._source.startswith(f"{name}.".encode(), right.start_byte):
+                self._given[name] = right
         elif kind == "attribute":
             obj, attribute = left.child_by_field_name("object"), left.child_by_field_name("attribute")
             if obj is None or attribute is None or obj.type != "identifier" or self._text(obj) != "self":

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lci_py.source.dataflow.constraints import ANY_NAME
 from lci_py.source.syntax.selectors import CASTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from tree_sitter import Node
 
@@ -25,6 +26,7 @@ _LEAVING = frozenset({"return_statement", "raise_statement", "continue_statement
 _FEW = 4
 #: Where the metaclass of a class is stored among its members.
 METACLASS = "<metaclass>"
+_HOLE = re.compile(r"\{[^{}]*\}")
 #: Minimum number of letters in the written part of a computed name.
 _LEAST = 3
 #: What `x or []` falls back to: it has no type of its own.
@@ -78,25 +80,57 @@ def comparison_methods(node: Node) -> Iterator[tuple[str, Node]]:
         before, name = child, ""
 
 
-def attribute_name(listed: Node) -> str:
-    """The second argument of `getattr`, if its text says a name or a part of one: `visit_*` for `f"visit_{kind}"`."""
+def attribute_name(listed: Node, given: Mapping[str, Node]) -> str:
+    """The name that `getattr(x, name)` takes, with `*` for a computed part: `visit_*` for `f"visit_{kind}"`.
+
+    `ANY_NAME` if nothing of the name is written and the object is the own one; "" if it is another one.
+
+    Args:
+        listed: The arguments.
+        given: The values of the function's locals.
+    """
     arguments = [child for child in listed.named_children if child.type != "comment"]
-    name = _pattern(arguments[1]) if len(arguments) > 1 else ""
-    return name if name.replace("*", "").isidentifier() and ("*" not in name or len(name) > _LEAST) else ""
+    if len(arguments) < 2:
+        return ""
+    name = _pattern(arguments[1], given)
+    if name.replace("*", "").isidentifier():
+        return name if "*" not in name or len(name) > _LEAST else ""
+    return ANY_NAME if name == "*" and arguments[0].text == b"self" else ""
 
 
-def _pattern(node: Node) -> str:
-    """A text with `*` for each part that is computed; "" if nothing of it is written."""
+def _pattern(node: Node, given: Mapping[str, Node], depth: int = 3) -> str:
+    """A text with `*` for each part that is computed."""
     if node.type == "string":
         parts = [child for child in node.named_children if child.type not in ("string_start", "string_end")]
         return "".join((child.text or b"").decode() if child.type == "string_content" else "*" for child in parts)
+    if node.type == "identifier" and depth:
+        value = given.get((node.text or b"").decode())
+        return _pattern(value, given, depth - 1) if value is not None else "*"
+    if node.type == "call":
+        return _of_text_method(node, given, depth)
     operator = node.child_by_field_name("operator")
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if node.type != "binary_operator" or operator is None or left is None or right is None:
         return "*"
     if operator.type == "%":
-        return _pattern(left).replace("%s", "*")
-    return f"{_pattern(left)}{_pattern(right)}".replace("**", "*") if operator.type == "+" else "*"
+        return _pattern(left, given, depth).replace("%s", "*")
+    if operator.type != "+":
+        return "*"
+    return f"{_pattern(left, given, depth)}{_pattern(right, given, depth)}".replace("**", "*")
+
+
+def _of_text_method(call: Node, given: Mapping[str, Node], depth: int) -> str:
+    """The text that a method of a text gives: `"visit_{}".format(kind).lower()`."""
+    function = call.child_by_field_name("function")
+    of, name = (
+        function.child_by_field_name(field) if function is not None else None for field in ("object", "attribute")
+    )
+    if of is None or name is None or not depth:
+        return "*"
+    before = _pattern(of, given, depth - 1)
+    if name.text == b"format":
+        return _HOLE.sub("*", before)
+    return getattr(before, (name.text or b"").decode())() if name.text in (b"lower", b"upper", b"strip") else "*"
 
 
 def asynchronous(node: Node | None) -> str:
