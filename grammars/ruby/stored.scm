@@ -17,3 +17,13 @@
   (#any-of? @_method "method" "lambda" "proc"))
 (call receiver: (_)? @stored.object method: (identifier) @stored.callee
   arguments: (_ [(lambda) @stored.passed (pair value: (lambda) @stored.passed)]) @stored.arguments) @stored
+; An object that is passed: self, a field, a new one; to a constructor, also a variable.
+((call receiver: (_)? @stored.object method: (identifier) @stored.callee
+  arguments: (_ [
+    [(self) (instance_variable) (_ receiver: (_) method: (identifier) @_new)] @stored.passed
+    (pair value: [(self) (instance_variable) (_ receiver: (_) method: (identifier) @_new)] @stored.passed)
+  ]) @stored.arguments) @stored
+  (#eq? @_new "new"))
+((call receiver: (_) @stored.object method: (identifier) @stored.callee
+  arguments: (_ [(identifier) @stored.passed (pair value: (identifier) @stored.passed)]) @stored.arguments) @stored
+  (#eq? @stored.callee "new"))

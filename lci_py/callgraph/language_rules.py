@@ -57,6 +57,7 @@ RULES = {
     "named_arguments": "An argument may say which parameter it is for: `name=` before it; parameters are `name:type`.",
     "generic": "Types say their parameters in brackets after the name.",
     "named_extensions": "An extension is known by the import that names it; without a package, a name is its file's.",
+    "passed_objects": "What a parameter is follows from the objects that calls pass for it.",
     "class_methods": "A class has methods of its own, which may have the names of methods that its objects have.",
     "mixins": "A class may call on its own object what only classes that derive from it have.",
     "class_of_objects": "`x.class` is the class of an object.",

@@ -152,8 +152,10 @@ def typed_of(kind: int, scope: int, name: str, packed: str, within: int | None =
 
 #: What a `StoredFunction` says. Where it is stored: in a field, in an element of an initialiser without names, in a
 #: variable, in a local, in a parameter by a call. That a macro calls a parameter, or passes it on to another macro. In
-#: C also: of which type a field or a variable is, another name of a type, and the defaults of a method.
-(FIELD, ELEMENT, VARIABLE, LOCAL, ARGUMENT, APPLIED, FIELD_TYPE, VARIABLE_TYPE, SAME_TYPE, DEFAULTS) = range(10)
+#: C also: of which type a field or a variable is, another name of a type, and the defaults of a method. In Ruby, an
+#: object that a call passes.
+(FIELD, ELEMENT, VARIABLE, LOCAL, ARGUMENT, APPLIED, FIELD_TYPE, VARIABLE_TYPE, SAME_TYPE, DEFAULTS,
+ PASSED) = range(11)  # fmt: skip
 #: The name of an argument that stands behind the parentheses of a call: it is for the last parameter.
 LAST_ARGUMENT = "last"
 

@@ -182,6 +182,24 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str | None], set[str]]] = {
         {"c.rb": "class A\n  def h\n  end\nend\n"},
         {"b.rb"},
     ),
+    "what another file passes": (
+        {
+            "a.rb": "class A\n  def initialize(x)\n    @x = x\n  end\n  def f\n    @x.g\n  end\nend\n",
+            "b.rb": "class B\n  def g\n    A.new(self)\n  end\nend\n",
+            "c.rb": "class C\n  def g\n  end\nend\n",
+        },
+        {"b.rb": "class B\n  def g\n    A.new(C.new)\n  end\nend\n"},
+        {"a.rb"},
+    ),
+    "a method of a class that becomes one of its objects": (
+        {
+            "a.rb": "class A\n  def self.f\n  end\n  def f\n  end\nend\n",
+            "b.rb": "def g\n  A.f\nend\n",
+            "c.rb": "def h\n  g\nend\n",
+        },
+        {"a.rb": "class A\n  def f\n  end\n  def f\n  end\nend\n"},
+        {"b.rb"},
+    ),
     "what an imported file has at its top": (
         {
             "a.py": "",

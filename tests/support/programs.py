@@ -21,6 +21,7 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "def {g}(x: {T}) -> {U}:\n    x.{f}(v)\n    return x.v()\n", "for x in v:\n    x()\n    x.{f}({g})\n",
             "class {T}({U}):\n    def __init__(self, x):\n        super().__init__(x)\n        self.v = x\n        self.v()\n",
             "@{f}\ndef {g}():\n    yield {f}\n",
+            "class {T}({U}):\n    def {f}(self, x: '{U}'):\n        self.{h}()\n        x.{g}(v)\n        getattr(self, x)('{f}')\n",
             "class {T}({U}):\n    @property\n    def {f}(self) -> {U}: return self.{g}\n    def __add__(self, x): return self\n",
             "def {f}(x: {T}, y: {U}):\n    with x: return (x + y) < y.{g}.{f}\n",
             "urlpatterns = [path('/{f}', {m}.{f}), path('/{g}', {T}.as_view())]\n",
@@ -128,6 +129,9 @@ LANGUAGES: dict[str, tuple[tuple[str, ...], str, tuple[str, ...], tuple[str, ...
             "require_relative '{m}'\n", "require '{m}'\n", "def {f}\n  {g}()\nend\n",
             "class {T} < {U}\n  def {f}\n    {g}()\n    self.{f}()\n    {U}.{g}()\n    x.{g}()\n  end\nend\n",
             "module {T}\n  class {U}\n    def {g}\n    end\n  end\nend\n",
+            "module {T}\n  include Enumerable\n  def {f}\n    {g}\n    map\n  end\n  def each\n  end\nend\n",
+            "class {T}\n  include {U}\n  def initialize(x)\n    @x = x\n  end\n  def self.{f}\n    {g}\n    {U}.new(self)\n  end\n"
+            "  def {f}(y)\n    @x.{g}(self)\n    y.{g}\n    {U}.new(@x).{f}(y: {T}.new)\n  end\nend\n",
         ),
     ),
     "php": (

@@ -323,7 +323,7 @@ class Constraints:
             uses[node] = targets[start:stop] + tuple(uses[node]) if uses[node] else targets[start:stop]
         self._passed.update(passed.tolist())
         called = set(nodes[kinds == CALL].tolist())
-        self._roomy.update(called)
+        self._roomy.update(called & self.functions.parameters)
         self._followed.update(nodes[np.isin(kinds, list(_OF_CALLS))].tolist())
 
     def _of_use(self, rows: NDArray[Any], passed: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,7 @@ value; the same package; a name with only one definition in the repository. docs
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from posixpath import basename, commonpath, dirname, join, normpath, splitext
 
 from lci_py.callgraph import language_rules
@@ -39,7 +39,7 @@ from lci_py.source import frameworks
 from lci_py.source.extract.expressions import parse
 from lci_py.source.syntax.arity import NAMED, UNKNOWN
 from lci_py.source.syntax.captures import ELEMENT
-from lci_py.source.text.language_tables import has_rule, words_of
+from lci_py.source.text.language_tables import has_rule, table_of, words_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CALL, head_name
 from lci_py.types.search import FUNCTION_KINDS, IMPLICIT, REGISTERED, TYPE_KINDS
@@ -332,10 +332,11 @@ class _CallResolver:
                 found.extend(self._evaluate.members.attribute(value, name, 8))
         if name == "class" and has_rule(self._language, "class_of_objects"):
             found = [value for value in found if value.kind == FUNCTION]  # to ask for the class makes no object
-        targets = self._run(found)
+        targets = self._run(found) or self._run(self._called_by_library(values, name))
         if not targets and has_rule(self._language, "package_objects") and all(value.step == SELF for value in values):
             return self._only(name, methods=True, free=True)  # it may be inherited
-        if not targets and has_rule(self._language, "mixins") and all(value.step == SELF for value in values):
+        is_own = all(value.step == SELF and value.kind != BASES for value in values)
+        if not targets and is_own and has_rule(self._language, "mixins"):
             return self._callees.in_derived(values, name)
         if len(values) > 1 and has_rule(self._language, "typed") and any(v.kind == EXTERNAL for v in values):
             targets = tuple((symbol, step | AMBIGUOUS) for symbol, step in targets)
@@ -346,6 +347,18 @@ class _CallResolver:
         elif has_rule(self._language, "method_sets"):
             targets = self._callees.with_implementing(targets, values, name)
         return targets
+
+    def _called_by_library(self, values: Values, name: str) -> Iterator[Value]:
+        """The method that a method of a library's mixin calls on the object: `each`, if `map` is called."""
+        rows = [row.split() for row in table_of(self._language).get("library_mixins", ())]
+        mixins = {module.rstrip(":"): (called, callers) for module, called, *callers in rows}
+        members, look = self._evaluate.members, self._look
+        for value in values if mixins else ():
+            owners = members.lineage(value.at) if value.at is not None and value.kind == INSTANCE else ()
+            for base in [base for owner in owners for part in look.parts(owner) for base in look.bases(part)]:
+                called, callers = mixins.get(base, ("", ()))
+                if name in callers:
+                    yield from (found for found in members.attribute(value, called, 8) if found.kind == FUNCTION)
 
     def _through_pointer(self, name: str, receiver: str, caller: int) -> Targets:
         """The functions stored in a field, variable or parameter."""
@@ -405,9 +418,10 @@ class _CallResolver:
             return ()
         implicit = has_rule(self._language, "implicit_self")
         if implicit and has_rule(self._language, "mixins"):
-            derived = self._callees.in_derived(self._evaluate.names.own_object(self.file, caller, "self"), name)
-            if derived:
-                return derived
+            own = self._evaluate.names.own_object(self.file, caller, "self")
+            inherited = self._callees.in_derived(own, name) or self._run(self._called_by_library(own, name))
+            if inherited:
+                return inherited
         return self._only(name, methods=implicit, free=True, anywhere=has_rule(self._language, "program_scope"))
 
     def _is_of_library(self, name: str) -> bool:

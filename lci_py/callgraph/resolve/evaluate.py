@@ -41,15 +41,31 @@ from lci_py.callgraph.resolve.values import (
 )
 from lci_py.callgraph.resolve.written_types import TypeText, place_in, places_in, types_in
 from lci_py.source.text.language_tables import has_rule
-from lci_py.types.expressions import ATTR, CALL, CAST, GIVEN, ITEM, NAME, POINTERS, TEST, TEXT, Expr, Step
+from lci_py.types.expressions import (
+    ATTR,
+    CALL,
+    CAST,
+    GIVEN,
+    ITEM,
+    NAME,
+    PARAMETER,
+    POINTERS,
+    TEST,
+    TEXT,
+    Expr,
+    Step,
+    head_name,
+)
 from lci_py.types.search import FUNCTION_KINDS, LAMBDA_KIND, TYPE_KINDS
-from lci_py.types.source import ACCESSOR, ALIAS, CLASS_METHOD, TypeHint
+from lci_py.types.source import ACCESSOR, ALIAS, CLASS_METHOD, PASSED, StoredFunction, TypeHint
 
 _ENTER, _ITEM = "__enter__", (Step(ITEM, ""),)
 #: Kinds of what has local names.
 _LOCALS = FUNCTION_KINDS | {LAMBDA_KIND}
 #: Functions that may give another meaning to the name of the object around.
 _NESTED = frozenset({"function", LAMBDA_KIND})
+#: How many names are followed less for each call that passes an object, and to find what a call means.
+_PASSING, _CALLED_DEPTH = 2, 8
 _SPACES = frozenset({"namespace", "module"})
 _BASE_DEPTH = 5
 _LINEAGE = 24
@@ -89,6 +105,8 @@ class Evaluator:
         """The values of an expression at a place: a symbol of the file, or -1 for its top level."""
         if depth <= 0 or not expr:
             return ()
+        if expr[0].kind == PARAMETER:
+            return self._passed_values(file, place, expr, depth)
         if expr[0].kind == NAME:
             place = self.names.scope(file, place, expr[0].name)
             if len(expr) == 1:
@@ -98,6 +116,58 @@ class Evaluator:
         if found is None:
             found = self._memo[key] = self._along(file, place, expr, depth)
         return found
+
+    def _passed_values(self, file: int, place: int, parameter: Expr, depth: int) -> Values:
+        """The objects that calls pass for a parameter."""
+        key = (file, place, parameter, depth)
+        found = self._memo.get(key)
+        if found is None:
+            self._memo[key] = ()  # a function may pass its parameter to itself
+            names = [step.name for step in parameter]
+            owner = self._look.enclosing(self._look.definition(file, place))
+            passed = [
+                value
+                for other, item in self.passed(PASSED, file, place, names)
+                for value in self.expression(other, item.within, item.value, depth - _PASSING)
+                # In `x = Wrapper.new(x)` the variable has both meanings; a wrapper is hardly made of one of its own.
+                if head_name(item.value) == "self" or value.at != owner
+            ]
+            found = self._memo[key] = with_step(distinct(passed), TYPE)
+        return found
+
+    def passed(self, kind: int, file: int, place: int, names: Iterable[str]) -> Iterator[tuple[int, StoredFunction]]:
+        """What calls pass for a parameter of a function, or of the class whose constructor lists it: the file of each
+        call, and what it passes.
+
+        Args:
+            kind: `ARGUMENT` for functions, `PASSED` for objects.
+            names: Those of the parameter: its name and its place.
+        """
+        facts = self._look.tables.facts(file)
+        function, around = self._look.definition(file, place), facts.parents[place]
+        is_type = function.kind in TYPE_KINDS
+        makes = not is_type and (function.kind == "constructor" or facts.names[place] in language_rules.MAKING)
+        if makes and around < 0:
+            return
+        asked = facts.names[around] if makes else facts.names[place]
+        owner = self._look.definition(file, place if is_type else around) if is_type or around >= 0 else None
+        head = self._look.files.heads[self._look.own]
+        for name in names:
+            for other, item in self._look.stored(head.family, kind, asked, name, tests=head.test):
+                called = self.expression(other, item.within, item.holder, _CALLED_DEPTH)
+                if any(self._is_called(one, function, facts.names[place], owner) for one in called):
+                    yield other, item
+
+    def _is_called(self, value: Value, function: Definition, name: str, owner: Definition | None) -> bool:
+        """Whether a called value is a function, an overload of it, or what it overrides."""
+        at = value.at
+        if at is None:
+            return False
+        if at == function or (value.kind == CLASS and at == owner):
+            return True
+        if value.kind != FUNCTION or owner is None or self._look.name(at) != name:
+            return False
+        return self._look.enclosing(at) in self.members.lineage(owner)
 
     def _along(self, file: int, place: int, steps: Expr, depth: int) -> Values:
         head, rest = steps[0], steps[1:]

@@ -16,7 +16,7 @@ from lci_py.callgraph.lookup_tables import Definition
 from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.evaluate import Evaluator
 from lci_py.callgraph.resolve.overloads import Targets
-from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE, Value
+from lci_py.callgraph.resolve.values import CLASS, FUNCTION, INSTANCE
 from lci_py.callgraph.resolve.written_types import types_in
 from lci_py.source.extract.expressions import parse
 from lci_py.source.text.language_tables import has_rule, words_of
@@ -128,7 +128,7 @@ class StoredValues:
             rows = self._look.typed(self._file, scope, name) if not found else ()
             for row in rows:
                 steps = row.expr
-                if steps and steps[0].name != name:
+                if steps and steps[0].name != name and steps[0].kind not in PARAMETERS:
                     found.update(self._held_functions(scope, steps, hops - 1))
             if found or (rows and facts.kinds[scope] in FUNCTION_KINDS):
                 return found
@@ -217,36 +217,10 @@ class StoredValues:
         return dict(self._functions_passed(file, within, parameter, hops))
 
     def _functions_passed(self, file: int, within: int, parameter: Expr, hops: int) -> Iterator[tuple[int, Definition]]:
-        facts = self._look.tables.facts(file)
-        function = self._look.definition(file, within)
-        is_type = function.kind in TYPE_KINDS
-        around = facts.parents[within]
-        makes = is_type or function.kind == "constructor" or facts.names[within] in language_rules.MAKING
-        if makes and not is_type:
-            if around < 0:
-                return
-            asked = facts.names[around]
-        else:
-            asked = facts.names[within]
-        owner = self._look.definition(file, within if is_type else around) if is_type or around >= 0 else None
-        head = self._look.files.heads[self._file]
         last = parameter[-1]
-        for name in (last.name, head_name(parameter), LAST_ARGUMENT if last.kind == LAST else ""):
-            for other, item in self._look.stored(head.family, ARGUMENT, asked, name, tests=head.test) if name else ():
-                called = self._evaluate.expression(other, item.within, item.holder, _DEPTH)
-                if any(self._is_called(one, function, facts.names[within], owner) for one in called):
-                    yield from self._functions(other, item.within, item.value, hops)
-
-    def _is_called(self, value: Value, function: Definition, name: str, owner: Definition | None) -> bool:
-        """Whether a called value is a function, an overload of it, or what it overrides."""
-        at = value.at
-        if at is None:
-            return False
-        if at == function or (value.kind == CLASS and at == owner):
-            return True
-        if value.kind != FUNCTION or owner is None or self._look.name(at) != name:
-            return False
-        return self._look.enclosing(at) in self._evaluate.members.lineage(owner)
+        names = filter(None, (last.name, head_name(parameter), LAST_ARGUMENT if last.kind == LAST else ""))
+        for other, item in self._evaluate.passed(ARGUMENT, file, within, names):
+            yield from self._functions(other, item.within, item.value, hops)
 
     def _targets(self, found: dict[int, Definition]) -> Targets:
         held = SlotFunctions(tuple(found[symbol] for symbol in sorted(found)), True)

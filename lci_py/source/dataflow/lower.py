@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lci_py.source.syntax.languages import is_test
 from lci_py.source.text.language_tables import has_rule
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from lci_py.source.dataflow.constraints import FlowBuilder
     from lci_py.source.syntax.captures import Captures
     from lci_py.types.source import Import
+
+_QUOTED = lazily(rb"""(?<=["'])[A-Za-z_]\w+(?=["'])""")
 
 
 def is_followed(path: str, language: str) -> bool:
@@ -36,7 +39,10 @@ def lower(language: str, root: Node, captured: Captures, imports: Sequence[Impor
         if has_rule(language, "python_modules"):
             from lci_py.source.dataflow.python import PythonFlow
 
-            return PythonFlow(captured.source, places, imports).run(root)
+            flow = PythonFlow(captured.source, places, imports).run(root)
+            for name in _QUOTED.findall(captured.source):  # for `ANY_NAME`
+                flow.string(f'"{name.decode()}"')
+            return flow
         from lci_py.source.dataflow.javascript.statements import JavaScriptFlow
 
         return JavaScriptFlow(captured.source, places, imports).run(root)

@@ -57,7 +57,6 @@ from lci_py.source.dataflow.python_implicit import (
     operand_of,
     types_of,
 )
-from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -82,9 +81,9 @@ _ITERATED = _HINTS | {"subscript"}
 _PASSING = frozenset({"reversed", "sorted", "list", "tuple", "set", "frozenset", "iter"})
 #: Modules of the library that hold functions as values, or pass them on: `callgraph.pointsto.library_models` knows how.
 _MODELLED = frozenset({"argparse", "collections", "copy", "functools", "types"})
+_NAMES = frozenset({"identifier", "attribute"})
 #: Functions that take the name of an attribute.
 _TAKING = frozenset({"getattr", "__getattribute__"})
-_QUOTED = lazily(rb"""(?<=["'])[A-Za-z_]\w+(?=["'])""")
 _QUOTES = b"\"'"
 
 
@@ -158,8 +157,6 @@ class PythonFlow:
     def run(self, root: Node) -> FlowBuilder:
         """The constraints of the whole tree."""
         self._block(root)
-        for name in _QUOTED.findall(self._source):
-            self.flow.string(f'"{name.decode()}"')
         return self.flow
 
     def _text(self, node: Node) -> str:
@@ -312,7 +309,8 @@ class PythonFlow:
         for number, parameter in enumerate(children(parameters) if parameters is not None else ()):
             target = self._parameter(inner, function, parameter)
             if number == 0 and target and method >= 0 and not flags & STATIC:
-                kind = CLASS if flags & CLASSMETHOD or self._text_of_name(node) == "__new__" else SELF
+                name = node.child_by_field_name("name")
+                kind = CLASS if flags & CLASSMETHOD or (name and name.text == b"__new__") else SELF
                 flow.row(kind, target, method)
                 self._self, self._class = target, method
         self._scope, self._function = inner, function
@@ -337,10 +335,6 @@ class PythonFlow:
             if given is not None and given.type in _HINTS:
                 self._know(RESULT, "", VALUE_OF, given)
             self._visit(child)
-
-    def _text_of_name(self, node: Node) -> str:
-        name = node.child_by_field_name("name")
-        return self._text(name) if name is not None else ""
 
     def _parameter(self, inner: Scope, function: int, node: Node) -> int:
         kind, default = SINGLE, None
@@ -875,10 +869,10 @@ class PythonFlow:
         if function is None or listed is None or self._text(function) != "isinstance" or listed.named_child_count != 2:
             return
         name, kind = listed.named_child(0), listed.named_child(1)
-        if name is None or kind is None or name.type not in ("identifier", "attribute"):
+        if name is None or kind is None or name.type not in _NAMES:
             return
         kinds = list(children(kind)) if kind.type == "tuple" else [kind]
-        if kinds and all(one.type in ("identifier", "attribute") for one in kinds):
+        if kinds and all(one.type in _NAMES for one in kinds):
             self._narrow_to(name, kinds, start, end)
 
     def _narrow_to(self, name: Node, kinds: Sequence[Node], start: int, end: int) -> None:
@@ -900,11 +894,6 @@ class PythonFlow:
         kind = first_child(inner) if inner is not None and inner.type == "class_pattern" else None
         around = node.parent.parent if node.parent is not None else None
         subject = around.child_by_field_name("subject") if around is not None else None
-        if (
-            kind is not None
-            and body is not None
-            and subject is not None
-            and subject.type in ("identifier", "attribute")
-        ):
+        if kind is not None and body is not None and subject is not None and subject.type in _NAMES:
             self._narrow_to(subject, [kind], body.start_byte, body.end_byte)
         self._block(node)

@@ -16,7 +16,7 @@ from lci_py.source.text.language_tables import has_rule, table_of, words_of
 from lci_py.source.text.patterns import lazily
 from lci_py.types.expressions import ATTR, CAST, ITEM, LAST, NAME, PARAMETER, PARAMETERS, Expr, Step
 from lci_py.types.search import FUNCTION_KINDS, TYPE_KINDS
-from lci_py.types.source import ARGUMENT, FIELD, LAST_ARGUMENT, LOCAL, VARIABLE, StoredFunction
+from lci_py.types.source import ARGUMENT, FIELD, LAST_ARGUMENT, LOCAL, PASSED, VARIABLE, StoredFunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -499,13 +499,16 @@ class _Reader:
         return self._as_argument(captures["stored.passed"][0], captures["stored.arguments"][0], callee)
 
     def _as_argument(self, node: Node, group: Node, callee: str) -> Iterator[StoredFunction]:
-        within = self._enclosing_function(node)
+        within, kind = self._enclosing_function(node), ARGUMENT
         name = _last_part(callee)
         made = callee.removesuffix(f".{name}") if name == table_of(self._language).get("maker") else callee
-        for _, value in self._values(node, within):
+        values = [value for _, value in self._values(node, within)]
+        if not values and self._rule("passed_objects"):
+            values, kind = [parse(outline(self._captured, node))], PASSED
+        for value in values:
             if not self._rule("function_names") or value[-1].kind in PARAMETERS or self._is_local(value):
                 yield StoredFunction(
-                    ARGUMENT, _last_part(made), self._argument_position(node, group), value, within, holder=parse(made)
+                    kind, _last_part(made), self._argument_position(node, group), value, within, holder=parse(made)
                 )
 
     def _argument_position(self, node: Node, group: Node) -> str:

@@ -10,7 +10,7 @@ from lci_py.source.extract.expressions import parse, parse_cpp
 from lci_py.source.syntax.captures import without_colon
 from lci_py.source.text.language_tables import has_rule
 from lci_py.source.text.patterns import lazily
-from lci_py.types.expressions import ATTR, GIVEN, ITEM, PARAMETERS, Expr, Step, head_name
+from lci_py.types.expressions import ATTR, GIVEN, ITEM, PARAMETER, PARAMETERS, Expr, Step, head_name
 from lci_py.types.search import CALLABLE, FUNCTION_KINDS, TYPE_KINDS
 from lci_py.types.source import ALIAS, ASSIGNED, BOUND, DECLARED, NESTED, RETURN_TYPE, RETURNED, TypeHint
 
@@ -60,6 +60,8 @@ _ASSIGNMENTS = frozenset(
 )
 _COMMENTS = frozenset({"line_comment", "block_comment"})
 _BLOCKS = frozenset({"block", "indented_block", "body_statement", "do_block"})
+#: Nodes around the name of a parameter.
+_OPTIONAL = frozenset({"optional_parameter", "keyword_parameter"})
 #: The capture of a value that counts only if the name is declared in the same scope.
 _REASSIGNED = "typed.assigned"
 #: Per role of `HintNode`, the kinds of symbols that a name can belong to.
@@ -299,7 +301,14 @@ def types_of(
     passed = {one.rpartition("=")[2] for text in texts for one in text.split(";")}
     given_on = set(map(first_name, passed))
     found: dict[tuple[TypeHint, bool], None] = {}
-    reader = _Reader(captured, finder, symbols, is_cpp=has_rule(language, "templates"), locals_=locals_)
+    reader = _Reader(
+        captured,
+        finder,
+        symbols,
+        is_cpp=has_rule(language, "templates"),
+        is_passed=has_rule(language, "passed_objects"),
+        locals_=locals_,
+    )
     for captures in captured.typed:
         for item in reader.read(captures):
             found[item, _REASSIGNED in captures and item.kind == ASSIGNED] = None
@@ -436,10 +445,11 @@ class _Reader:
     """The hints in the matches of one file."""
 
     def __init__(
-        self, captured: Captures, finder: Finder, symbols: Sequence[Symbol], *, is_cpp: bool,
+        self, captured: Captures, finder: Finder, symbols: Sequence[Symbol], *, is_cpp: bool, is_passed: bool,
         locals_: AnonymousScopes | None,
     ) -> None:  # fmt: skip
         self._captured = captured
+        self._is_passed = is_passed  # whether what calls pass is recorded
         self._is_cpp = is_cpp  # where the stars of pointers stand before the name
         self._parse = parse_cpp if is_cpp else parse
         self._callable = _Around(finder, symbols, CALLABLE, locals_)
@@ -482,7 +492,15 @@ class _Reader:
         for node in names if not members else ():
             place = self._callable(node)
             name = without_colon(captured.text(node)).lstrip("$")
-            yield from (_hint(place, name, hint, place) for hint in hints or ("",))
+            yield from (_hint(place, name, hint, place) for hint in hints or (self._argument(node, name),))
+
+    def _argument(self, node: Node, name: str) -> str | Expr:
+        """The value of a parameter: what calls pass for it; "" for other names and languages."""
+        parameter = node.parent if node.parent is not None and node.parent.type in _OPTIONAL else node
+        group = parameter.parent
+        if not self._is_passed or group is None or group.type != "method_parameters":
+            return ""
+        return Step(PARAMETER, str(group.named_children.index(parameter))), Step(ATTR, name)
 
     def _hints(self, captures: dict[str, list[Node]], roles: Sequence[str]) -> Iterator[str | Expr]:
         """The types and values in a match."""
