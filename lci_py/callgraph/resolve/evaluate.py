@@ -393,7 +393,8 @@ class Names:
             return place
         facts = self._look.tables.facts(file)
         language = name_rules(facts.head.language)
-        if not language.lexical and name not in language.own:
+        own = name in language.own and not has_rule(language.name, "class_methods")  # there, the method matters
+        if not language.lexical and not own:
             return place
         parents, kinds = facts.outer, facts.scope_kinds
         if name in language.own:
