@@ -66,7 +66,9 @@ class Linker:
             report: Called with the number of linked files and of all files.
         """
         parts = self._parts(fork, report or (lambda _done, _total: None))
-        self._tables = MemoryTables()  # as large as the edges, which are sorted now
+        # As large as the edges, which are sorted now. What has looked up in them may still refer to them, and no
+        # collection runs while an index is led.
+        vars(self._tables).clear()
         return assemble(*parts)
 
     def _parts(self, fork: bool, report: Callable[[int, int], None]) -> Parts:
@@ -101,6 +103,7 @@ class Linker:
         more = reconcile(tables, named, followed_edges(*followed, nodes), nodes)
         rows = np.concatenate([named, more], axis=1) if more.shape[1] else named
         lambdas = Lambdas(first_lambda, *anonymous_functions(tables, first_symbol, range(n_files)))
+        linker.look_ups.release()
         return rows, first_symbol, linked.keys(), sites, range(n_files), lambdas, followed
 
 

@@ -129,6 +129,10 @@ class LookUps:
             "common": lambda family, name: self.sites.count(family, name) > COMMON_CALLS,
         }
 
+    def release(self) -> None:
+        """Forget all answers: objects that refer to each other would keep them until a collection."""
+        vars(self).clear()
+
     def start(self, file: int) -> None:
         """Begin to link a file."""
         self.own = file

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, Protocol
+from weakref import proxy
 
 from lci_py.callgraph.edges import AMBIGUOUS
 from lci_py.callgraph.resolve.overloads import Targets
@@ -57,7 +58,8 @@ class Expansions:
         """
         self._look = look
         self._scope = scope
-        self._resolver = resolver
+        # The resolver holds this object, and all that is known of a file: no collection runs that would free a cycle.
+        self._resolver: Resolver = proxy(resolver)
         self._kept: dict[Targets, list[_Expansion]] = {}
         self._here: dict[tuple[str, int, int], Targets] = {}
 
