@@ -306,7 +306,8 @@ def _is_word(snapshot: Snapshot, typed: str) -> bool:
     """Whether the repository has this very word, regardless of filters: then it is no typing error."""
     return snapshot.read_words(lambda: any(snapshot.lexical.term(term) for term in (typed, stem(typed))), False)
 
-    # --- locations: frames of stack traces, FILE:LINE -----------------------------------------------------------------
+
+# --- locations: frames of stack traces, FILE:LINE -----------------------------------------------------------------
 
 
 #: Maximum number of locations read per text, of frames that count, and the factor of each further frame.
