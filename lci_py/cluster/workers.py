@@ -14,8 +14,10 @@ unguarded can run anything: docs/cluster.md says how to use TLS. What comes from
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
+import time
 from _thread import allocate_lock
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,12 +30,17 @@ from lci_py.cluster.fleet import Part
 from lci_py.cluster.leaf import Leaf, PartSnapshot
 from lci_py.cluster.objects import Cache, Objects
 from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
+from lci_py.index.store.commit import remove
+from lci_py.index.store.manifest import hold
 from lci_py.interrupts import at_interrupt
 from lci_py.processes import leave_interrupts, ready_pipes, start
 from lci_py.source.text.digest import blake2b
 
 #: Bytes of objects that a process keeps, and parts that it has open.
 CACHE_BYTES, MOST_OPEN = 20_000_000_000, 512
+
+#: What the names of working folders begin with, and seconds in which a new one is held for sure.
+_PREFIX, _TO_BE_HELD = "lci-cluster-", 60
 
 #: Called with a folder, a number of processes and arguments.
 Job = Callable[..., Any]
@@ -116,13 +123,25 @@ class Here:
 @contextmanager
 def here(processes: int = 1) -> Iterator[Here]:
     """This process as the only worker, with a folder that only this user can read; it is removed in the end, also by
-    Ctrl-C.
+    Ctrl-C. The folder of a run that was killed is removed by the next one.
     """
+    for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):  # another run holds it, or removes it
+            info = left.lstat()
+            old = info.st_uid == os.getuid() and info.st_mtime < time.time() - _TO_BE_HELD
+            if old and (handle := hold(left, exclusive=True)) is not None:
+                remove(left)
+                os.close(handle)
     with (
-        tempfile.TemporaryDirectory(prefix="lci-cluster-", ignore_cleanup_errors=True) as folder,
+        tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder,
         at_interrupt(partial(shutil.rmtree, folder, ignore_errors=True)),
     ):
-        yield Here(Path(folder), processes)
+        held = hold(Path(folder), exclusive=False)
+        try:
+            yield Here(Path(folder), processes)
+        finally:
+            if held is not None:
+                os.close(held)
 
 
 # --- a job in a process of its own --------------------------------------------------------------------------------

@@ -65,6 +65,17 @@ def test_nobody_else_can_read_what_a_command_needs_on_the_way(temporary: Path) -
     assert not list(temporary.iterdir())
 
 
+def test_the_next_command_removes_what_a_killed_one_has_left(temporary: Path) -> None:
+    left, foreign = temporary / "lci-cluster-killed", temporary / "other"
+    for folder in (left / "work", foreign):
+        folder.mkdir(parents=True)
+    with here() as earlier:
+        for folder in (left, earlier.folder):
+            os.utime(folder, (1, 1))
+        with here() as later:
+            assert {foreign, earlier.folder, later.folder} == set(temporary.iterdir())
+
+
 def test_a_job_whose_process_is_killed_is_an_error_that_says_so() -> None:
     with pytest.raises(IndexWriteError, match="by signal 9"):
         in_a_process(_killed)

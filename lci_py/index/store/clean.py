@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from lci_py.errors import IndexWriteError
 from lci_py.index.store.background_run import HOOK_LOG
-from lci_py.index.store.commit import IGNORE_FILE, is_cache, is_ours, remove
+from lci_py.index.store.commit import IGNORE_FILE, is_cache, is_ours, remove, remove_unheld
 from lci_py.index.store.lock import HOOK_LOCKS, WRITE_LOCK, writer
-from lci_py.index.store.manifest import MANIFEST, SHARD_NAME, hold
+from lci_py.index.store.manifest import MANIFEST, SHARD_NAME
 from lci_py.index.store.search_log import OLD_SEARCH_LOG, SEARCH_LOG
 
 _LOGS = (HOOK_LOG, SEARCH_LOG, OLD_SEARCH_LOG)
@@ -74,17 +74,9 @@ def _remove_all(index_dir: Path, *, cache_only: bool) -> int:
         ours = shard or item.name in (MANIFEST, *_LOGS, *HOOK_LOCKS) or item.name.startswith("tmp-")
         if not is_cache(item.name) and (cache_only or not ours):
             continue
-        handle = None
-        if shard:
-            try:
-                handle = hold(item, exclusive=True)
-            except BlockingIOError:
-                continue  # somebody reads it
         before = _size(item)
-        remove(item)
+        (remove_unheld if shard else remove)(item)
         freed += before - _size(item)
-        if handle is not None:
-            os.close(handle)
     return freed
 
 

@@ -205,15 +205,8 @@ def collect(index_dir: Path, manifest: Manifest) -> None:
     """
     keep = {shard.name for _, shard in manifest.all_shards()}
     for item in index_dir.iterdir():
-        if item.name in keep or not SHARD_NAME.fullmatch(item.name):
-            continue
-        try:
-            handle = hold(item, exclusive=True)
-        except BlockingIOError:
-            continue
-        remove(item)
-        if handle is not None:
-            os.close(handle)
+        if item.name not in keep and SHARD_NAME.fullmatch(item.name):
+            remove_unheld(item)
 
 
 def is_cache(name: str) -> bool:
@@ -276,6 +269,17 @@ def _copy(path: Path, target: Path, shard: Shard) -> None:
         while left > 0 and (block := old.read(min(left, _BLOCK))):
             new.write(block)
             left -= len(block)
+
+
+def remove_unheld(item: Path) -> None:
+    """Delete a file or a folder, unless a process holds it (`manifest.hold`)."""
+    try:
+        handle = hold(item, exclusive=True)
+    except BlockingIOError:
+        return
+    remove(item)
+    if handle is not None:
+        os.close(handle)
 
 
 def remove(item: Path) -> None:

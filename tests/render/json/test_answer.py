@@ -38,6 +38,7 @@ from lci_py.types.search import (
     Result,
 )
 from lci_py.types.source import FileEntry, Skip
+from tests.cli.fake_app import HIT
 from tests.support.envelopes import envelope
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -152,21 +153,7 @@ answers = st.builds(
 
 
 def make(**changes: Any) -> Result:
-    base = Result(
-        id="id",
-        file="src/a.py",
-        line=4,
-        end_line=6,
-        symbol="f",
-        qualified_name="a.f",
-        kind="function",
-        language="python",
-        signature="def f()",
-        snippet="def f():\n    return 1\n",
-        mode_source="dense",
-        mode_score=0.87654321,
-    )
-    return replace(base, **changes)
+    return replace(HIT, **{"end_line": 6, "mode_score": 0.87654321, **changes})
 
 
 def answer(*found: Result, **changes: Any) -> Answer:
