@@ -20,13 +20,13 @@ from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import table_of
 from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name
 from lci_py.types.record import NamedTuple, replace
+from lci_py.types.search import Filters
 from lci_py.types.source import Import, Registration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lci_py.index.shards.graph import GraphIndex
-    from lci_py.index.shards.symbols import Row, SymbolicIndex
+    from lci_py.index.shards.symbols import Row
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, Result
 
@@ -38,6 +38,14 @@ _LESS = 0.97
 _PARAMETER = re.compile(r"[<{:*($…]")
 _OPTIONAL = re.compile(r"\(([^()]*)\)")
 _STRING = re.compile(r"""["'`]([^"'`]+)["'`]""")
+#: What extraction writes for a constant or a field of a configuration (`source.frameworks.texts.setting`).
+_SETTING = re.compile(UNKNOWN + r"\{([\w.]+)\}")
+#: Of a signature such as `base: str = os.getenv("BASE", "/api")`, the value, or the default that is given for it.
+_VALUE = re.compile(
+    r"""[^=:]*(?::\s*(?![=\s"'`])[^=]*=|:?=|:)\s*(?:(?P<computed>[^"'`].*(?:\|\||\?\?|\bor\b|default\s*=|,)\s*))?"""
+    r"""["'`](?P<text>[^"'`$]*)["'`][\s;,)\]}]*$""", re.DOTALL,
+)  # fmt: skip
+_VALUE_KINDS = ("constant", "variable", "field", "property")
 #: Names of what is called when a class is registered.
 _CONSTRUCTORS = ("__init__", "__new__", "__construct", "initialize", "constructor")
 _MOUNTS = ("mount", "override", "router")
@@ -77,8 +85,9 @@ class _Router(NamedTuple):
 class Routes:
     """All registrations of an index."""
 
-    def __init__(self, symbols: SymbolicIndex, graph: GraphIndex) -> None:
-        self._symbols, self._graph = symbols, graph
+    def __init__(self, snapshot: Snapshot) -> None:
+        graph = snapshot.graph
+        self._snapshot, self._symbols, self._graph = snapshot, snapshot.symbols, graph
         self._known: dict[_Router, set[str]] = {}
         self._imports: dict[int, list[Import]] = {}
         self._first_file, self._first_lambda = graph.n_symbols, graph.n_symbols + graph.n_files
@@ -102,8 +111,8 @@ class Routes:
     @cached_property
     def items(self) -> list[Item]:
         """All, by file and line."""
-        found = registered_in(self._symbols)
-        return sorted(Item(file, row) for file, row in found)
+        found = [Item(file, row) for file, row in registered_in(self._symbols)]
+        return sorted(Item(file, self._with_values(row)) if "{" in row.name else Item(file, row) for file, row in found)
 
     @cached_property
     def _at(self) -> dict[tuple[int, int], list[Item]]:
@@ -136,7 +145,71 @@ class Routes:
             return [row.name or row.kind]
         method, _, path = row.name.rpartition(" ")
         before = self._prefixes(_Router(item.file, row.router, self._scope(item), row.symbol))
-        return [route_name(method, join_paths(one, path)) for one in sorted(before)[:_MOST]]
+        return [
+            route_name(method, join_paths(one, path)).replace(f"{UNKNOWN}{{", "{") for one in sorted(before)[:_MOST]
+        ]
+
+    # --- constants and settings
+
+    def _with_values(self, row: Registration) -> Registration:
+        """A registration with the values of the settings in its path, as far as they are known."""
+        name = _SETTING.sub(lambda found: self._setting(found[1]) or found[0], row.name)
+        return row if name == row.name else row._replace(name=re.sub(r"(?<!:)//+", "/", name))
+
+    def _setting(self, name: str) -> str | None:
+        """The value of a constant, or of a field of a configuration; None if there is none or several outside of tests.
+
+        Among definitions of its name, those count whose file or type is called like what it is a member of.
+        """
+        owner, _, own = name.rpartition(".")
+        owner = owner.rpartition(".")[2].lower()
+        rows = [row for row in self._symbols.definitions_named(own, Filters()) if row["kind"] in _VALUE_KINDS]
+        inside = [
+            row
+            for row in rows
+            if owner and owner in f"{row['file']}.{row['qualified_name'].rpartition('.')[0]}".lower()
+        ]
+        rows = inside or (rows if own.isupper() or not owner else [])
+        values = {value for row in rows if not row["test"] and (value := _value(row["signature"])) is not None}
+        if not rows and owner:  # a field of an object in an object: `api: { prefix: "/api" }`
+            texts = [row["signature"] for row in self._symbols.definitions_named(owner, Filters()) if not row["test"]]
+            inner = [re.search(rf"""\b{re.escape(own)}["']?\s*[:=]\s*["'`]([^"'`$]*)["'`]""", text) for text in texts]
+            values = {found[1] for found in inner if found}
+        return values.pop() if len(values) == 1 else None
+
+    def _application_prefix(self, file: int) -> str:
+        """What the application puts before all of its routes: `app.setGlobalPrefix("api")`, Spring's `context-path`."""
+        path, language = self._files[file]
+        table = table_of(language)
+        by_folder: dict[str, set[str]] = {}
+        for where, prefix in self._application_prefixes:
+            other = self._files[where]
+            if table_of(other[1]) is table or (table.settings and re.search(table.settings["files"], other[0])):
+                by_folder.setdefault(re.split(r"(?:^|/)src/|[^/]+$", other[0])[0], set()).add(prefix)
+        around = [folder for folder in by_folder if f"{path}/".startswith(f"{folder}/" if folder else "")]
+        if not around and len(by_folder) == 1:
+            around = list(by_folder)  # a module of the only application
+        values = by_folder[max(around, key=len)] - {""} if around else set()
+        return min(values) if len(values) <= 1 and values else UNKNOWN if values else ""
+
+    @cached_property
+    def _application_prefixes(self) -> list[tuple[int, str]]:
+        """The prefixes of applications, each with the file that says so."""
+        found = [
+            (item.file, item.row.name) for item in self.items if item.row.kind == "base" and item.row.target == ROOT
+        ]
+        tables = [
+            table.settings
+            for language in sorted({language for _, language in self._files})
+            if (table := table_of(language)).settings
+        ]
+        for settings in tables:
+            for file, (path, _) in enumerate(self._files):
+                if re.search(settings["files"], path) and not self._tests[file]:
+                    text = b"\n".join(self._snapshot.reader.lines(path) or ()).decode("utf-8", "replace")
+                    said = re.search(settings["pattern"], text)
+                    found.append((file, said[1].strip("\"'") if said else ""))
+        return found
 
     # --- prefixes
 
@@ -150,7 +223,7 @@ class Routes:
     def _prefixes(self, router: _Router) -> set[str]:
         """What can stand before a path that is registered on a router."""
         if router.name == ROOT:
-            return {""}
+            return {self._application_prefix(router.file)}
         if router not in self._known:
             self._known[router] = {UNKNOWN}  # of one that is mounted below itself
             self._known[router] = self._computed(router)
@@ -377,7 +450,7 @@ def handlers(snapshot: Snapshot, text: str) -> list[Row]:
         snapshot: What is searched.
         text: A path, with or without a method before it.
     """
-    routes = Routes(snapshot.symbols, snapshot.graph).matching(text)
+    routes = Routes(snapshot).matching(text)
     nodes = list(dict.fromkeys(node for route in routes for node in route.targets if node < snapshot.graph.n_symbols))
     rows = snapshot.symbols.symbol_rows(nodes)
     return [rows[node] for node in nodes]
@@ -387,7 +460,7 @@ def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
     """The same with how much of an answer each is. Of a function without a name, the row has only the unit around it,
     and its kind."""
     symbols, found = snapshot.symbols, dict[int, "Row"]()
-    for route in Routes(symbols, snapshot.graph).matching(text):
+    for route in Routes(snapshot).matching(text):
         rows = symbols.symbol_rows([node for node in route.targets if node < snapshot.graph.n_symbols])
         found.update({node: rows[node] for node in route.targets if node in rows and node not in found})
         file, row = route.item
@@ -399,7 +472,7 @@ def answering(snapshot: Snapshot, text: str) -> list[tuple[Row, float]]:
 
 def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
     """An answer to a query such as `GET /checks/12` that says which routes lead to its results."""
-    routes = Routes(snapshot.symbols, snapshot.graph)
+    routes = Routes(snapshot)
     matching = routes.matching(text)
     named = [[node for node in route.targets if node < snapshot.graph.n_symbols] for route in matching]
     known = [
@@ -418,6 +491,12 @@ def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
     ))  # fmt: skip
 
 
+def _value(signature: str) -> str | None:
+    """The text that a signature gives to a constant; None if it gives none, or a part of one."""
+    found = _VALUE.match(signature)
+    return found["text"] if found and len(found["text"]) <= 100 else None
+
+
 def last(name: str) -> str:
     """The last part of a name."""
     return re.split(r"\.|::|->", name)[-1]
@@ -425,6 +504,7 @@ def last(name: str) -> str:
 
 def segments(path: str) -> list[str]:
     """The parts of a path between slashes, without what follows `?`."""
+    path = re.sub(r"^\{[\w.]+\}", UNKNOWN, path)  # of a prefix in the settings, the length is not known
     return [part for part in path.partition("?")[0].split("/") if part]
 
 

@@ -39,7 +39,7 @@ def reported(root: Path) -> set[Line]:
     found = set()
     with open_engine(str(root)) as engine:
         snapshot = engine.snapshot
-        routes = Routes(snapshot.symbols, snapshot.graph)
+        routes = Routes(snapshot)
         for item in routes.items:
             if item.row.kind != "route" or routes.is_of_test(item):
                 continue

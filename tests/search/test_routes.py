@@ -114,6 +114,32 @@ FILES = {
         "fn start() { App::new().configure(config); }\n"
         "async fn first() {}\n#[post(\"/b\")]\nasync fn second() {}\n"
     ),
+    # Prefixes in settings: of FastAPI, Flask, Express, NestJS and Spring; one that has two values
+    "set/settings.py": "class Settings(BaseSettings):\n    API_V1: str = '/api/v1'\n    OWN: str = os.getenv('OWN', '/own')\n",
+    "set/app.py": (
+        "from fastapi import FastAPI\nbase = '/b'\napp = FastAPI()\napp.include_router(r1, prefix=settings.API_V1)\n"
+        "app.include_router(r2, prefix=f'{base}{settings.OWN}')\napp.include_router(r3, prefix=settings.TWICE)\n"
+        "r1 = APIRouter()\nr2 = APIRouter()\nr3 = APIRouter()\n"
+        "@r1.get('/one')\ndef set_one(): pass\n@r2.get('/two')\ndef set_two(): pass\n@r3.get('/three')\ndef set_three(): pass\n"
+    ),
+    "set/other.py": "class A:\n    TWICE = '/a'\n",
+    "set/another.py": "class B:\n    TWICE = '/b'\n",
+    "set/conf.js": "export default { port: 80, http: { base: '/web' } };\n",
+    "set/app.js": (
+        "import config from './conf';\nconst app = express();\nconst site = express.Router();\n"
+        "app.use(config.http.base, site);\nweb.get('/js', setJs);\nfunction setJs(req, res) {}\n"
+    ),
+    "nest/src/main.ts": "async function start() {\n  const app = await NestFactory.create(M);\n  app.setGlobalPrefix('nest');\n}\n",
+    "nest/src/cats.ts": (
+        "@Controller('cats')\nexport class CatsController {\n  @Get()\n  @Roles('x')\n  allCats() {}\n}\n"
+        "@Controller({ path: 'dogs', version: '2' })\nexport class DogsController {\n  @Post('bark')\n  barkDog() {}\n}\n"
+    ),
+    "spring/src/main/resources/application.yml": "server:\n  servlet:\n    context-path: /shop\n",
+    "java/src/main/resources/application.properties": "server.port=80\n",
+    "spring/src/main/java/Carts.java": (
+        '@RequestMapping(Paths.CARTS + "/v1")\nclass Carts {\n  @GetMapping("/all")\n  int allCarts() { return 1; }\n}\n'
+        'class Paths { static final String CARTS = "/carts"; }\n'
+    ),
     # click, signals, pytest
     "cli.py": "import click\n@click.command()\ndef sync_all(): pass\n@receiver(post_save, sender=X)\ndef saved(): pass\n",
     "go/cmd.go": 'package main\nvar serveCmd = &cobra.Command{\n\tUse: "serve ADDRESS",\n\tRunE: serve,\n}\nfunc serve() {}\n',
@@ -141,7 +167,10 @@ FILES = {
 #: Function -> under which names it is registered.
 NAMES = {
     "item": ["/shop/<uuid:code>/"], "sell": ["/shop/<uuid:code>/sell"], "Listing": ["/shop/list"],
-    "by_year": ["/shop/by/<year>/"], "late": ["…old/x"],
+    "by_year": ["/shop/by/<year>/"], "late": ["{PREFIX}old/x"],
+    "set_one": ["GET /api/v1/one"], "set_two": ["GET /b/own/two"], "set_three": ["GET {settings.TWICE}/three"],
+    "setJs": ["GET /web/js"], "allCats": ["GET /nest/cats"], "barkDog": ["POST /nest/v2/dogs/bark"],
+    "allCarts": ["GET /shop/carts/v1/all"],
     "user": ["DELETE /people/<int:id>", "GET /people/<int:id>"], "health": ["GET /health"], "alone": ["GET …/alone"],
     "read": ["GET /v1/items/{id}"], "session": ["inject"],
     "ping": ["GET /ping", "open"], "create": ["POST /admin/stories/:story_id/notes", "POST /api/users"],
@@ -210,6 +239,7 @@ def test_who_queues_a_task_calls_its_function(
         ("/shop/<uuid>/sell", "sell", "/shop/<uuid:code>/sell"),
         ("post /api/users", "add", "POST /api/users"),
         ("GET /v9/old/far", "Change", "GET …/far"),
+        ("GET /any/prefix/three", "set_three", "GET {settings.TWICE}/three"),
         ("/top/day?x=1", "top", "GET /top(/:length)"),
         ("/api/users/7", "show", "GET /api/users/:id"),  # a variable that holds what a function made
     ],

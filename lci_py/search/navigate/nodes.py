@@ -161,7 +161,7 @@ class Nodes:
     @cached_property
     def routes(self) -> Routes:
         """What is registered with frameworks."""
-        return Routes(self.snapshot.symbols, self.graph)
+        return Routes(self.snapshot)
 
     def links(self, ids: Mapping[int, str]) -> tuple[Link, ...]:
         """The calls among some nodes.

@@ -39,6 +39,7 @@ class Table(NamedTuple):
         fixtures: Whether tests name fixtures by their parameters.
         templates: What the path of a template's file has behind the name that the code gives it.
         controllers: Which types are controllers, and where their templates are.
+        settings: Which files of settings give all routes a prefix, and the pattern of it.
         fresh: Whether a router that nothing mounts is at the root, if it has no name.
         mounted: Files, by their paths, of which that is not so.
     """
@@ -51,6 +52,7 @@ class Table(NamedTuple):
     fixtures: bool = False
     templates: Sequence[str] = ("",)
     controllers: Row | None = None
+    settings: Row | None = None
     fresh: bool = False
     mounted: str = "$^"
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lci_py.source.frameworks.texts import MOST_TEXT, STRING, UNKNOWN, content, join_paths, readable, reference
+from lci_py.source.frameworks.texts import (
+    MOST_TEXT,
+    STRING,
+    UNKNOWN,
+    content,
+    join_paths,
+    readable,
+    reference,
+    setting,
+    sum_of,
+)
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import NamedTuple
 
@@ -192,22 +202,32 @@ class Around:
         first = STRING.search(text)
         if first is None and re.fullmatch(r":\w+", text):  # a symbol
             return text[1:]
-        if first is None:
+        parts = sum_of(text)
+        if first is None or (len(parts) == 1 and setting(text) != UNKNOWN):
             constant = self._constant(text)
-            if constant is None and row.get("loose"):
-                return UNKNOWN
+            if constant is None and (row.get("loose") or re.match(row.get("setting", "$^"), text)):
+                return setting(text)
             return constant if constant is not None or not row.get("bare") or not reference(text) else text
         if row.get("whole") and len(text) != len(first[0]) and "+" not in text:
             return None
-        made = f"{UNKNOWN if first.start() else ''}{content(first)}"
+        if len(parts) > 1:
+            made = "".join(self._part(part) for part in parts)
+        else:
+            made = f"{UNKNOWN if text[: first.start()].strip('[ ') else ''}{content(first, self._constant)}"
         return readable(made) if row.get("regex") else made
+
+    def _part(self, text: str) -> str:
+        """A part of a sum that is a path."""
+        found = STRING.fullmatch(text)
+        constant = self._constant(text) if found is None else content(found, self._constant)
+        return setting(text) if constant is None else constant
 
     def _constant(self, text: str) -> str | None:
         """The text of a constant of the file that is given once."""
         if text in self._constants or not re.fullmatch(r"[A-Za-z_]\w*", text):
             return self._constants.get(text)
         pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+[\w.]+)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(text.encode())
-        values = re.findall(pattern, self._captured.source)
+        values = [one for one in re.findall(pattern, self._captured.source) if not one.startswith(text.encode())]
         found = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
         self._constants[text] = content(found) if found else None
         return self._constants[text]

@@ -6,7 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from lci_py.source.frameworks.around import ROOTED, Arguments, Row
-from lci_py.source.frameworks.texts import STRING, UNKNOWN, VERBS, attributes_of, content, join_paths, route_name, split
+from lci_py.source.frameworks.texts import (
+    STRING,
+    VERBS,
+    attributes_of,
+    content,
+    join_paths,
+    route_name,
+    setting,
+    split,
+    sum_of,
+)
 from lci_py.source.text.patterns import lazily
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Registration
@@ -67,7 +77,11 @@ def _arguments(text: str) -> Arguments:
 
 def _paths(arguments: Arguments, row: Row) -> list[str]:
     text = arguments.get(row.get("name", [0, "value", "path"]))
-    return [content(found) for found in STRING.finditer(text)] or [UNKNOWN if text else ""]
+    if "+" in text:
+        return [
+            "".join(content(found) if (found := STRING.fullmatch(part)) else setting(part) for part in sum_of(text))
+        ]
+    return [content(found) for found in STRING.finditer(text)] or [setting(text) if text else ""]
 
 
 def _whole(path: str, base: str, row: Row) -> str:

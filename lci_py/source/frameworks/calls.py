@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.frameworks.around import Around
+from lci_py.source.frameworks.around import ROOTED, Around
 from lci_py.source.frameworks.texts import (
     MOST_TEXT,
     http_chain,
@@ -71,6 +71,7 @@ class Calls:
                 self._rows.setdefault(name, []).append(row)
         self._around = Around(captured, self._rows)
         self._routers: set[str] = set()
+        self._bases: dict[int, str] = {}  # the prefix of the routes that the methods of a class answer
 
     def read(self) -> None:
         """Everything that calls register by the table; then the functions that routers are passed to."""
@@ -111,7 +112,14 @@ class Calls:
 
     def _root(self, site: _Site) -> bool:
         """A router at the root, or one with a prefix of its own."""
-        if child := self._around.variable_of(site.node):
+        if "target" in site.row:  # the application
+            self._note("base", site.name, "", site.row["target"], site.scope, site.line)
+        elif site.decorated >= 0:
+            named = site.arguments.named
+            version = re.search(r"\w+", named["version"]) if "version" in named and site.row.get("versions") else None
+            name = "" if site.name.startswith("{") or ("path" not in named and named) else site.name
+            self._bases[site.decorated] = join_paths(f"v{version[0]}" if version else "", name)
+        elif child := self._around.variable_of(site.node):
             self._routers.add(child)
             self._note(site.row["kind"], site.name, "", child, site.scope, site.line)
         return True
@@ -140,6 +148,8 @@ class Calls:
         path = join_paths(prefix, site.name)
         self._routers.add(owner)
         if site.decorated >= 0:
+            if (base := self._bases.get(self._registry.parent(site.decorated))) is not None:
+                path, owner = join_paths(base, path), ROOTED
             for method in self._methods(site):
                 self._registry.note(
                     Registration("route", route_name(method, path), owner, "", site.scope, site.decorated, site.line)

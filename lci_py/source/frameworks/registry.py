@@ -53,6 +53,10 @@ class Registry:
         if item.symbol >= 0:
             self.call(item.kind, ("", self._symbols[item.symbol].name), item.scope, item.line, str(item.symbol))
 
+    def parent(self, symbol: int) -> int:
+        """The definition around one; -1 if there is none."""
+        return self._symbols[symbol].parent
+
     def fixtures(self, number: int) -> None:
         """Add the fixtures that a function takes as parameters (pytest)."""
         symbol = self._symbols[number]

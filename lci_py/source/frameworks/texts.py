@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 #: What stands for a part of a path that the text of the file does not say.
 UNKNOWN = "…"
@@ -35,6 +35,11 @@ _INLINE = lazily(
     r"\s*(?:(?:async|function|func|fn|static|lambda|move)\b|\||->|\{|\(?[\w\s,:]*\)?\s*=>|\([^()]*\)\s*(?::[^=]+)?=>)"
 )
 _VERB = lazily(rf"\b({'|'.join(VERBS)})\s*\(")
+#: A constant, or a field of a configuration as such or by its name: `PREFIX`, `settings.API`, `config["PREFIX"]`.
+_SETTING = lazily(
+    r"(?:process\.env\.)?((?:\w+(?:\.|::))+\w+|[A-Z][A-Z\d_]+)$"
+    r"|[\w.]+(?:\[|(?:\.get|\.getOrThrow|\.fetch|getenv|env)\()\s*[\"']([\w.]+)[\"'](?:,\s*\{[^{}]*\},?)?\s*[\])]$"
+)
 
 
 def is_inline(text: str) -> bool:
@@ -102,10 +107,33 @@ def _ends(text: str, start: int, sign: str) -> int:
     return at
 
 
-def content(found: re.Match[str]) -> str:
-    """What a `STRING` holds, with `UNKNOWN` for what is put in when the program runs."""
-    text = _FILLED.sub(UNKNOWN, found[2])
-    return _FORMATTED.sub(UNKNOWN, text) if "f" in found[0][: found.start(1) - found.start()].lower() else text
+def content(found: re.Match[str], constant: Callable[[str], str | None] = lambda _: None) -> str:
+    """What a `STRING` holds, with `setting` for what is put in when the program runs and `constant` does not know."""
+    text = _FILLED.sub(lambda part: constant(part[0][2:-1]) or setting(part[0][2:-1]), found[2])
+    is_formatted = "f" in found[0][: found.start(1) - found.start()].lower()
+    return (
+        _FORMATTED.sub(lambda part: constant(part[0][1:-1]) or setting(part[0][1:-1]), text) if is_formatted else text
+    )
+
+
+def setting(text: str) -> str:
+    """What stands in a path for the value of an expression: `UNKNOWN`.
+
+    The name of a constant or of a field of a configuration follows, as in `…{settings.API}`: `search.routes` looks for
+    its value.
+    """
+    found = _SETTING.match(text.strip())
+    return f"{UNKNOWN}{{{(found[1] or found[2]).replace('::', '.')}}}" if found else UNKNOWN
+
+
+def sum_of(text: str) -> list[str]:
+    """The parts of a sum, as `BASE + "/users"`."""
+    parts, start = list[str](), 0
+    while start <= len(text):
+        end = _ends(text, start, "+")
+        parts.append(text[start:end].strip())
+        start = end + 1
+    return parts
 
 
 def readable(path: str) -> str:
