@@ -13,8 +13,8 @@ import importlib
 import json
 import os
 import resource
+import secrets
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -35,7 +35,7 @@ RELAY = """
 import json, os, socket, sys
 server, *argv = sys.argv[1:]
 connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-connection.connect(server)
+connection.connect("\\0" + server)
 request = {"argv": argv, "cwd": os.getcwd(), "environment": dict(os.environ)}
 socket.send_fds(connection, [json.dumps(request).encode() + b"\\n"], [0, 1, 2])
 os.closerange(0, 2)
@@ -49,25 +49,26 @@ _LIMIT_S = 300.0
 class Zygote:
     """The server, as its clients see it. A context manager; Linux only (pidfd, memfd, prctl).
 
-    It loads the program when the first run is asked for, so a test run that asks for none pays nothing.
+    It loads the program when the first run is asked for, so a test run that asks for none pays nothing, or at once.
 
     Args:
         environment: That of the server, and of the runs that name none.
         syncs: Whether `os.fsync` writes to the disk, in the runs as in the program.
+        loads_at_once: Whether the program is loaded before a run is asked for.
 
     Attributes:
-        socket: The path of its socket, for `start` in other processes.
+        socket: The name of its socket, for `start` in other processes.
     """
 
-    def __init__(self, environment: Mapping[str, str], *, syncs: bool = True) -> None:
-        # The path of a socket is limited to about 100 characters, which a test's folder often exceeds.
-        self._sockets = tempfile.mkdtemp(prefix="lci-zygote-")
-        self.socket = os.path.join(self._sockets, "socket")
+    def __init__(self, environment: Mapping[str, str], *, syncs: bool = True, loads_at_once: bool = False) -> None:
+        # In Linux' abstract namespace: it leaves no file when a test run is killed.
+        self.socket = f"lci-zygote-{secrets.token_hex(8)}"
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-            listening.bind(self.socket)
+            listening.bind("\0" + self.socket)
             listening.listen(64)  # who connects before the program is loaded waits
+            options = [*([] if syncs else ["no-sync"]), *(["load"] if loads_at_once else [])]
             self._server = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.zygote", str(listening.fileno()), *([] if syncs else ["no-sync"])],
+                [sys.executable, "-m", "tests.support.zygote", str(listening.fileno()), *options],
                 cwd=PROJECT, pass_fds=[listening.fileno()], stdin=subprocess.PIPE,
                 env={**environment, "OPENBLAS_NUM_THREADS": "1"},  # threads would not be in the forks
             )  # fmt: skip
@@ -79,7 +80,6 @@ class Zygote:
         assert self._server.stdin is not None
         self._server.stdin.close()
         self._server.wait()
-        shutil.rmtree(self._sockets, ignore_errors=True)
 
     def start(self, argv: Sequence[str], cwd: Path, **options: Any) -> Running:
         """Start `lci ARGV`, as the function `start`."""
@@ -100,7 +100,7 @@ def start(server: str, argv: Sequence[str], cwd: Path, **options: Any) -> Runnin
             that it has started.
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    connection.connect(server)
+    connection.connect("\0" + server)
     connection.sendall(json.dumps({"argv": argv, "cwd": str(cwd), **options}).encode() + b"\n")
     return Running(connection)
 
@@ -173,12 +173,13 @@ def _compile_queries() -> None:
 def main() -> None:
     """Serve on the listening socket with the number of the first argument until standard input closes.
 
-    A second argument turns `fsync` off.
+    Of the other arguments, `no-sync` turns `fsync` off, and `load` loads the program before the first run.
     """
     server = socket.socket(fileno=int(sys.argv[1]))
-    if sys.argv[2:]:
+    if "no-sync" in sys.argv:
         os.fsync = lambda _handle: None
-    loaded = False
+    if loaded := "load" in sys.argv:
+        _load()
     while True:
         ready, _, _ = select.select([server, sys.stdin], [], [])
         if sys.stdin in ready:  # closed: the process that started this one is gone
