@@ -127,7 +127,7 @@ FILES = {
     "set/conf.js": "export default { port: 80, http: { base: '/web' } };\n",
     "set/app.js": (
         "import config from './conf';\nconst app = express();\nconst site = express.Router();\n"
-        "app.use(config.http.base, site);\nweb.get('/js', setJs);\nfunction setJs(req, res) {}\n"
+        "app.use(config.http.base, site);\nsite.get('/js', setJs);\nfunction setJs(req, res) {}\n"
     ),
     "nest/src/main.ts": "async function start() {\n  const app = await NestFactory.create(M);\n  app.setGlobalPrefix('nest');\n}\n",
     "nest/src/cats.ts": (
