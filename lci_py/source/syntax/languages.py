@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lci_py.source.syntax.limits import Limits, OutOfTime
 from lci_py.source.syntax.macro_text import VISIBLE, Use, apply_edits, entries, macro_text
-from lci_py.source.syntax.recover import Recovery
+from lci_py.source.syntax.recover import Recovery, shortest_lines
 from lci_py.source.syntax.regions import Regions
 from lci_py.source.syntax.repair import cost, errors, mark_edits, repairs, without_directives
 from lci_py.source.text.language_tables import grammars_dir as grammars_dir, table_of
@@ -310,16 +310,19 @@ class LanguageSpec:
 
     def _recover(self, parsed: ParsedFile, limits: Limits) -> ParsedFile:
         """The text without the parts that do not parse, if it then has fewer bytes in errors than before."""
-        before = cost(errors(parsed.tree.root_node))
-        if not before:
+        found = errors(parsed.tree.root_node)
+        before = cost(found)
+        if before <= shortest_lines(parsed.text, found):
             return parsed
 
         def errors_in(text: bytes) -> int:
             root = self._tree(text, limits).root_node
             return cost(errors(root)) if root.has_error else 0
 
-        recovery = Recovery(parsed.text, errors_in)
+        recovery = Recovery(parsed.text, errors_in, before)
         text = recovery.text()
+        if recovery.size >= before:
+            return parsed
         tree = self._tree(text, limits)
         most = _KEPT * parsed.tree.root_node.descendant_count
         if cost(errors(tree.root_node)) + recovery.size >= before or tree.root_node.descendant_count < most:

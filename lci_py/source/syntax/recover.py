@@ -45,6 +45,21 @@ _SPANNING = lazily(
 )
 
 
+def shortest_lines(text: bytes, errors: Iterable[tuple[int, int]]) -> int:
+    """The bytes, without margins, of the shortest line of each error: a cure seldom blanks less."""
+    shortest: dict[int, int] = {}  # by the place of the line
+    for start, end in errors:
+        at = text.rfind(b"\n", 0, start) + 1
+        sizes = []
+        while at < max(end, start + 1):
+            stop = text.find(b"\n", at) % (len(text) + 1)
+            sizes.append((len(text[at:stop].strip()), at))
+            at = stop + 1
+        size, at = min((line for line in sizes if line[0]), default=(0, start))
+        shortest[at] = size
+    return sum(shortest.values())
+
+
 class _Part(NamedTuple):
     first: int  # its first line after the comments above it
     inside: int  # the first line that is not its head
@@ -58,13 +73,14 @@ class _Spent(Exception):
 class Recovery:
     """Finds the parts of a text that do not parse."""
 
-    def __init__(self, text: bytes, cost: Callable[[bytes], int]) -> None:
-        """`cost` returns the number of bytes in errors of a text's tree."""
+    def __init__(self, text: bytes, cost: Callable[[bytes], int], most: int) -> None:
+        """`cost` returns the number of bytes in errors of a text's tree; the attempt ends when it blanks `most`."""
         self.lines = re.findall(rb"[^\n]*\n|[^\n]+\Z", text)
         self._starts = list(accumulate(map(len, self.lines), initial=0))
         self.culprits: list[tuple[int, int]] = []  # the first line of each, and the one after its last
         self._cost_of = cost
         self._left = _BUDGET * len(text)
+        self._most = most
         self._blanked = 0
         self._edits: list[tuple[int, int]] = []
         self._indents = self._indentation(text)
@@ -74,7 +90,6 @@ class Recovery:
         with suppress(_Spent):
             self._level([(0, len(self.lines))], [], 0, depth=0, lifts=False)
         for first, last in self.culprits:
-            self._blanked += sum(len(line.strip()) for line in self.lines[first:last])
             for number in range(first, last):
                 self.lines[number] = VISIBLE.sub(b" ", self.lines[number])
         return b"".join(self.lines)
@@ -94,6 +109,12 @@ class Recovery:
     def size(self) -> int:
         """The number of blanked bytes."""
         return self._blanked
+
+    def _leave_out(self, first: int, last: int) -> None:
+        self.culprits.append((first, last))
+        self._blanked += sum(len(line.strip()) for line in self.lines[first:last])
+        if self._blanked >= self._most:
+            raise _Spent
 
     def _cost(self, numbers: Sequence[int]) -> int:
         text = b"".join([self.lines[number] for number in numbers])
@@ -120,7 +141,7 @@ class Recovery:
         """Find the culprits in a part that adds errors to a frame."""
         whole = part.first, part.last
         if part.inside >= part.last or depth >= _DEEPEST:
-            self.culprits.append(whole)
+            self._leave_out(*whole)
             return
         margin = self._indents[part.first]
         bones = [n for n in range(part.inside, part.last) if 0 <= self._indents[n] <= margin]
@@ -143,11 +164,11 @@ class Recovery:
                 and any(_DEFINES.match(self.lines[p.first]) for r in runs for p in self._parts(*r))
             )
         ):
-            self.culprits.append((part.first, part.inside))
-            self.culprits += [(number, number + 1) for number in bones]
+            for first, last in ((part.first, part.inside), *((number, number + 1) for number in bones)):
+                self._leave_out(first, last)
             self._level(runs, frame, base, depth=depth + 1, lifts=lifts)
             return
-        self.culprits.append(whole)
+        self._leave_out(*whole)
 
     def _reduce(self, part: _Part) -> bool:
         """Reduce a head to its keyword and name, and the brace at its end."""

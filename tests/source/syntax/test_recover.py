@@ -9,7 +9,8 @@ from hypothesis import given, strategies as st
 
 from lci_py.source.extract.extract import extract
 from lci_py.source.extract.occurrences import finder, occurrences
-from lci_py.source.syntax.recover import Recovery
+from lci_py.source.syntax.languages import TEXT, detect
+from lci_py.source.syntax.recover import Recovery, shortest_lines
 
 KOTLIN = b"""class Recovery : Base() {
     @Test
@@ -115,7 +116,7 @@ def test_what_has_no_marks_of_code_is_not_left_out() -> None:
 def test_offsets_and_lines_stay(lines: list[bytes]) -> None:
     source = b"".join(lines)
     # Whatever a parser finds fault with: here, a line with a brace, which is more than any real one.
-    recovery = Recovery(source, lambda text: text.count(b"{") + 2 * text.count(b"suspend"))
+    recovery = Recovery(source, lambda text: text.count(b"{") + 2 * text.count(b"suspend"), 1 << 20)
     text = recovery.text()
     assert len(text) == len(source)
     assert [i for i, byte in enumerate(text) if byte == 10] == [i for i, byte in enumerate(source) if byte == 10]
@@ -153,3 +154,42 @@ def test_a_name_that_begins_like_an_operator_of_kotlin_is_a_name() -> None:
     found = extract("a.kt", source, "kotlin")
     assert not found.has_errors
     assert [symbol.qualified_name for symbol in found.symbols] == ["A", "A.f", "A.g"]
+
+
+def test_what_cannot_pay_is_not_tried_to_its_end() -> None:
+    source = b"".join(b"class A%d {\n  suspend(%d)\n  keep(%d)\n}\n" % (n, n, n) for n in range(64))
+    costs: list[bytes] = []
+
+    def cost(text: bytes) -> int:
+        costs.append(text)
+        return text.count(b"suspend")
+
+    ended = Recovery(source, cost, 40)
+    ended.text()
+    assert ended.size >= 40
+    few = len(costs)
+    costs.clear()
+    whole = Recovery(source, cost, len(source))
+    assert b"suspend" not in whole.text()
+    assert whole.text().count(b"keep") == 64
+    assert len(costs) > 2 * few
+
+
+@pytest.mark.parametrize(
+    ("text", "errors", "least"),
+    [
+        (b"", [], 0),
+        (b"int a;\n  if (x <) y();\n", [(13, 14)], 13),
+        (b"int a;\n  if (x <) y();\n", [(13, 14), (15, 16)], 13),
+        (b"long line\nab\n\nlong line", [(3, 20)], 2),
+        (b"one\n\n", [(4, 5)], 0),
+        (b"one\nlast", [(8, 9)], 4),
+    ],
+)
+def test_the_shortest_line_of_each_error(text: bytes, errors: list[tuple[int, int]], least: int) -> None:
+    assert shortest_lines(text, errors) == least
+
+
+def test_a_translation_of_qt_is_no_typescript() -> None:
+    assert detect("app_de.ts", b'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n<TS/>\n') == TEXT
+    assert detect("app.ts", b"const x = <T>(y: T) => y;\n") == "typescript"
