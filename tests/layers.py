@@ -86,6 +86,18 @@ def modules(package: Path) -> dict[str, Path]:
 
 
 @cache
+def imported_names(path: Path) -> set[tuple[str, str]]:
+    """What a file imports, in whatever way: the module that it is taken from, "" for `import x`, and its full name."""
+    names: set[tuple[str, str]] = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {("", alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {(node.module, f"{node.module}.{alias.name}") for alias in node.names}
+    return names
+
+
+@cache
 def imports(package: Path) -> dict[str, set[str]]:
     """Module -> the modules of the program that it imports in whatever way: in a function, or for types only, too.
 
@@ -94,14 +106,8 @@ def imports(package: Path) -> dict[str, set[str]]:
     known = modules(package)
     found: dict[str, set[str]] = {}
     for module, path in known.items():
-        names: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                deep = {f"{node.module}.{alias.name}" for alias in node.names}
-                # `from package import module` is of the module.
-                names |= {name if name in known else node.module for name in deep}
+        # `from package import module` is of the module.
+        names = {name if not origin or name in known else origin for origin, name in imported_names(path)}
         found[module] = {name for name in names & known.keys() if name != module and not module.startswith(f"{name}.")}
     return found
 

@@ -15,6 +15,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -163,13 +164,17 @@ def test_the_commands_page_is_golden() -> None:
     assert text(COMMANDS_PAGE) == commands_page(), "LCI_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py"
 
 
+@cache
+def written_flags() -> set[str]:
+    return {word for page in PAGES for word in re.findall(r"(?<![\w-])-[\w-]+", text(page))}
+
+
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)
 def test_every_command_and_flag_is_documented(command: Command) -> None:
-    written = "\n".join(map(text, PAGES))
     assert f"lci {command.name}" in text(README)
     for flag in command.flags:
         for spelling in flag.spellings:
-            assert re.search(rf"(?<![\w-]){re.escape(spelling)}(?![\w-])", written), spelling
+            assert spelling in written_flags(), spelling
 
 
 def test_no_document_names_a_flag_that_does_not_exist() -> None:
@@ -354,14 +359,19 @@ def test_the_table_of_fixtures_is_golden() -> None:
     assert fixtures_table() in text(CALL_GRAPH_PAGE), "LCI_UPDATE_GOLDEN=1 python -m pytest tests/test_docs.py"
 
 
+@cache
+def known_modules() -> set[str]:
+    paths = {path.relative_to(PROJECT).as_posix() for top in (PACKAGE, PROJECT / "tests") for path in top.rglob("*.py")}
+    short = {path.removeprefix("lci_py/") for path in paths} | {path.rpartition("/")[2] for path in paths}
+    return paths | short | {"score.py"}  # of the benchmark (ranking.md)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(PROJECT).as_posix())
 def test_no_document_names_a_module_that_does_not_exist(page: Path) -> None:
     """`callgraph/link.py`, or its last part alone; a folder of the package or of the tests; `*` stands for anything."""
-    paths = {path.relative_to(PROJECT).as_posix() for top in (PACKAGE, PROJECT / "tests") for path in top.rglob("*.py")}
-    known = paths | {path.removeprefix("lci_py/") for path in paths} | {path.rpartition("/")[2] for path in paths}
-    known.add("score.py")  # of the benchmark (ranking.md)
+    known = known_modules()
     for name in re.findall(r"`([\w/]+\*?\.py)`", text(page)) + re.findall(r"\b(?:lci_py|tests)/[\w/]+\.py", text(page)):
-        assert fnmatch.filter(known, name), name
+        assert name in known or fnmatch.filter(known, name), name
     parts = [path.name for path in PACKAGE.iterdir() if path.is_dir()]
     for name in re.findall(rf"`((?:lci_py|tests|{'|'.join(parts)})/[\w/]*)`", text(page)):
         assert (PROJECT / name).is_dir() or (PACKAGE / name).is_dir(), name

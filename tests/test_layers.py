@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.layers import EVERYWHERE, INSIDE, PAGE, PARTS, PROJECT, drawn, imports, level, part, room
+from tests.layers import EVERYWHERE, INSIDE, PAGE, PARTS, PROJECT, drawn, imported_names, imports, level, part, room
 from tests.support.heavy_modules import TRAINING_ONLY, loaded
 
 PACKAGE = PROJECT / "lci_py"
@@ -70,10 +69,7 @@ def test_the_picture_of_the_architecture_page_is_that_of_the_tables() -> None:
 def test_nothing_outside_the_training_imports_its_libraries() -> None:
     for path in PACKAGE.rglob("*.py"):
         if path.parent.name != "training":
-            tree = list(ast.walk(ast.parse(path.read_text("utf-8"))))
-            names = {alias.name for node in tree if isinstance(node, ast.Import) for alias in node.names}
-            names |= {node.module or "" for node in tree if isinstance(node, ast.ImportFrom)}
-            assert not {name.partition(".")[0] for name in names} & TRAINING_ONLY, path
+            assert not {name.partition(".")[0] for _, name in imported_names(path)} & TRAINING_ONLY, path
 
 
 def test_the_program_whole_does_not_load_the_trainings_libraries() -> None:

@@ -23,7 +23,7 @@ from lci_py.errors import LciError
 from lci_py.index.build import run
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import REASONS, WalkOptions, walk
-from lci_py.source.syntax.limits import LIMIT_REASONS, Limits
+from lci_py.source.syntax.limits import DEFAULTS, LIMIT_REASONS, Limits
 from lci_py.types.search import MODES
 from lci_py.types.source import FileEntry
 from tests.conftest import CORPUS, Ran
@@ -210,11 +210,11 @@ def test_mutated_files_are_kept(tmp_path: Path, language: str) -> None:
 
 @pytest.mark.parametrize("language", sorted(EXPRESSION))
 def test_endless_sources_are_kept(tmp_path: Path, language: str) -> None:
-    """A thousand of each bracket, definition and call in another; a hundred thousand in the long form."""
+    """More of each bracket, definition and call in another than a tree may be deep; a hundred thousand in the long form."""
     for number, (of, name, shape) in enumerate(shapes()):
         if of == language:
             path = f"s{number}{EXPRESSION[language][0]}"
-            (tmp_path / path).write_bytes(shape(1_000))
+            (tmp_path / path).write_bytes(shape(DEFAULTS.max_nesting + 100))
             found = check.file_record(tmp_path, path, Limits(max_file_seconds=0.2))
             assert not isinstance(found, str) or found in ("long_lines", "minified"), name
 
@@ -224,7 +224,7 @@ def test_endless_sources_are_kept(tmp_path: Path, language: str) -> None:
 def test_a_hundred_thousand_brackets(tmp_path: Path, pair: str, suffix: str) -> None:
     data = ("x = " + (pair[0] * 50 + "\n") * 2000 + "needle\n" + (pair[1] * 50 + "\n") * 2000).encode()
     (tmp_path / f"a{suffix}").write_bytes(data)
-    found = process_file(tmp_path, FileEntry(f"a{suffix}", len(data), 0), limits=Limits(max_file_seconds=0.3))
+    found = process_file(tmp_path, FileEntry(f"a{suffix}", len(data), 0), limits=Limits(max_file_seconds=0.1))
     assert not isinstance(found, str) and found.limit in ("", *LIMIT_REASONS) and "needle" in found.words
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from lci_py.source import stated_values
 from lci_py.source.extract.extract import extract
-from lci_py.source.stated_values import MAX_CLAIMS, is_own_code, is_secret
+from lci_py.source.stated_values import is_own_code, is_secret
 from lci_py.source.stated_values.code_defaults import flags, tables
 from lci_py.source.stated_values.values import COMPUTED, agree, code_value, word
 from lci_py.source.stated_values.wording import form_of, holds, stated_defaults
@@ -231,9 +232,11 @@ def test_credentials_are_never_kept(name: str, value: str, expected: bool) -> No
     assert is_secret(name, value) is expected
 
 
-def test_a_file_of_claims_is_cut() -> None:
-    many = "\n".join(f"# {i + 1} by default.\nSETTING_{i} = {i + 2}" for i in range(MAX_CLAIMS))
-    assert 0 < len(extract("a.py", many.encode(), "python").claims) <= MAX_CLAIMS
+def test_a_file_of_claims_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = "\n".join(f"# {i + 1} by default.\nSETTING_{i} = {i + 2}" for i in range(50))
+    assert len(extract("a.py", many.encode(), "python").claims) == 100 < stated_values.MAX_CLAIMS
+    monkeypatch.setattr(stated_values, "MAX_CLAIMS", 20)
+    assert 0 < len(extract("a.py", many.encode(), "python").claims) <= 20
 
 
 HOSTILE: dict[str, Any] = {
