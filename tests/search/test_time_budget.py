@@ -68,7 +68,7 @@ def ended() -> None:
     """Wait for the threads of late views."""
     for thread in threading.enumerate():
         if thread.name.startswith("lci-"):
-            thread.join(60)
+            thread.join(PATIENCE)
             assert not thread.is_alive()
 
 
@@ -130,7 +130,7 @@ def test_a_shard_that_is_half_open_is_waited_for_and_opened_once(
         second = threading.Thread(target=lambda: found.append(ask(fresh, "dense")))
         second.start()
         gate.opened.set()
-        second.join(60)
+        second.join(PATIENCE)
     assert found == [expected]
     assert gate.count == 1
 
