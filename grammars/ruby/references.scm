@@ -5,9 +5,9 @@
 ((assignment left: (_ object: (_) @receiver "[" @callee) @call) @setter (#match? @receiver "^(?:self|[A-Z])"))
 (assignment left: (_ receiver: (_) @receiver method: (_) @callee) @call) @setter
 (operator_assignment left: (_ receiver: (_) @receiver method: (_) @callee) @call) @setter
-((_ method: (_) @_raise arguments: (_ . (_ scope: (_) @receiver name: (_) @callee))) @call
+((_ method: (identifier) @_raise arguments: (_ . (_ scope: (_) @receiver name: (_) @callee))) @call
   (#any-of? @_raise "raise" "fail"))
-((_ method: (_) @_raise arguments: (_ . (constant) @callee)) @call (#any-of? @_raise "raise" "fail"))
+((_ method: (identifier) @_raise arguments: (_ . (constant) @callee)) @call (#any-of? @_raise "raise" "fail"))
 ; Operators of the object around, and of constants: `Task[name]`, `self << x`.
 ((element_reference object: (_) @receiver "[" @callee) @call (#match? @receiver "^(?:self|[A-Z])"))
 (_ left: (self) @receiver operator: _ @callee) @call

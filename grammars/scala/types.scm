@@ -9,6 +9,6 @@
  (identifiers (identifier) @typed.name) (capture_pattern (identifier) @typed.name)] @typed
 (enumerator . (identifier) @typed.name . (_) @typed.each) @typed
 
-(_ return_type: (_) @typed.return) @typed
+[(function_definition return_type: (_) @typed.return) (function_declaration return_type: (_) @typed.return)] @typed
 (function_definition !return_type body: (_) @typed.result) @typed
 (type_definition name: (_) @typed.alias type: (_) @typed.type) @typed

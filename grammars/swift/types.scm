@@ -1,12 +1,12 @@
-; Parents and fields are left open: with their names, these patterns take seconds to compile.
+; Children are left open: with their names, these patterns take seconds to compile.
 (parameter name: (simple_identifier) @typed.name name: _ @typed.type) @typed
 (lambda_parameter . (simple_identifier) @typed.name .) @typed
 (lambda_parameter . (simple_identifier) @typed.name . (_) @typed.type) @typed
 
-(_ name: (_ bound_identifier: (_) @typed.name) . (type_annotation (_) @typed.type)) @typed
-(_ (_ bound_identifier: (_) @typed.name) . value: (_) @typed.value) @typed
+(property_declaration name: (_ bound_identifier: (_) @typed.name) . (type_annotation (_) @typed.type)) @typed
+(property_declaration (_ bound_identifier: (_) @typed.name) . value: (_) @typed.value) @typed
 (property_declaration name: (_ (_ . (simple_identifier) @typed.name))) @typed
-(_ item: (_ bound_identifier: (_) @typed.name) . collection: (_) @typed.each) @typed
+(for_statement item: (_ bound_identifier: (_) @typed.name) . collection: (_) @typed.each) @typed
 ; if let, guard let, while let; case let x as T
 (_ bound_identifier: (_) @typed.name "=" . condition: (_) @typed.value) @typed
 (_ (_ bound_identifier: (_) @typed.name) "as" . (_) @typed.type) @typed

@@ -6,7 +6,10 @@
   (#not-match? @typed.value "^(struct|enum|union|opaque|error|@import|@This)\\b"))
 ; for (list) |item|; if (maybe) |value|, while (next()) |value|
 (for_statement . (_) @typed.each (payload . (identifier) @typed.name)) @typed
-(_ condition: (_) @typed.value . (payload (identifier) @typed.name)) @typed
+[(if_statement condition: (_) @typed.value . (payload (identifier) @typed.name))
+ (if_expression condition: (_) @typed.value . (payload (identifier) @typed.name))
+ (while_statement condition: (_) @typed.value . (payload (identifier) @typed.name))
+ (while_expression condition: (_) @typed.value . (payload (identifier) @typed.name))] @typed
 (switch_case (payload (identifier) @typed.name)) @typed
 (catch_expression (payload (identifier) @typed.name)) @typed
 
