@@ -43,7 +43,7 @@ def workers(
 
 def index(
     store: str,
-    repositories: Sequence[tuple[str, str, str]],
+    repositories: Sequence[tuple[str, str]],
     who: AbstractContextManager[Workers],
     progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def index(
 
     Args:
         store: The URL of its store.
-        repositories: Name, source and commit ("" for none) of each.
+        repositories: Name and source of each.
         who: The workers.
         progress: As for `build_index`.
     Raises:

@@ -106,8 +106,8 @@ def _clean(call: Invocation) -> int:
     return EXIT_OK
 
 
-def _repositories(path: str | None) -> list[tuple[str, str, str]]:
-    """The lines of the file: name, source and commit."""
+def _repositories(path: str | None) -> list[tuple[str, str]]:
+    """The lines of the file: name and source."""
     if not path:
         raise UsageError("which repositories?", hint="name a file with --repos: NAME PATH[@REVISION] on each line")
     try:
@@ -122,10 +122,10 @@ def _repositories(path: str | None) -> list[tuple[str, str, str]]:
             raise UsageError(f"{path}:{number}: {error}", hint="quote a name with blanks in it") from None
         if not words:
             continue
-        if len(words) not in (2, 3):
+        if len(words) != 2:
             raise UsageError(f"{path}:{number}: {len(words)} words", hint="write NAME PATH[@REVISION]")
         source = words[1] if "://" in words[1] else str(Path(words[1]).absolute())
-        found.append((words[0], source, words[2] if len(words) == 3 else ""))
+        found.append((words[0], source))
     return found
 
 

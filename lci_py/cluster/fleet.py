@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lci_py.cluster.objects import Objects
 
 #: Version of both manifests.
-FLEET_FORMAT = 5
+FLEET_FORMAT = 6
 FLEET = "fleet.json"
 #: Kinds of rows of a part.
 KINDS = ("files", "symbols", "chunks")
@@ -171,33 +171,16 @@ def _parse_manifest(data: bytes, objects: Objects, name: str) -> dict[str, Any]:
 # --- of a part ----------------------------------------------------------------------------------------------------
 
 
-class Contents(NamedTuple):
-    """The objects that the manifest of a part names.
-
-    Attributes:
-        manifest: That of its index.
-        packs: The objects of the texts, each with the first digest in it.
-    """
-
-    manifest: Manifest
-    packs: list[tuple[str, NamedObject]]
-
-    @property
-    def objects(self) -> list[NamedObject]:
-        """All of them."""
-        return [*(object_of(*item) for item in self.manifest.all_shards()), *(pack for _, pack in self.packs)]
-
-
-def part_contents(data: bytes, objects: Objects, part: Part) -> Contents:
-    """Parse the manifest of a part, whose digest has been checked.
+def part_manifest(data: bytes, objects: Objects, part: Part) -> Manifest:
+    """The manifest of a part's index, whose digest has been checked; its shard `texts` holds the files.
 
     Raises:
         ShardVersionError: It is in a format that this build does not read.
     """
-    found = _parse_manifest(data, objects, part.manifest.name)
-    if (index_format := found["manifest"]["format"]) != FORMAT:
-        raise ShardVersionError(f"{objects.url}: {part.name}", found=index_format, readable=FORMAT)
-    return Contents(manifest_of(found["manifest"]), [(first, NamedObject(*pack)) for first, pack in found["texts"]])
+    found = _parse_manifest(data, objects, part.manifest.name)["manifest"]
+    if found["format"] != FORMAT:
+        raise ShardVersionError(f"{objects.url}: {part.name}", found=found["format"], readable=FORMAT)
+    return manifest_of(found)
 
 
 def object_of(role: str, shard: Shard) -> NamedObject:
@@ -231,7 +214,8 @@ def clean(objects: Objects, grace: float) -> CleanResult:
     fleet = read_fleet(objects)
     kept = {one.name for part in fleet.parts for one in (part.manifest, part.graph) if one is not None}
     for part in fleet.parts:
-        kept |= {one.name for one in part_contents(objects.content(part.manifest), objects, part).objects}
+        shards = part_manifest(objects.content(part.manifest), objects, part).all_shards()
+        kept |= {object_of(*shard).name for shard in shards}
     others = [one for one in listed if one.name not in kept]
     old = [one for one in others if objects.written(one.name) <= before]
     objects.remove([one.name for one in old])

@@ -13,10 +13,11 @@ import tempfile
 import zlib
 from array import array
 from contextlib import ExitStack, closing, contextmanager, suppress
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from lci_py.cluster.fleet import FLEET_FORMAT, KINDS, Fleet, Part, former_fleet, object_of, part_contents, write_fleet
+from lci_py.cluster.fleet import FLEET_FORMAT, KINDS, Fleet, Part, former_fleet, object_of, part_manifest, write_fleet
 from lci_py.cluster.graph import link
 from lci_py.cluster.leaf import PartSnapshot
 from lci_py.cluster.objects import Cache, Objects
@@ -25,7 +26,7 @@ from lci_py.errors import IndexError_, IndexWriteError, LciError, UsageError
 from lci_py.index.build.context import BuildOptions
 from lci_py.index.build.run import build
 from lci_py.index.shards.arrays import write_arrays
-from lci_py.index.store.manifest import MANIFEST, root_setting, shard_state
+from lci_py.index.store.manifest import MANIFEST, Shard, root_setting, shard_state
 from lci_py.search.snapshot import Snapshot
 from lci_py.source.repository.files import read_file
 from lci_py.source.repository.walk import WalkResult
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from lci_py.cluster.objects import NamedObject
     from lci_py.cluster.workers import Workers
     from lci_py.index.shards.files import FileTable
-    from lci_py.index.store.manifest import Shard
 
 #: Bytes of objects that linking keeps: it reads the symbols of all parts.
 _EVERYTHING = 1 << 62
@@ -49,7 +49,6 @@ class Repository(NamedTuple):
 
     name: str
     source: str  # as `source_of` reads it
-    commit: str = ""  # of a folder: whatever tells its states apart, "" if nothing does
 
 
 class IndexedFleet(NamedTuple):
@@ -125,7 +124,8 @@ def _brought_back(objects: Objects, former: Part, root: Path, index_dir: Path) -
         return replace(shard, mtime_ns=mtime_ns, ctime_ns=ctime_ns)
 
     try:
-        manifest = part_contents(objects.content(former.manifest), objects, former).manifest
+        manifest = part_manifest(objects.content(former.manifest), objects, former)
+        del manifest.shards["texts"]  # the files are laid out
         manifest = manifest.with_shards(fetched)
     except IndexError_:
         shutil.rmtree(index_dir)
@@ -147,14 +147,16 @@ def _stored_part(objects: Objects, wanted: PartJob, work: Path, snapshot: Snapsh
         put(role, snapshot.index_dir / shard.name)
         return replace(shard, mtime_ns=0, ctime_ns=0)
 
+    write_texts(texts := work / "texts.arrays", snapshot.root, snapshot.files)
+    made = put("texts", texts)
     manifest = snapshot.manifest.with_shards(stored)
+    manifest.shards["texts"] = Shard(f"texts-{made.sha[:16]}.arrays", made.bytes, made.sha, 0, 0)
     described = {
         **asdict(manifest),
         "model": {key: value for key, value in manifest.model.items() if key not in ("folder", "stamp")},
         "settings": {**manifest.settings, "root": ""},
     }
-    texts = [(sha, put("texts", path)) for sha, path in write_texts(work, snapshot.root, snapshot.files)]
-    data = {"format": FLEET_FORMAT, "manifest": described, "texts": texts}
+    data = {"format": FLEET_FORMAT, "manifest": described}
     (written := work / "part.json").write_text(json.dumps(data, sort_keys=True, ensure_ascii=True))
     counts = {kind: snapshot.numbering.total(kind) for kind in KINDS}
     start, state = wanted.run.start, wanted.run.state
@@ -163,42 +165,28 @@ def _stored_part(objects: Objects, wanted: PartJob, work: Path, snapshot: Snapsh
     )
 
 
-#: How much zlib tries; one of so many digests ends a pack.
-_LEVEL, _SOME = 6, 32
-
-
-def write_texts(folder: Path, root: Path, table: FileTable) -> Iterator[tuple[str, Path]]:
+def write_texts(path: Path, root: Path, table: FileTable) -> None:
     """Write the texts of the indexed files: a search shows lines of them, and looks for quoted phrases in them.
 
-    They are stored in packs: files of arrays with `shas`, the digests of some texts in order, `texts`, one zlib stream
-    for each, and where each starts. Packs are cut at digests that end in certain ways, so equal texts make equal packs:
-    two copies of a repository share them, and a copy with one other file has one or two packs of its own.
-
     Args:
-        folder: For the packs, which are new files in it.
+        path: A new file of arrays: `texts`, a zlib stream for each file of the table, and where each starts. That of a
+            file that is not indexed is empty.
         root: Of the files.
-        table: The indexed files.
-    Returns:
-        The first digest of each pack, and the pack.
+        table: The files.
     Raises:
         IndexWriteError: A file has changed since it was indexed.
-        OSError: A pack cannot be written.
+        OSError: The texts cannot be written.
     """
-    paths = {known.sha: known.path for known in table.states() if known.slot >= 0}
-    shas = sorted(paths)
-    ends = [place for place, sha in enumerate(shas, 1) if int(sha[-2:], 16) % _SOME == 0 or place == len(shas)]
-    for start, stop in zip((0, *ends), ends, strict=False):
-        blobs, starts = [], array("q", [0])
-        for sha in shas[start:stop]:
-            data = read_file(str(root), paths[sha])
-            if not isinstance(data, bytes) or digest(data) != sha:
-                raise IndexWriteError(f"{paths[sha]} has changed while it was indexed", hint="index it again")
-            blobs.append(zlib.compress(data, _LEVEL))
-            starts.append(starts[-1] + len(blobs[-1]))
-        path = folder / f"texts-{start}.arrays"
-        own = b"".join(map(bytes.fromhex, shas[start:stop]))
-        write_arrays(path, {"shas": own, "starts": starts, "texts": b"".join(blobs)})
-        yield shas[start], path
+    blobs = []
+    for known in table.states():
+        blobs.append(b"")
+        if known.slot >= 0:
+            data = read_file(str(root), known.path)
+            if not isinstance(data, bytes) or digest(data) != known.sha:
+                raise IndexWriteError(f"{known.path} has changed while it was indexed", hint="index it again")
+            blobs[-1] = zlib.compress(data)
+    starts = array("q", accumulate(map(len, blobs), initial=0))
+    write_arrays(path, {"starts": starts, "texts": b"".join(blobs)})
 
 
 # --- jobs ---------------------------------------------------------------------------------------------------------
@@ -220,13 +208,8 @@ def survey_repository(
     _folder: Path, _processes: int, repository: Repository, known: str, starts: tuple[str, ...], most: int
 ) -> Survey | None:
     """Survey a repository of which a commit is indexed, and its parts start at some paths; see `survey`."""
-    name, text, marker = repository
-    with _about(name):
-        source = source_of(text)
-        if marker and source.revision:
-            why = f"{text} names a revision, and the line another"
-            raise UsageError(why, hint="write PATH@REVISION, and no third word")
-        return survey(source, marker, known, starts, most)
+    with _about(repository.name):
+        return survey(source_of(repository.source), known, starts, most)
 
 
 def index_part(
@@ -324,12 +307,8 @@ def _looked_at(
     asked, formers = [], []
     for one in repositories:
         own = {part.start: part for part in old if (part.name, part.source) == (one.name, one.source)}
-        known = own[min(own)].commit if own else ""
-        if known and known == one.commit:
-            parts += own.values()
-        else:
-            asked.append((one, known, tuple(sorted(own)), split))
-            formers.append(own)
+        asked.append((one, own[min(own)].commit if own else "", tuple(sorted(own)), split))
+        formers.append(own)
     surveys = dict(workers.each(survey_repository, asked))
     todo: list[tuple[PartJob, Part | None]] = []
     for number, ((one, *_), own) in enumerate(zip(asked, formers, strict=True)):

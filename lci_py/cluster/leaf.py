@@ -7,14 +7,14 @@ root, and records what is missing.
 from __future__ import annotations
 
 import zlib
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from lci_py.cluster.fleet import object_of, part_contents
+from lci_py.cluster.fleet import object_of, part_manifest
 from lci_py.cluster.graph import PartGraph
 from lci_py.errors import DamagedIndexError, GraphPendingError, IndexError_, ShardMissingError, UsageError
 from lci_py.index.shards.arrays import Arrays
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from lci_py.cluster.fleet import Contents, Part
+    from lci_py.cluster.fleet import Part
     from lci_py.cluster.objects import Cache
     from lci_py.embed.protocol import TextEncoder
     from lci_py.index.store.manifest import Manifest
@@ -197,12 +197,12 @@ class PartSnapshot(Snapshot):
         Raises:
             ShardMissingError, StoreError, ShardVersionError: The part's manifest cannot be used.
         """
-        contents = part_contents(cache.path(part.manifest).read_bytes(), cache.objects, part)
+        manifest = part_manifest(cache.path(part.manifest).read_bytes(), cache.objects, part)
         super().__init__(
             Path("/"), cache.folder, snippet=0, limit=0, walk=lambda: WalkResult((), (), (), ()),
-            shards=_PartShards(cache, contents.manifest),
+            shards=_PartShards(cache, manifest),
         )  # fmt: skip
-        self.reader = _PackedReader(cache, contents, self)
+        self.reader = _StoredReader(self)
         self._part, self._cache, self._readable = part, cache, readable
 
     @cached_property
@@ -241,35 +241,29 @@ class PartSnapshot(Snapshot):
 _encoders: dict[tuple[str, object], TextEncoder] = {}
 
 
-class _PackedReader(SourceReader):
-    """Reads files as they were indexed, from packs (`part.write_texts`)."""
+class _StoredReader(SourceReader):
+    """Reads files as they were indexed (`indexing.write_texts`)."""
 
-    def __init__(self, cache: Cache, contents: Contents, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: PartSnapshot) -> None:
         super().__init__(Path("/"))
-        self._cache, self._snapshot = cache, snapshot
-        self._firsts = [first for first, _ in contents.packs]
-        self._named = [pack for _, pack in contents.packs]
-        self._packs: dict[int, Arrays] = {}
+        self._snapshot = snapshot
+
+    @cached_property
+    def _arrays(self) -> Arrays:
+        return Arrays(self._snapshot.shard("texts"))
 
     def read(self, path: str) -> bytes | None:
-        table = self._snapshot.files
+        table, arrays = self._snapshot.files, self._arrays
         names = table.paths()
         place = bisect_left(names, path)
         if place == len(names) or names[place] != path or (known := table.known_at(place)).slot < 0:
             return None
-        number = max(bisect_right(self._firsts, known.sha) - 1, 0)
-        if number not in self._packs:
-            self._packs[number] = Arrays(self._cache.path(self._named[number]))
-        arrays = self._packs[number]
-        shas = bytes(arrays.view("shas", "u1"))
         starts, texts = arrays.view("starts", "i8"), arrays.view("texts", "u1", check=False)
-        own = bytes.fromhex(known.sha)
-        at = next((place for place in range(len(shas) // 16) if shas[16 * place : 16 * place + 16] == own), len(shas))
-        if not (at < len(shas) // 16 == len(starts) - 1 and 0 <= starts[at] <= starts[at + 1] <= len(texts)):
+        if not (len(starts) == len(names) + 1 and 0 <= starts[place] <= starts[place + 1] <= len(texts)):
             raise DamagedIndexError(f"{arrays.name}: the texts do not fit the files")
-        arrays.check_items("texts", starts[at], starts[at + 1])
+        arrays.check_items("texts", starts[place], starts[place + 1])
         try:
-            found = zlib.decompressobj().decompress(bytes(texts[starts[at] : starts[at + 1]]), known.size + 1)
+            found = zlib.decompressobj().decompress(bytes(texts[starts[place] : starts[place + 1]]), known.size + 1)
         except zlib.error as error:
             raise DamagedIndexError(f"{arrays.name}: {error}") from error
         if digest(found) != known.sha:

@@ -93,13 +93,10 @@ def _is_bare(folder: str) -> bool:
 # --- what there is ------------------------------------------------------------------------------------------------
 
 
-def survey(
-    source: Source, marker: str = "", known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES
-) -> Survey | None:
+def survey(source: Source, known: str = "", starts: Sequence[str] = (), most: int = SPLIT_BYTES) -> Survey | None:
     """The files of a source, cut into runs by folders; None if it still is at the known commit.
 
     Args:
-        marker: Distinguishes states of a folder, if anything does.
         known: The commit that is indexed already.
         starts: Where the runs of that commit start.
         most: Maximum number of bytes per run.
@@ -108,10 +105,8 @@ def survey(
         BadPathError: The folder cannot be read.
     """
     if not source.revision:
-        if marker and marker == known:
-            return None
         found = walk(Path(source.folder), options_of(Path(source.folder))[0])
-        return Survey(marker, tuple(_runs([(entry.path, entry.size) for entry in found.files], starts, most)))
+        return Survey("", tuple(_runs([(entry.path, entry.size) for entry in found.files], starts, most)))
     try:
         with Repository(Path(source.folder), bare=source.bare) as repository:
             commit = _commit(repository, source)

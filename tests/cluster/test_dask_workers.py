@@ -115,12 +115,12 @@ def test_the_command_from_end_to_end(address: str, run: Callable[..., Ran], tmp_
     ):
         (tmp_path / name).mkdir()
         (tmp_path / name / "store.py").write_text(text)
-    (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\ntwo {tmp_path}/two v1  # the other one\n")
+    (tmp_path / "repos").write_text(f"one {tmp_path}/one\ntwo {tmp_path}/two  # the other one\n")
     of = ("--scheduler", address)
     made = run("index", *of, "--repos", str(tmp_path / "repos"), "--json")
     assert made.code == EXIT_OK and made.json()["indexed"] == ["one", "two"] and not made.err
     with here() as alone:  # the same objects as in this process
-        repositories = [Repository(name, str(tmp_path / name), "v1") for name in ("one", "two")]
+        repositories = [Repository(name, str(tmp_path / name)) for name in ("one", "two")]
         same = index_fleet(alone, str(tmp_path / "same"), repositories, _BUILT, "test").fleet
     assert [part.graph for part in read_fleet(Objects(str(tmp_path / "store"))).parts] == [p.graph for p in same.parts]
     local = run("search", "remove expired", "-m", "multiview", "--json")
@@ -130,7 +130,7 @@ def test_the_command_from_end_to_end(address: str, run: Callable[..., Ran], tmp_
     best = found.json()["results"][0]
     assert (best["repository"], best["file"]) == ("one", "one/store.py")
     _ask_in_a_batch(run, of, found, tmp_path)
-    (tmp_path / "repos").write_text(f"one {tmp_path}/one v1\n")
+    (tmp_path / "repos").write_text(f"one {tmp_path}/one\n")
     less = run("index", *of, "--repos", str(tmp_path / "repos"))
     assert less.out.startswith("1 repository, 1 files, ") and "0 indexed" in less.out
     done = run("clean", "--grace", "0", "--json")

@@ -26,11 +26,11 @@ def workers() -> Iterator[Here]:
 
 
 def test_only_what_has_changed_is_indexed(one: Engine, workers: Here, tmp_path: Path) -> None:
-    """A folder with the same commit is not looked at; of a git repository only the parts with other files are indexed."""
+    """Of a git repository only the parts with other files are indexed, and of a folder what has changed."""
     url, bare = str(tmp_path / "store"), tmp_path / "bare.git"
     root = init(tmp_path / "tree", {f"{folder}/m.py": f"def {folder}(): ...\n" for folder in ("x", "y", "z")})
     git(tmp_path, "clone", "-q", "--bare", str(root), str(bare))
-    repositories = [Repository(name, str(one.root / name), f"of {name}") for name in NAMES[:1]]
+    repositories = [Repository(name, str(one.root / name)) for name in NAMES[:1]]
     repositories.append(Repository("git", str(bare)))
     made = index_fleet(workers, url, repositories, _BUILT, "test", split=20)
     assert made.fresh == sorted(one.name for one in repositories) and not made.warnings
@@ -45,7 +45,7 @@ def test_only_what_has_changed_is_indexed(one: Engine, workers: Here, tmp_path: 
     assert {part.commit for part in again.fleet.parts if part.name == "git"} == {git(bare, "rev-parse", "main")}
     assert index_fleet(workers, url, repositories[1:], _BUILT, "test", split=20).fleet.generation == 3
     for wrong, error in (
-        (repositories[:1] * 2, UsageError), ([], UsageError), ([repositories[1]._replace(commit="x")], UsageError),
+        (repositories[:1] * 2, UsageError), ([], UsageError),
         ([*repositories, Repository("gone", str(one.root / "gone"))], UsageError),
         ([repositories[0]._replace(name=".a")], UsageError),
     ):  # fmt: skip

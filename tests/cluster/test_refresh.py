@@ -16,7 +16,7 @@ from lci_py.cluster import indexing
 from lci_py.cluster.fleet import Fleet, Part, clean, read_fleet, write_fleet
 from lci_py.cluster.indexing import PartJob, link_parts, store_part
 from lci_py.cluster.objects import Objects
-from lci_py.cluster.sources import Run, source_of, survey
+from lci_py.cluster.sources import Run
 from lci_py.search.engine import Engine
 from lci_py.source.repository.workspace_changes import add
 from lci_py.types.index import BuildSummary
@@ -120,18 +120,6 @@ def test_a_former_part_that_cannot_be_read_is_made_anew(store: Store, tmp_path: 
     store.publish([again]).search(SearchRequest("store", "bm25"))
 
 
-def test_equal_contents_are_stored_once(store: Store, tmp_path: Path) -> None:
-    """A fork with one other file: nearly all packs of texts are there."""
-    files = {f"lib/m{i}.py": f"def f{i}(x):\n    return x + {i}\n" for i in range(150)}
-    root = lay_out(tmp_path / "one", {f"origin/{path}": text for path, text in files.items()})
-    lay_out(root, {f"fork/{path}": text for path, text in files.items()} | {"fork/lib/m0.py": "def mine(): ...\n"})
-    store.part(of_folder(root, "origin"))
-    packs = {one.name for one in store.objects.listed() if one.name.startswith("texts")}
-    store.part(of_folder(root, "fork"))
-    more = {one.name for one in store.objects.listed() if one.name.startswith("texts")} - packs
-    assert len(packs) > 2 and 1 <= len(more) <= 2
-
-
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
     """Repositories of which one is a fork, as a workspace."""
@@ -201,14 +189,6 @@ def test_what_is_stored_again_is_young(tmp_path: Path) -> None:
     os.utime(path, (1, 1))
     assert objects.put("texts", tmp_path / "file", ".arrays") == named
     assert path.stat().st_mtime > 1e9
-
-
-def test_a_survey_of_a_folder_without_a_commit_is_always_made(tmp_path: Path) -> None:
-    root = lay_out(tmp_path / "a", {"x.py": "x = 1\n"})
-    assert survey(source_of(str(root)), "", "") is not None
-    assert survey(source_of(str(root)), "v1", "v1") is None
-    found = survey(source_of(str(root)), "v2", "v1")
-    assert found is not None and found.commit == "v2" and [run.state for run in found.runs] == [""]
 
 
 def test_a_part_keeps_its_new_commit(store: Store, tmp_path: Path) -> None:

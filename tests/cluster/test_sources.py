@@ -121,12 +121,12 @@ def test_whether_something_has_changed(repository: Path) -> None:
     """The state of a run follows from its files alone: an empty commit changes nothing."""
     source = source_of(str(repository / "bare.git"))
     found = survey(source, most=600)
-    assert found is not None and len(found.runs) > 2 and survey(source, "", found.commit) is None
+    assert found is not None and len(found.runs) > 2 and survey(source, found.commit) is None
     tree = git(repository / "bare.git", "rev-parse", "HEAD^{tree}")
     again = git(repository / "bare.git", "commit-tree", "-p", "HEAD", "-m", "empty", tree)
-    other = survey(source._replace(revision=again), "", found.commit, [run.start for run in found.runs], 600)
+    other = survey(source._replace(revision=again), found.commit, [run.start for run in found.runs], 600)
     assert other is not None and other.commit == again and other.runs == found.runs
-    older = survey(source._replace(revision="HEAD~1"), "", found.commit, [run.start for run in found.runs], 600)
+    older = survey(source._replace(revision="HEAD~1"), found.commit, [run.start for run in found.runs], 600)
     assert older is not None
     same = {a.start: a.state == b.state for a, b in zip(older.runs, found.runs, strict=True)}
     assert same[next(run.start for run in found.runs if run.has("a.py"))] is False and same["big.py"]
