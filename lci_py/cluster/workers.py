@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lci_py.cluster.fleet import Part
 from lci_py.cluster.leaf import Leaf, PartSnapshot
@@ -46,32 +46,6 @@ _PREFIX, _TO_BE_HELD = "lci-cluster-", 60
 Job = Callable[..., Any]
 
 
-class Workers(Protocol):
-    """The interface of whatever does the work."""
-
-    def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
-        """Call a job with each of several argument tuples; yields the index of the arguments and the result, as they
-        come.
-
-        Raises:
-            LciError: What the job has raised.
-            IndexWriteError: A worker has failed.
-        """
-        ...
-
-    def call(
-        self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
-    ) -> list[Any]:
-        """Call a method of the leaves of several parts at once; returns each result, or the error instead.
-
-        Args:
-            readable: The indices of the parts that may be read; None for all.
-            method: Of `Leaf`.
-            calls: The parts, each with the arguments.
-        """
-        ...
-
-
 class Here:
     """This process as the worker. Parts are handled one after the other; the build of each uses several processes."""
 
@@ -86,12 +60,26 @@ class Here:
         self._open: dict[tuple[Any, ...], Leaf] = {}  # the one that was used last is the last one
 
     def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """Call a job with each of several argument tuples; yields the index of the arguments and the result, as they
+        come.
+
+        Raises:
+            LciError: What the job has raised.
+            IndexWriteError: A worker of a cluster has failed.
+        """
         for place, arguments in enumerate(calls):
             yield place, job(self.folder, self._processes, *arguments)
 
     def call(
         self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
     ) -> list[Any]:
+        """Call a method of the leaves of several parts at once; returns each result, or the error instead.
+
+        Args:
+            readable: The indices of the parts that may be read; None for all.
+            method: Of `Leaf`.
+            calls: The parts, each with the arguments.
+        """
         found: list[Any] = []
         for part, arguments in calls:
             try:
@@ -261,6 +249,7 @@ class DaskWorkers:
         self.client, self._timeout = client, timeout
 
     def each(self, job: Job, calls: Sequence[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+        """As in `Here`."""
         from distributed import as_completed
 
         tasks = {
@@ -282,7 +271,7 @@ class DaskWorkers:
     def call(
         self, url: str, readable: frozenset[int] | None, method: str, calls: Sequence[tuple[Part, tuple[Any, ...]]]
     ) -> list[Any]:
-        """As in `Workers`, with one task for each worker."""
+        """As in `Here`, with one task for each worker."""
         from distributed import wait
 
         found: list[Any] = [
@@ -312,6 +301,10 @@ class DaskWorkers:
         if late := [task for task in tasks if task.status not in ("finished", "error")]:
             self.client.cancel(late, force=True)
         return found
+
+
+#: Whatever does the work.
+Workers = Here | DaskWorkers
 
 
 def workers_of(client: Any, timeout: float) -> dict[str, str]:
