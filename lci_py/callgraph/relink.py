@@ -5,6 +5,7 @@ of a full link, bit for bit; docs/adr/0011-relinking.md says why.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,13 +109,7 @@ def relink(
     anew = any_followed(old, gone) or any_followed(new, again) or outcome.solution is not graph.solution
     stay = stay & ~followed if anew else stay | followed
     again_linked = linked.edges(n_symbols, n_files)
-    n_kept = int(np.count_nonzero(stay))
-    rows = np.empty((5, n_kept + again_linked.shape[1]), np.int32)
-    for row, column in zip(rows, (graph.source, graph.target, graph.kind, graph.line, graph.step), strict=True):
-        row[:n_kept] = column[stay]  # column by column: a graph may have millions of edges
-    for row in rows[:2, :n_kept]:
-        row[:] = nodes[row]
-    rows[:, n_kept:] = again_linked
+    rows = _with_edges(graph, nodes, stay, again_linked)
     if anew:
         starts = Nodes(numbers.first_symbol, np.array(new.first_lambda))
         rows = np.concatenate([rows, reconcile(new, rows, followed_edges(*outcome, starts), starts)], axis=1)
@@ -292,6 +287,26 @@ def _owners(graph: Links) -> NDArray[Any]:
     return found
 
 
+def _with_edges(graph: Links, nodes: NDArray[Any], stay: NDArray[Any], again_linked: NDArray[Any]) -> NDArray[Any]:
+    """int32 [5, E]: the edges that stay, with their present nodes, and behind those of each source its new ones.
+
+    So they are in order of their sources, as `assemble` sorts them: there may be millions, and few new ones.
+    """
+    kept = nodes[graph.source[stay]]
+    added = again_linked[:, np.argsort(again_linked[0], kind="stable")]
+    rows = np.empty((5, len(kept) + added.shape[1]), np.int32)
+    is_new = np.zeros(rows.shape[1], np.bool_)
+    is_new[np.searchsorted(kept, added[0], side="right") + np.arange(added.shape[1])] = True
+    rows[:, is_new] = added
+    is_old = ~is_new
+    rows[0, is_old] = kept
+    del kept
+    for row, column in zip(rows[1:], (graph.target, graph.kind, graph.line, graph.step), strict=True):
+        row[is_old] = column[stay]  # column by column: they take hundreds of megabytes
+    rows[1, is_old] = nodes[rows[1, is_old]]
+    return rows
+
+
 def _merged_keys(
     graph: Links, places: NDArray[Any], concerned: NDArray[Any], linked: EdgeBuffer, again: list[int]
 ) -> FileKeys:
@@ -304,8 +319,14 @@ def _merged_keys(
     sizes[places[stay]] = sizes_before[stay]
     is_new = np.zeros(len(sizes), bool)
     is_new[again] = True
-    keys = np.zeros(int(sizes.sum()), np.int32)
-    from_new = np.repeat(is_new, sizes)
-    keys[from_new] = anew.keys
-    keys[~from_new] = graph.keys[np.repeat(~concerned, sizes_before)]
-    return FileKeys(keys, sizes)
+    # The other keys keep their order: runs of them are copied, since there are many millions.
+    edges = np.flatnonzero(np.diff(concerned, prepend=True, append=True)).tolist()
+    runs = [graph.keys[graph.key_start[first] : graph.key_start[last]] for first, last in pairwise(edges)][::2]
+    kept = np.concatenate([graph.keys[:0], *runs])
+    before = np.cumsum(np.where(is_new, 0, sizes))
+    parts, at, start = [], 0, 0
+    for file in again:
+        stop = int(before[file])
+        parts += [kept[at:stop], anew.keys[start : start + int(sizes[file])]]
+        at, start = stop, start + int(sizes[file])
+    return FileKeys(np.concatenate([*parts, kept[at:]]), sizes)
