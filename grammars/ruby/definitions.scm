@@ -13,6 +13,10 @@
 ((_ left: (constant) @name
   right: (_ receiver: (constant) @_type method: (identifier) @_new block: (_)? @body)) @definition.class
   (#any-of? @_type "Struct" "Data" "Class") (#any-of? @_new "new" "define"))
+; Options = Base.new(:x) do … def x; end … end: of a Struct that has heirs
+((_ left: (constant) @name
+  right: (_ receiver: (constant) @_type method: (identifier) @_new block: (_ body: (_ [(method) (singleton_method)])) @body)) @definition.class
+  (#not-any-of? @_type "Struct" "Data" "Class" "Module") (#eq? @_new "new"))
 ((_ receiver: (constant) @_type method: (identifier) @_new
   arguments: (_ (simple_symbol) @name @definition.property))
   (#any-of? @_type "Struct" "Data") (#any-of? @_new "new" "define"))

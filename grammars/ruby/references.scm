@@ -22,6 +22,10 @@
   (#any-of? @_send "send" "public_send" "__send__" "method"))
 
 (superclass [(constant) (scope_resolution)] @base)
+; Options = Base.new(:x) do … def x; end … end: a Struct that has heirs
+((_ left: (constant) right: (_ receiver: [(constant) (scope_resolution)] @base method: (identifier) @_new
+  block: (_ body: (_ [(method) (singleton_method)]))))
+  (#eq? @_new "new") (#not-any-of? @base "Struct" "Class" "Data" "Module"))
 ((_ left: (constant) right: (_ receiver: (constant) @_class method: (identifier) @_new
   arguments: (_ . [(constant) (scope_resolution)] @base)))
   (#eq? @_class "Class") (#eq? @_new "new"))

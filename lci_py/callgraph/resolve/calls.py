@@ -295,7 +295,7 @@ class _CallResolver:
     def _targets_by_name(self, name: str, receiver: str, caller: int) -> Targets:
         if name.endswith(ELEMENT) and name != ELEMENT:  # a table of this name, and never a function
             return self._through_pointer(name.removesuffix(ELEMENT), receiver, caller)
-        if receiver in language_rules.CONSTRUCTED:
+        if receiver in language_rules.CONSTRUCTED and receiver != language_rules.name_rules(self._language).maker:
             made = self._evaluate.types.named(self.file, caller, name)
             return self._run(value._replace(text="new") for value in made)
         around = caller

@@ -424,8 +424,9 @@ class Names:
             if found:
                 return found
         bare = name.lstrip("$@:")
-        if bare == language.maker:
-            return tuple(v._replace(kind=CLASS) for v in self.own_object(file, place, "self", depth))
+        if bare == language.maker:  # `new.run`: a name that stands alone is a call in Ruby
+            kind = CLASS if callee else INSTANCE
+            return tuple(v._replace(kind=kind) for v in self.own_object(file, place, "self", depth))
         absolute = name.startswith("::")
         if not absolute and place >= 0:
             around = self._enclosing_values(file, place, name, depth, callee)
