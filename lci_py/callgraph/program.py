@@ -41,6 +41,7 @@ _KINDS = {
     ir.COPY: "nn ", ir.FUNC: "nf ", ir.CLASS: "nc ", ir.IMPORT: "ni ", ir.LOAD: "nns", ir.STORE: "nsn", ir.ITEM: "nns",
     ir.PUT: "nsn", ir.NEW: "n  ", ir.CALL: "nn+", ir.ARG: "a n", ir.SELF: "nc ", ir.SUPER: "ncn", ir.EACH: "nn+",
     ir.FREE: "ns ", ir.MEMBER: "csn", ir.BASE: "cn ", ir.EXPORT: "sn ", ir.STAR: "i  ", ir.TYPED: "nn ",
+    ir.IMPLICIT_CALL: "ns+",
 }  # fmt: skip
 OPERANDS = np.array([[ord(what) for what in _KINDS[kind]] for kind in range(len(_KINDS))], np.uint8)
 
@@ -59,7 +60,7 @@ class Program:
         letters: uint8, names and keys in UTF-8; the first name of each file is "".
         string_sizes: int32, the number of characters of each name.
         rows: int32 [R * 4], constraints, without the lines of calls.
-        lines, callers: int32 [C], per CALL or EACH row its line, and the index of the enclosing function or -1.
+        lines, callers: int32 [C], per row of `SITE_KINDS` its line, and the index of the enclosing function or -1.
         functions: int32 [f * 6], as in `Function`, but with the number of parameters last.
         parameters: int32 [p * 3], as in `Parameter`.
         classes: int32, per class its place among the file's symbols, or -1.
@@ -156,10 +157,11 @@ def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
     targets: (call, variable, target), in any order.
     """
     found = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
-    found = found[np.lexsort(found.T[::-1])].astype(np.int32)
+    found = found[np.lexsort(found.T[::-1])]
     _, ranks = np.unique(found[:, 1], return_inverse=True)
     callee = ranks.reshape(-1) - int((found[:, 1] == -1).any())
-    return Solution(found[:, 0].copy(), callee.astype(np.int32), found[:, 2].copy())
+    site, target = found[:, [0, 2]].astype(np.int32).T
+    return Solution(site.copy(), callee.astype(np.int32), target.copy())
 
 
 def join_programs(programs: Sequence[Program]) -> Program:
@@ -226,7 +228,7 @@ def of_file(file: int, flow: Flow, meanings: Sequence[Meaning], *, python: bool)
         classes, nodes = np.array(flow.classes, np.int32), np.array([flow.nodes], np.int32)
     except (OverflowError, ValueError, TypeError) as error:
         raise _damaged_error() from error
-    calls = np.isin(rows[:, 0], (ir.CALL, ir.EACH))
+    calls = np.isin(rows[:, 0], ir.SITE_KINDS)
     lines = rows[calls, 3] & ir.LINE
     rows[calls, 3] &= ~ir.LINE
     targets = [file for found, _, heads in meanings for file in (*found, *heads)]
@@ -315,9 +317,9 @@ def check_constraints(program: Program) -> None:
     """Check that the constraints refer only to existing nodes; the sizes must have been checked."""
     sizes, rows, of_rows = program.columns, program.rows.reshape(-1, 4), program.owners(ROWS)
     kinds = rows[:, 0]
-    _check(not len(rows) or (int(kinds.min()) >= 0 and int(kinds.max()) <= ir.TYPED))
+    _check(not len(rows) or (int(kinds.min()) >= 0 and int(kinds.max()) < len(OPERANDS)))
     calls = np.bincount(of_rows[kinds == ir.CALL], minlength=program.n_files)
-    sites = np.bincount(of_rows[(kinds == ir.CALL) | (kinds == ir.EACH)], minlength=program.n_files)
+    sites = np.bincount(of_rows[np.isin(kinds, ir.SITE_KINDS)], minlength=program.n_files)
     _check(np.array_equal(sites, sizes[:, SITES]))
     limits = np.full((program.n_files, 128), (1 << 31) - 1, np.int32)
     for what, column in (("n", NODES), ("s", STRINGS), ("i", IMPORTS), ("f", FUNCTIONS), ("c", CLASSES)):

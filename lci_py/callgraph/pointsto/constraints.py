@@ -60,6 +60,39 @@ def number_of(value: int) -> int:
     return value >> _BITS
 
 
+def implicit_callee(obj: Any, name: Any) -> Any:
+    """The callee of an implicit call, from the node of the object and the number of the name; integers or arrays."""
+    return obj | name << _NAME_BITS
+
+
+def implicit_name(callee: int) -> int:
+    """The number of the name in the callee of an implicit call; 0 for any other callee."""
+    return callee >> _NAME_BITS
+
+
+#: What Python calls if an object does not have a special method: the first of these that it has.
+_OTHERWISE = {
+    "__bool__": ("__len__",), "__str__": ("__repr__",), "__format__": ("__str__", "__repr__"), "__ne__": ("__eq__",),
+    "__contains__": ("__iter__", "__getitem__"), "__reversed__": ("__len__", "__getitem__"),
+    "__int__": ("__index__",), "__float__": ("__index__",),
+}  # fmt: skip
+_OPERATORS = frozenset(
+    f"__{name}__" for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+)
+_NAME_BITS = 32
+
+
+def methods_called(name: str) -> tuple[str, ...]:
+    """The methods that a call of a special method may run: the first that the object has.
+
+    Source:
+        The Python language reference, 3.3 ("Special method names").
+    """
+    if name.startswith("__i") and f"__{name[3:]}" in _OPERATORS:  # a += b
+        return (name, f"__{name[3:]}")
+    return (name, *_OTHERWISE.get(name, ()))
+
+
 class Site(NamedTuple):
     """A call: the nodes of its result and its callee, the call in the text that it stems from, flags, arguments."""
 
@@ -399,6 +432,14 @@ class Constraints:
         if self._is_new((CALL, node, site)):
             self._add(node, (CALL, site, 0, 0))
             self._later.extend((site, value) for value in self._held[node])
+
+    def each(self, node: int, site: int) -> None:
+        """Every value of `node` is iterated at a site, or has a method that is called implicitly."""
+        if self._is_new((EACH, node, site)):
+            self._add(node, (EACH, site, 0, 0))
+            if self.calling:
+                for value in self._held[node]:
+                    self.on_each(site, value)
 
     def bind(self, source: int, target: int, on: int) -> None:
         """As `copy`, but a function becomes a method bound to the object `on`."""

@@ -39,6 +39,18 @@ _COPIES = frozenset({"copy.copy", "copy.deepcopy", "collections.OrderedDict", "c
 _OF_MODULES = _COPIES | {
     "argparse.ArgumentParser", "collections.defaultdict", "functools.partial", "types.SimpleNamespace",
 }  # fmt: skip
+#: Functions of Python that call a special method of their arguments.
+CALLING = {
+    "len": "__len__", "str": "__str__", "print": "__str__", "repr": "__repr__", "format": "__format__",
+    "hash": "__hash__", "bool": "__bool__", "int": "__int__", "float": "__float__", "abs": "__abs__",
+    "bytes": "__bytes__", "round": "__round__", "reversed": "__reversed__", "next": "__next__", "iter": "__iter__",
+    "dir": "__dir__",
+}  # fmt: skip
+#: Functions of Python that iterate over their arguments.
+ITERATING = frozenset("list tuple set frozenset sorted enumerate zip map filter sum min max any all dict".split())
+#: Those that ask for the length first, and those that compare the elements.
+_SIZED = frozenset({"list", "tuple", "sorted"})
+_COMPARING = {"sorted": "__lt__", "min": "__lt__", "max": "__gt__"}
 BUILTINS = (
     _SAME | _CONTAINERS | _MAPS | _MODULES | _OF_MODULES
     | {"map", "filter", "next", "enumerate", "zip", "Object", "Promise", "Reflect"}
@@ -72,6 +84,12 @@ class Calls(Protocol):
     def synthetic(self, key: tuple[object, ...], site: Site) -> int:
         """The number of a call that is not in the text."""
 
+    def implicit_call(self, site: int, node: int, name: str) -> None:
+        """Add a call of a special method of a value."""
+
+    def iterate(self, site: int, node: int) -> int:
+        """Add a loop over a value, and return the node of its elements."""
+
 
 class Library:
     """The effects of calls of functions and methods that no file defines."""
@@ -102,10 +120,21 @@ class Library:
 
     def function(self, site: int, name: str) -> None:
         """Apply a call of a built-in function, given by its dotted name."""
+        call = self._points.site(site)
+        arguments = [source for position, source in call.arguments if position >= 0]
         known = self._known.get(name)
         if known is not None:
-            call = self._points.site(site)
-            known(site, call, [source for position, source in call.arguments if position >= 0])
+            known(site, call, arguments)
+        if name in CALLING:
+            for source in arguments if name == "print" else arguments[:1]:
+                self._calls.implicit_call(site, source, CALLING[name])
+        elif name in ITERATING:
+            for source in arguments:
+                elements = self._calls.iterate(site, source)
+                if name in _SIZED:
+                    self._calls.implicit_call(site, source, "__len__")
+                if name in _COMPARING:
+                    self._calls.implicit_call(site, elements, _COMPARING[name])
 
     def method(self, site: int, value: int, key: int) -> None:
         """Apply a call of a built-in method of a value. `key` is the number of the method's name."""
@@ -264,6 +293,8 @@ class Library:
     def _same(self, site: int, call: Site, arguments: list[int]) -> None:
         for source in arguments[:1]:
             self._points.copy(source, call.result)
+        if not call.arguments:  # `list()`
+            self._points.give(call.result, self._points.object_of("container", site))
 
     def _map(self, site: int, call: Site, arguments: list[int]) -> None:
         points = self._points

@@ -26,6 +26,7 @@ from lci_py.callgraph.pointsto.constraints import (
     OBJECT,
     SUPER,
     Constraints,
+    Function,
     kind_of,
     number_of,
     value_of,
@@ -144,6 +145,10 @@ class PointsTo(Constraints):
                 self.copy(source, node)
         elif kind in (INSTANCE, OBJECT, CLASS, FUNC):
             self.copy(source, self.field(value, key))
+            if kind == INSTANCE and self._is_element(key):
+                for function in self._methods_of(self.lineage(number_of(value)), "__setitem__"):
+                    for node, _ in function.singles[2:3]:
+                        self.copy(source, node)
 
     def _load(self, value: int, target: int, key: int, on: int) -> None:
         kind = value & KIND
@@ -226,7 +231,20 @@ class PointsTo(Constraints):
             else:
                 awaited[place] = [found]
         self._of_lineage(lineage, found, key, value, self.bind_new)
+        if self._is_element(key):
+            for function in self._methods_of(lineage, "__getitem__"):
+                self.copy(function.result, found)
         return found
+
+    def _is_element(self, key: int) -> bool:
+        """Whether a key is that of an element, not a name."""
+        return key == 0 or self.text(key)[0] in "\"'0123456789"
+
+    def _methods_of(self, lineage: Sequence[int], name: str) -> list[Function]:
+        """The method of a name that a lineage has: several if it is defined more than once."""
+        number = self.names.get(name, -1)
+        node = next((self.members[owner, number] for owner in lineage if (owner, number) in self.members), 0)
+        return [self.functions[number_of(value)] for value in self.values(node) if value & KIND == FUNC]
 
     def _of_lineage(self, lineage: Sequence[int], target: int, key: int, on: int, bind: Bind) -> None:
         members, fields = self.members, self._fields
@@ -307,6 +325,11 @@ class PointsTo(Constraints):
     def _bind(self, value: int, target: int, on: int) -> None:
         if value & KIND != FUNC:
             self.give(target, value)
+            if value & KIND == INSTANCE and on & KIND in (INSTANCE, CLASS):  # a descriptor: what its method returns
+                for getter in self._methods_of(self.lineage(number_of(value)), "__get__"):
+                    self.copy(getter.result, target)
+                    for (node, _), given in zip(getter.singles, (value, on), strict=False):
+                        self.give(node, given)
             return
         function = self.functions[number_of(value)]
         kind = on & KIND

@@ -18,6 +18,8 @@ from lci_py.callgraph.pointsto.constraints import (
     STORE,
     SUPER_OF,
     Constraints,
+    implicit_callee,
+    methods_called,
     value_of,
 )
 from lci_py.callgraph.program import (
@@ -167,8 +169,15 @@ def _calls(
 ) -> tuple[list[NDArray[Any]], list[NDArray[Any]]]:
     """Add the calls and loops; returns the uses that they are, and the nodes of arguments."""
     kinds = rows[:, 0]
-    at = np.flatnonzero((kinds == ir.CALL) | (kinds == ir.EACH))
+    at = np.flatnonzero(np.isin(kinds, ir.SITE_KINDS))
     chosen, of_chosen = rows[at], of_rows[at]
+    implicit = chosen[:, 0] == ir.IMPLICIT_CALL
+    followed = ~implicit | np.isin(chosen[:, 2], _callable_names(to, rows, chosen[implicit, 2]))
+    objects = np.where(implicit, chosen[:, 1], chosen[:, 2])
+    chosen[implicit] = np.stack([  # no result; what is called is the object and the method's name, as one number
+        chosen[implicit, 0], np.zeros(int(implicit.sum()), np.int64),
+        implicit_callee(chosen[implicit, 1], chosen[implicit, 2]), chosen[implicit, 3],
+    ], axis=1)  # fmt: skip
     is_call = chosen[:, 0] == ir.CALL
     at_arguments = np.flatnonzero(kinds == ir.ARG)
     arguments = rows[at_arguments]
@@ -183,9 +192,23 @@ def _calls(
     sites = np.arange(len(chosen))
     columns = (chosen[:, 1], chosen[:, 2], sites, chosen[:, 3], starts, stops)
     to.sites.extend(zip(*(column.tolist() for column in columns), strict=True))
-    called = chosen[:, 2] > 0
-    uses = np.stack([np.where(is_call, CALL, EACH), chosen[:, 2], sites, np.zeros_like(sites)])
+    called = (objects > 0) & followed
+    uses = np.stack([np.where(is_call, CALL, EACH), objects, sites, np.zeros_like(sites)])
     return [uses[:, called]], [arguments[:, 3]]
+
+
+def _callable_names(to: Constraints, rows: NDArray[Any], names: NDArray[Any]) -> NDArray[Any]:
+    """Those of the names of implicit calls that some class has a method, or perhaps a descriptor, for."""
+    members = set(np.unique(rows[rows[:, 0] == ir.MEMBER, 2]).tolist())
+    texts = list(to.names)
+    described = [end for end, name in (("()", "__get__"), ("=", "__set__")) if to.names.get(name, -1) in members]
+    found = []
+    for name in np.unique(names).tolist():
+        text = texts[name]
+        called = [*methods_called(text), *(text.removesuffix(end) for end in described if text.endswith(end))]
+        if any(to.names.get(one, -1) in members for one in called):
+            found.append(name)
+    return np.array(found, np.int64)
 
 
 def _settle(

@@ -17,11 +17,14 @@ from lci_py.callgraph.pointsto.constraints import (
     SUPER,
     Function,
     Site,
+    implicit_callee,
+    implicit_name,
     kind_of,
+    methods_called,
     number_of,
     value_of,
 )
-from lci_py.callgraph.pointsto.library_models import BUILTINS, KEEPERS, METHODS, Library
+from lci_py.callgraph.pointsto.library_models import BUILTINS, CALLING, ITERATING, KEEPERS, METHODS, Library
 from lci_py.callgraph.pointsto.members import PointsTo
 from lci_py.callgraph.pointsto.program_constraints import gather
 from lci_py.callgraph.program import Program, Solution, solution_of
@@ -46,6 +49,7 @@ class Solver:
         self.points.on_each = self._iterate_value
         self._targets: set[tuple[int, int, int]] = set()  # call in the text, node of what is called, target
         self._linked: set[tuple[int, int, int]] = set()
+        self._special: dict[tuple[int, int], int] = {}  # object and name of an implicit call -> node of the method
         self._extra: dict[tuple[object, ...], int] = {}
 
     def solve(self) -> Solution:
@@ -54,9 +58,12 @@ class Solver:
         gather(self._program, points)
         init, constructor = points.name("__init__"), points.name("constructor")
         self._constructors, self._allocators = (init, constructor), (points.name("__new__"),)
+        iterated = self._has_method("__iter__", "__next__")
+        builtins = BUILTINS | {name for name in ITERATING if iterated}
+        builtins |= {name for name, method in CALLING.items() if self._has_method(*methods_called(method))}
         for node, name, file in points.free:
             text = points.text(name)
-            if text in BUILTINS:
+            if text in builtins:
                 points.give(node, value_of(BUILTIN, name))
             for star in points.stars.get(file, ()):
                 source = points.node()
@@ -75,6 +82,11 @@ class Solver:
         points.run()
         self._callbacks()
         return solution_of(self._targets)
+
+    def _has_method(self, *names: str) -> bool:
+        """Whether some class of the program has a method of one of the names."""
+        numbers = {self.points.names.get(name, -1) for name in names}
+        return any(name in numbers for _, name in self.points.members)
 
     def _give_declared(self) -> None:
         """Give variables without a value an object of their declared type: the callers of a library are elsewhere."""
@@ -164,6 +176,8 @@ class Solver:
         self._targets.add((origin, callee, function))
         if start < stop:
             self._pass(points.arguments[start:stop], known, function, shift)
+        if not result:
+            return
         if known.flags & ir.GENERATOR:
             made = points.object_of("generator", function)
             points.copy(known.item, points.field(made, 0))
@@ -242,8 +256,12 @@ class Solver:
         return self._extra[key]
 
     def _iterate_value(self, site: int, value: int) -> None:
-        """Apply a loop over a value."""
+        """Apply a loop over a value, or an implicit call on it."""
         points = self.points
+        if name := implicit_name(points.sites[site][1]):
+            if (target := self._special_method(value, name)) >= 0:
+                points.call(target, site)
+            return
         each = points.site(site)
         if kind_of(value) == OBJECT:
             points.make_room(each.result)
@@ -264,6 +282,62 @@ class Solver:
             points.copy(result, each.result)
             points.load(result, each.result, points.name("value"))
             points.load(made, each.result, 0)
+
+    def implicit_call(self, site: int, node: int, name: str) -> None:
+        """Add a call of a special method that a call of a built-in function makes: `len(x)` calls `x.__len__()`."""
+        self._each_at(site, implicit_callee(node, self.points.name(name)), node)
+
+    def iterate(self, site: int, node: int) -> int:
+        """Add a loop over a value that a call of a built-in function makes, as `list(x)`; the node of the elements."""
+        return self.points.sites[self._each_at(site, node, node)][0]
+
+    def _each_at(self, site: int, callee: int, node: int) -> int:
+        points = self.points
+        key = ("each", site, callee)
+        if key not in self._extra:
+            result = 0 if implicit_name(callee) else points.node()
+            made = self.synthetic(key, Site(result, callee, points.sites[site][2], 0, ()))
+            points.each(node, made)
+        return self._extra[key]
+
+    def _special_method(self, value: int, name: int) -> int:
+        """The node of the method that an implicit call runs on an object; -1 if it has none."""
+        found = self._special.get((value, name))
+        if found is None:
+            found = self._special[value, name] = self._find_special_method(value, name)
+        return found
+
+    def _find_special_method(self, value: int, name: int) -> int:
+        points = self.points
+        if value & KIND == INSTANCE:
+            lineage = points.lineage(number_of(value))
+        elif value & KIND == SUPER:
+            owner, obj = points.parts(value)
+            lineage = points.lineage_of(obj, owner)
+        else:
+            return -1
+        text = points.text(name)
+        attribute = points.names.get(text.rstrip("()="), -1) if text[-1] != "_" else -1
+        accessor = points.names.get("__set__" if text[-1] == "=" else "__get__", -1)
+        for method in methods_called(text):
+            number = points.names.get(method, -1)
+            for owner in lineage:
+                node = points.members.get((owner, number))
+                if node is not None and attribute >= 0:
+                    return node
+                if node is not None:
+                    return self._loaded(self._holding(value), number)
+                if (owner, attribute) in points.members:  # a descriptor, or a plain attribute
+                    return self._loaded(points.members[owner, attribute], accessor)
+        return -1
+
+    def _loaded(self, node: int, name: int) -> int:
+        """The node of a member of what a node holds."""
+        key = ("loaded", node, name)
+        if key not in self._extra:
+            self._extra[key] = target = self.points.node()
+            self.points.load(node, target, name)
+        return self._extra[key]
 
     # --- edges ----------------------------------------------------------------------------------------------------
 

@@ -45,6 +45,11 @@ BASE = 16  # class, from
 EXPORT = 17  # name, from: what other files get under a name
 STAR = 18  # index of the file's imports: everything that the module exports is bound here
 TYPED = 19  # node, type: a declared type, of which the node is an object unless a value reaches it
+#: object, name, line: a special method that the language calls; for an attribute that is read, its name with `()`
+#: behind it, and with `=` for one that is set. Its caller is in `callers`.
+IMPLICIT_CALL = 20
+#: The kinds of rows with a line and a caller.
+SITE_KINDS = (CALL, EACH, IMPLICIT_CALL)
 #: The name of a member of which nothing is written: any member whose name stands in quotes somewhere in the program.
 ANY_NAME = "<any>"
 #: An object without built-in methods: no list, no map.
@@ -99,7 +104,7 @@ class Flow:
         nodes: Number of nodes, including 0.
         classes: Per class, its place among the file's symbols, or -1.
         rows: Four numbers each.
-        callers: Per CALL or EACH row, in order, the index of the enclosing function, -1 at the top level.
+        callers: Per row of `SITE_KINDS`, in order, the index of the enclosing function, -1 at the top level.
     """
 
     strings: list[str]
@@ -333,6 +338,12 @@ class FlowBuilder:
         self._callers.append(scope.function)
         return node
 
+    def implicit_call(self, scope: Scope, obj: int, name: str, line: int) -> None:
+        """Add a call that the language makes on an object, by a name as in `IMPLICIT_CALL`."""
+        if obj:
+            self.row(IMPLICIT_CALL, obj, self.string(name), min(line, LINE))
+            self._callers.append(scope.function)
+
     def function(self, symbol: int, owner: int = -1, flags: int = 0) -> int:
         """Add a function without parameters, and return its index."""
         self.functions.append(Function(symbol, owner, flags, self.node(), self.node(), ()))
@@ -381,5 +392,5 @@ class FlowBuilder:
 #: Per constraint, which of its operands are nodes.
 _NODES = (
     (1, 2), (1,), (1,), (1,), (1, 2), (1, 3), (1, 2), (1, 3), (1,), (1, 2), (3,), (1,), (1, 3), (1, 2), (1,), (3,),
-    (2,), (2,), (), (1, 2),
+    (2,), (2,), (), (1, 2), (1,),
 )  # fmt: skip

@@ -26,11 +26,14 @@ def is_followed(path: str, language: str) -> bool:
     return has_rule(language, "lowered") and not is_test(path)
 
 
-def lower(language: str, root: Node, captured: Captures, imports: Sequence[Import]) -> FlowBuilder | None:
+def lower(
+    language: str, root: Node, captured: Captures, imports: Sequence[Import], *, followed: bool
+) -> FlowBuilder | None:  # fmt: skip
     """The constraints of a file; None if its language has no lowering, or if it is nested too deeply.
 
     Args:
         captured: Its definitions, with their places among the symbols.
+        followed: Whether the points-to analysis covers the file (`is_followed`); else only its type hints are needed.
     """
     if not has_rule(language, "lowered"):
         return None
@@ -39,7 +42,7 @@ def lower(language: str, root: Node, captured: Captures, imports: Sequence[Impor
         if has_rule(language, "python_modules"):
             from lci_py.source.dataflow.python import PythonFlow
 
-            flow = PythonFlow(captured.source, places, imports).run(root)
+            flow = PythonFlow(captured.source, places, imports, followed=followed).run(root)
             for name in _QUOTED.findall(captured.source):  # for `ANY_NAME`
                 flow.string(f'"{name.decode()}"')
             return flow

@@ -10,7 +10,6 @@ from lci_py.source.dataflow.constraints import (
     CLASSMETHOD,
     CONSTRUCT,
     DECORATOR,
-    EACH_OF,
     ENTERED,
     FREE,
     FUNC,
@@ -19,7 +18,6 @@ from lci_py.source.dataflow.constraints import (
     ITEM,
     LOCAL,
     MEMBER,
-    MEMBER_OF,
     NAMED_REST,
     NEW,
     PROPERTY,
@@ -37,10 +35,10 @@ from lci_py.source.dataflow.constraints import (
     TYPED,
     VALUE_OF,
     FlowBuilder,
-    HintNode,
     Implicit,
     Scope,
 )
+from lci_py.source.dataflow.python_hints import HINTS, PATTERNS, TUPLES, PythonHints
 from lci_py.source.dataflow.python_implicit import (
     ASKED,
     CALLING,
@@ -52,11 +50,10 @@ from lci_py.source.dataflow.python_implicit import (
     comparison_methods,
     first_child,
     generic_base,
-    leaves,
     of_operator,
-    operand_of,
     types_of,
 )
+from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -67,23 +64,18 @@ if TYPE_CHECKING:
 
 _DECORATORS = {"staticmethod": STATIC, "classmethod": CLASSMETHOD, "property": PROPERTY, "cached_property": PROPERTY}
 _LITERALS = frozenset({"integer", "float", "string", "true", "false", "none", "concatenated_string", "ellipsis"})
-_NO_CODE = frozenset({"future_import_statement", "delete_statement", "comment"})
+_NO_CODE = frozenset({"future_import_statement", "comment"})
 _COMPREHENSIONS = frozenset(
     {"list_comprehension", "set_comprehension", "generator_expression", "dictionary_comprehension"}
 )
-_PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern"})
-_TUPLES = frozenset({"tuple", "list", "expression_list"})
-#: Kinds of expressions that are kept as type hints of the names that they are assigned to.
-_HINTS = frozenset({"call", "identifier", "attribute", "await"})
-#: Kinds of expressions whose elements are known if what they stand for is.
-_ITERATED = _HINTS | {"subscript"}
-#: Functions that pass on the elements of their first argument.
-_PASSING = frozenset({"reversed", "sorted", "list", "tuple", "set", "frozenset", "iter"})
 #: Modules of the library that hold functions as values, or pass them on: `callgraph.pointsto.library_models` knows how.
 _MODELLED = frozenset({"argparse", "collections", "copy", "functools", "types"})
-_NAMES = frozenset({"identifier", "attribute"})
 #: Functions that take the name of an attribute.
 _TAKING = frozenset({"getattr", "__getattribute__"})
+#: What is stored in the own object, and names of functions and properties.
+_STORED = lazily(rb"self\.(\w+)(?::[^=\n]*)?\s*=(?!=)")
+_DEFINED = lazily(rb"def[ \t]+(\w+)")
+_PROPERTY = lazily(rb"(\w+)\s*=\s*property\(")
 _QUOTES = b"\"'"
 
 
@@ -91,25 +83,32 @@ def _no_value(_node: Node) -> None:
     """Handles a node without values in it."""
 
 
-class PythonFlow:
+class PythonFlow(PythonHints):
     """Walks a syntax tree once, and adds its constraints to `flow`."""
 
-    def __init__(self, source: bytes, places: Mapping[int, int], imports: Sequence[Import]) -> None:
+    def __init__(
+        self, source: bytes, places: Mapping[int, int], imports: Sequence[Import], *, followed: bool
+    ) -> None:  # fmt: skip
         """Args:
         places: First byte of a definition's name to its place among the symbols.
+        followed: Whether the points-to analysis covers the file.
         """
-        self.flow = FlowBuilder()
-        self.flow.given = []
-        self._source = source
+        super().__init__(source)
         self._places = places
         self._imports = {(i.line, i.module, i.name, i.alias): place for place, i in enumerate(imports)}
         self._scope: Scope = self.flow.module
         self._function = -1
         self._symbol = -1  # the symbol that code here belongs to
-        self._around = -1  # the definition whose text this is: for a parameter's default, the function
         self._class = -1
         self._self = 0
-        self._given: dict[str, Node] = {}  # local of the function -> the value that it was given last
+        self._followed = followed
+        # The names of functions and properties, and those that the file only stores in `self`.
+        defined = _DEFINED.findall(source) + (_PROPERTY.findall(source) if b"property(" in source else [])
+        self._functions = {name.decode("utf-8", "replace") for name in defined}
+        stored = _STORED.findall(source) if followed else ()
+        self._fields = {name.decode("utf-8", "replace") for name in stored} - self._functions
+        self._function_of: dict[int, int] = {}  # node -> the function that it stands for
+        self._setters: dict[int, int] = {}  # node of a property -> that of its setter
         # Handlers of expressions. Each returns the node of the value, 0 if that is unknown.
         self._expressions: dict[str, Callable[[Node], int]] = {
             "identifier": self._identifier,
@@ -125,6 +124,7 @@ class PythonFlow:
             **dict.fromkeys(("conditional_expression", "boolean_operator"), self._either),
             "binary_operator": self._operator,
             "comparison_operator": self._comparison,
+            "not_operator": self._not,
             **dict.fromkeys(("parenthesized_expression", "await"), self._inner),
             "named_expression": self._named_expression,
             "yield": self._yield,
@@ -147,6 +147,9 @@ class PythonFlow:
             "raise_statement": self._raise,
             "if_statement": self._if,
             "elif_clause": self._if,
+            "while_statement": self._while,
+            "delete_statement": self._delete,
+            "interpolation": self._interpolation,
             "assert_statement": self._assert,
             "case_clause": self._case,
             "except_clause": self._except,
@@ -159,19 +162,41 @@ class PythonFlow:
         self._block(root)
         return self.flow
 
-    def _text(self, node: Node) -> str:
-        return self._source[node.start_byte : node.end_byte].decode("utf-8", "replace")
-
-    def _calls_on(self, receiver: Node | None, *names: str, suffix: str = "") -> None:
-        """Record implicit calls on an object."""
+    def _calls_on(self, receiver: Node | None, value: int, *names: str, suffix: str = "") -> None:
+        """Record implicit calls on an object; `value` is its node."""
         if receiver is not None and receiver.type in ASKED:
+            for name in names if value else ():
+                self._follow_call(receiver, value, name)
             self.flow.implicit += [Implicit(name, receiver, suffix) for name in names]
+
+    def _follow_call(self, receiver: Node, value: int, name: str) -> None:
+        """Record an implicit call for the points-to analysis alone, which leaves out tests."""
+        if self._followed:
+            self.flow.implicit_call(self._scope, value, name, receiver.start_point[0] + 1)
+
+    def _accesses(self, receiver: Node | None, value: int, name: str, behind: str) -> None:
+        """Record that an attribute is read (`behind` is `()`) or set (`=`), which runs the functions of a property."""
+        if receiver is None or receiver.type not in ASKED:
+            return
+        is_own = value != 0 and value == self._self
+        if not is_own or name in self._functions:
+            self.flow.implicit.append(Implicit(name if behind == "()" else f"{name}=", receiver))
+        # Plain fields and constants are no properties.
+        if value and not name.isupper() and not (is_own and name in self._fields):
+            self._follow_call(receiver, value, name + behind)
+
+    def _tested(self, node: Node | None) -> int:
+        """Walk what is used as a truth value."""
+        value = self._value(node)
+        if node is not None and value:
+            self._follow_call(node, value, "__bool__")
+        return value
 
     def _iterates(self, node: Node, right: Node | None) -> None:
         """`for … in right`, also in a comprehension."""
         later = asynchronous(node)
-        self._calls_on(right, f"__{later}iter__")
-        self._calls_on(right, f"__{later}next__", suffix=f".__{later}iter__()")
+        self._calls_on(right, 0, f"__{later}iter__")
+        self._calls_on(right, 0, f"__{later}next__", suffix=f".__{later}iter__()")
 
     def _block(self, node: Node) -> None:
         visits = self._visits
@@ -223,24 +248,33 @@ class PythonFlow:
         text = self._text(name)
         flags = 0
         wraps = []
+        behind = ""
         for decorator in decorators:
             inner = first_child(decorator)
             known = _DECORATORS.get(self._text(inner).rpartition(".")[2], 0) if inner is not None else 0
             flags |= known
             accessor = "property" if known == PROPERTY else "setter"
             symbol = self._places.get(name.start_byte, -1)
-            if symbol >= 0 and inner is not None and (known == PROPERTY or self._text(inner).endswith(".setter")):
-                flow.accessors.append((symbol, accessor))
-            if not known and inner is not None:
+            if known == PROPERTY or (inner is not None and self._text(inner).endswith(".setter")):
+                behind = "()" if known == PROPERTY else "="
+                if symbol >= 0:
+                    flow.accessors.append((symbol, accessor))
+            elif not known and inner is not None:
                 wraps.append((self._value(inner), inner.start_point[0] + 1))
         make = self._class_body if node.type == "class_definition" else self._function_body
         value = make(node, self._places.get(name.start_byte, -1), flags)
         for decorator_node, line in reversed(wraps):
             value = flow.call(self._scope, decorator_node, line, [(0, value)], DECORATOR)
+        owner = self._scope.owner
+        if owner >= 0 and behind:
+            flow.row(MEMBER, owner, flow.string(text + behind), value)
+        if behind == "=":
+            return  # a setter: its name still means the getter
         target = flow.bind(self._scope, text)
         flow.copy(target, value)
-        if self._scope.owner >= 0:
-            flow.row(MEMBER, self._scope.owner, flow.string(text), value)
+        if owner >= 0:
+            self._function_of[target] = self._function_of.get(value, -1)
+            flow.row(MEMBER, owner, flow.string(text), value)
 
     def _class_body(self, node: Node, symbol: int, _flags: int) -> int:
         flow = self.flow
@@ -291,13 +325,18 @@ class PythonFlow:
         self._around = symbol if symbol >= 0 else around
         self._enter(node, function, symbol, method, flags)
         self._around = around
-        return flow.value(FUNC, function)
+        return self._function_value(function)
+
+    def _function_value(self, function: int) -> int:
+        value = self.flow.value(FUNC, function)
+        self._function_of[value] = function
+        return value
 
     def _lambda(self, node: Node) -> int:
         line, end = node.start_point[0] + 1, node.end_point[0] + 1
         function = self.flow.anonymous(self._symbol, line, end, (node.start_byte, node.end_byte))
         self._enter(node, function, -1, -1, 0)
-        return self.flow.value(FUNC, function)
+        return self._function_value(function)
 
     def _enter(self, node: Node, function: int, symbol: int, method: int, flags: int) -> None:
         """Walk the parameters of a function, whose defaults are evaluated in the enclosing scope, and its body."""
@@ -332,7 +371,7 @@ class PythonFlow:
             return
         for child in children(body):
             given = first_child(child) if child.type == "return_statement" else None
-            if given is not None and given.type in _HINTS:
+            if given is not None and given.type in HINTS:
                 self._know(RESULT, "", VALUE_OF, given)
             self._visit(child)
 
@@ -416,11 +455,10 @@ class PythonFlow:
             self._know_alias(value, ENTERED)
         entered = first_child(value) if named else value
         later = asynchronous(node.parent.parent) if node.parent is not None else ""
-        self._calls_on(entered, f"__{later}enter__", f"__{later}exit__")
-        source = self._value(entered)
-        found = self.flow.call(self._scope, self.flow.load(source, "__enter__"), line, []) if source else 0
-        if source:
-            self.flow.call(self._scope, self.flow.load(source, "__exit__"), line, [])
+        self._calls_on(entered, 0, f"__{later}enter__", f"__{later}exit__")
+        source, found = self._value(entered), 0
+        for name in (f"__{later}exit__", f"__{later}enter__") if source else ():
+            found = self.flow.call(self._scope, self.flow.load(source, name), line, [])
         alias = value.child_by_field_name("alias") if named else None
         if alias is not None and alias.named_child_count:
             self._assign(first_child(alias), found)
@@ -481,7 +519,7 @@ class PythonFlow:
             lefts.append(left)
             node = right
         value = 0
-        if right is not None and left is not None and left.type in _PATTERNS and right.type in _TUPLES:
+        if right is not None and left is not None and left.type in PATTERNS and right.type in TUPLES:
             self._pairwise(left, right)
         else:
             value = self._value(right)
@@ -499,7 +537,7 @@ class PythonFlow:
             return
         if not stars:
             for target, source, value in zip(targets, sources, values, strict=True):
-                nested = target.type in _PATTERNS
+                nested = target.type in PATTERNS
                 if nested and source.type in ("tuple", "list"):
                     self._pairwise(target, source)
                 else:
@@ -523,22 +561,27 @@ class PythonFlow:
         if left.type == "identifier":
             text = self._text(left)
             flow.copy(flow.bind(self._scope, text), value)
-            if self._scope.owner >= 0 and value:
-                flow.row(MEMBER, self._scope.owner, flow.string(text), value)
+            owner = self._scope.owner
+            if owner >= 0 and value:
+                flow.row(MEMBER, owner, flow.string(text), value)
+                if value in self._setters:
+                    flow.row(MEMBER, owner, flow.string(f"{text}()"), value)
+                    flow.row(MEMBER, owner, flow.string(f"{text}="), self._setters[value])
         elif left.type == "attribute":
             name = left.child_by_field_name("attribute")
+            obj = 0
             if name is not None:
-                self._calls_on(left.child_by_field_name("object"), f"{self._text(name)}=")
-            obj = self._value(left.child_by_field_name("object"))
+                obj = self._value(receiver := left.child_by_field_name("object"))
+                self._accesses(receiver, obj, self._text(name), "=")
             if name is not None and obj and value:
                 flow.row(STORE, obj, flow.string(self._text(name)), value)
         elif left.type == "subscript":
-            self._calls_on(left.child_by_field_name("value"), "__setitem__")
-            obj = self._value(left.child_by_field_name("value"))
+            obj = self._value(receiver := left.child_by_field_name("value"))
+            self._calls_on(receiver, obj, "__setitem__")
             key = left.child_by_field_name("subscript")
-            self._value(key)
+            self._keyed(key)
             self.flow.put(obj, self._key(key), value)
-        elif left.type in _PATTERNS:
+        elif left.type in PATTERNS:
             for number, child in enumerate(children(left)):
                 part = flow.value(ITEM, value, flow.string(str(number))) if value else 0
                 self._assign(child, part)
@@ -546,10 +589,12 @@ class PythonFlow:
             self._assign(first_child(left), value)
 
     def _augmented_assignment(self, node: Node) -> int:
+        left = node.child_by_field_name("left")
+        before = self._value(left)
         for name in of_operator(node, "__i"):
-            self._calls_on(node.child_by_field_name("left"), name)
+            self._calls_on(left, before, name)
         value = self._value(node.child_by_field_name("right"))
-        self._assign(node.child_by_field_name("left"), value)
+        self._assign(left, value)
         return value
 
     def _named_expression(self, node: Node) -> int:
@@ -571,9 +616,12 @@ class PythonFlow:
 
     def _attribute(self, node: Node) -> int:
         name = node.child_by_field_name("attribute")
-        if name is not None:
-            self._calls_on(node.child_by_field_name("object"), self._text(name))
-        return self._member(node, name)
+        obj = self._value(receiver := node.child_by_field_name("object"))
+        if name is None:
+            return 0
+        read = self._text(name)
+        self._accesses(receiver, obj, read, "()")
+        return self.flow.load(obj, read)
 
     def _member(self, node: Node, name: Node | None) -> int:
         obj = self._value(node.child_by_field_name("object"))
@@ -596,14 +644,31 @@ class PythonFlow:
         if callee_node.type == "identifier" and listed is not None:
             name = self._text(callee_node)
             if name in CALLING:
-                self._calls_on(first_child(listed), f"__{name}__")
+                self._calls_on(first_child(listed), 0, f"__{name}__")
+            if self._scope.owner >= 0 and name in _DECORATORS and arguments:
+                return self._accessor(arguments, _DECORATORS[name])
         if len(arguments) == 2 and cast_type(node) is not None:
             return arguments[1][1]
+        if len(arguments) == 2 and callee_node.text == b"isinstance" and all(value for _, value in arguments):
+            self.flow.row(TYPED, arguments[0][1], arguments[1][1])  # its callers are elsewhere
         is_taken = name_node is not None and len(arguments) > 1 and self._text(name_node) in _TAKING
         if is_taken and listed is not None and (wanted := attribute_name(listed, self._given)):
             return self.flow.either(self.flow.load(arguments[0][1], wanted), *(value for _, value in arguments[2:]))
         line = (name_node or callee_node).start_point[0] + 1
         return self.flow.call(self._scope, callee, line, arguments)
+
+    def _accessor(self, arguments: list[tuple[int, int]], flag: int) -> int:
+        """`property(f, g)`, `classmethod(f)` in the body of a class: the function with that flag."""
+        flow = self.flow
+        function = self._function_of.get(arguments[0][1], -1)
+        if function < 0 or arguments[0][0] not in (0, ~flow.string("fget")):
+            return 0
+        flow.functions.append(flow.functions[function]._replace(flags=flag))
+        value = self._function_value(len(flow.functions) - 1)
+        setter = next((node for position, node in arguments if position in (1, ~flow.string("fset"))), 0)
+        if flag == PROPERTY:
+            self._setters[value] = setter
+        return value
 
     def _arguments(self, listed: Node) -> list[tuple[int, int]]:
         """Position, as in `FlowBuilder.call`, and node of each argument."""
@@ -628,15 +693,21 @@ class PythonFlow:
         return arguments
 
     def _subscript(self, node: Node) -> int:
-        self._calls_on(node.child_by_field_name("value"), "__getitem__")
-        obj = self._value(node.child_by_field_name("value"))
+        obj = self._value(receiver := node.child_by_field_name("value"))
+        self._calls_on(receiver, obj, "__getitem__")
         key = node.child_by_field_name("subscript")
-        self._value(key)
+        self._keyed(key)
         if not obj:
             return 0
         if key is not None and key.type == "slice":
             return obj
         return self.flow.value(ITEM, obj, self.flow.string(self._key(key)))
+
+    def _keyed(self, key: Node | None) -> None:
+        """Walk the key of a subscript."""
+        value = self._value(key)
+        if key is not None and value:
+            self._follow_call(key, value, "__hash__")
 
     def _dictionary(self, node: Node) -> int:
         made = 0
@@ -690,14 +761,20 @@ class PythonFlow:
         return made
 
     def _either(self, node: Node) -> int:
-        found = [self._value(child) for child in children(node)]
-        if node.type == "conditional_expression" and len(found) == 3:
+        parts = list(children(node))
+        tested = 1 if node.type == "conditional_expression" else 0
+        found = [(self._tested if number == tested else self._value)(part) for number, part in enumerate(parts)]
+        if tested and len(found) == 3:
             found.pop(1)
         return self.flow.either(*found)
 
+    def _not(self, node: Node) -> int:
+        self._tested(node.child_by_field_name("argument"))
+        return 0
+
     def _operator(self, node: Node) -> int:
         """Walk a chain of operators without recursion: a sum of a thousand strings is nested a thousand deep."""
-        operands = []
+        operands, names = [], []
         while node.type == "binary_operator":
             right, left = node.child_by_field_name("right"), node.child_by_field_name("left")
             if right is not None:
@@ -705,19 +782,32 @@ class PythonFlow:
             if left is None:
                 break
             for name in of_operator(node, "__"):
-                self._calls_on(left, name)
+                names.append((name, left))
             node = left
         else:
             operands.append(node)
-        for operand in reversed(operands):
-            self._visit(operand)
+        parts = [
+            part for operand in operands for part in (children(operand) if operand.type == "tuple" else (operand,))
+        ]
+        values = {part.id: self._value(part) for part in reversed(parts)}
+        for name, left in names:
+            self._calls_on(left, values.get(left.id, 0), name)
+        for part in parts[:-1] if node.type == "string" else ():  # `"%s" % x`
+            self._follow_call(part, values[part.id], "__str__")
         return 0
 
     def _comparison(self, node: Node) -> int:
+        values = {child.id: self._value(child) for child in children(node)}
         for name, operand in comparison_methods(node):
-            self._calls_on(operand, name)
-        self._block(node)
+            self._calls_on(operand, values[operand.id], name)
         return 0
+
+    def _interpolation(self, node: Node) -> None:
+        """A value in an f-string."""
+        shown = [child for child in children(node) if child.type == "type_conversion"]
+        for child in children(node):
+            value = self._value(child)
+            self._follow_call(child, value, "__repr__" if shown and shown[0].text == b"!r" else "__format__")
 
     def _inner(self, node: Node) -> int:
         found = 0
@@ -744,118 +834,22 @@ class PythonFlow:
                 kind = self.flow.load(kind, name)
             self.flow.row(TYPED, target, kind)
 
-    # --- type hints ---------------------------------------------------------------------------------------------------
-
-    def _know(self, role: int, name: str, what: str = "", node: Node | None = None) -> None:
-        assert self.flow.given is not None
-        self.flow.given.append(HintNode(self._around, role, name, what, node))
-
-    def _give(self, node: Node, left: Node, right: Node | None) -> None:
-        """Record the type hints that an assignment gives for the names on its left."""
-        kind = left.type
-        if kind in _PATTERNS:
-            self._give_each(node, left, right)
-            return
-        if kind == "identifier":
-            role, name = LOCAL, self._text(left)
-            if right is not None and not self._source.startswith(f"{name}.".encode(), right.start_byte):
-                self._given[name] = right
-        elif kind == "attribute":
-            obj, attribute = left.child_by_field_name("object"), left.child_by_field_name("attribute")
-            if obj is None or attribute is None or obj.type != "identifier" or self._text(obj) != "self":
-                return
-            role, name = MEMBER_OF, self._text(attribute)
-        else:
-            return
-        declared = node.child_by_field_name("type")
-        if declared is None and right is not None and right.type == "call":
-            declared = cast_type(right)
-        if declared is not None:
-            self._know(role, name, TYPE_OF, declared)
-        elif right is not None and (one := operand_of(right)).type in (_ITERATED if role == LOCAL else _HINTS):
-            self._know(role, name, VALUE_OF, one)
-
-    def _give_each(self, node: Node, left: Node, right: Node | None) -> None:
-        """Record the hints of `a, b = …`: from the value beside each name, or from the elements of one value."""
-        targets = list(children(left))
-        sources = list(children(right)) if right is not None and right.type in _TUPLES else []
-        starred = any(child.type in ("list_splat_pattern", "list_splat") for child in (*targets, *sources))
-        if sources and len(sources) == len(targets) and not starred:
-            for target, source in zip(targets, sources, strict=True):
-                self._give(node, target, source)
-                if target.type == "identifier" and source.type not in _HINTS:
-                    self._know(LOCAL, self._text(target))
-            return
-        known = right is not None and right.type in _HINTS and not starred
-        for number, target in enumerate(targets):
-            if target.type == "identifier":
-                self._know(LOCAL, self._text(target), f".{number}" if known else "", right if known else None)
-
-    def _each_of(self, left: Node | None, right: Node | None) -> None:
-        """Record that a name, or several, are elements of the value on the right."""
-        if left is None or right is None:
-            return
-        function, arguments = self._call_parts(right)
-        while function in _PASSING and arguments:
-            right = arguments[0]
-            function, arguments = self._call_parts(right)
-        if left.type == "identifier":
-            self._know(LOCAL, self._text(left), EACH_OF, right)
-            return
-        if left.type not in _PATTERNS:
-            return
-        for number, target in enumerate(children(left)):
-            if function == "enumerate" and number == 1 and arguments:
-                self._each_of(target, arguments[0])
-            elif function == "zip" and number < len(arguments):
-                self._each_of(target, arguments[number])
-            elif target.type == "identifier" and function == "items" and number == 1 and arguments:
-                self._know(LOCAL, self._text(target), f".values(){EACH_OF}", arguments[0])
-            elif target.type == "identifier":
-                known = function not in ("enumerate", "zip", "items") and right.type in _ITERATED
-                self._know(LOCAL, self._text(target), f"{EACH_OF}.{number}" if known else "", right if known else None)
-
-    def _call_parts(self, node: Node) -> tuple[str, list[Node]]:
-        """The name of a called function, and its arguments; for `x.items()`, the object."""
-        function = node.child_by_field_name("function") if node.type == "call" else None
-        listed = node.child_by_field_name("arguments") if function is not None else None
-        if function is None or listed is None:
-            return "", []
-        if function.type == "attribute":
-            name, obj = function.child_by_field_name("attribute"), function.child_by_field_name("object")
-            items = name is not None and obj is not None and self._text(name) == "items"
-            return ("items", [obj]) if items and obj is not None else ("", [])
-        if function.type != "identifier" or listed.type != "argument_list":
-            return "", []
-        return self._text(function), [child for child in children(listed) if child.type in _ITERATED]
-
-    # --- narrowing ----------------------------------------------------------------------------------------------------
+    # --- tests --------------------------------------------------------------------------------------------------------
 
     def _if(self, node: Node) -> None:
         """`if isinstance(x, T):`, and the code after `if not isinstance(x, T): return`."""
         condition, body = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
         if condition is not None and body is not None:
             self._narrow_all(node, condition, body)
-        self._block(node)
+        self._while(node)
 
-    def _narrow_all(self, node: Node, condition: Node, body: Node) -> None:
-        if condition.type == "boolean_operator":
-            operator = condition.child_by_field_name("operator")
-            left, right = condition.child_by_field_name("left"), condition.child_by_field_name("right")
-            if operator is None or operator.type != "and" or left is None or right is None:
-                return
-            for part in (left, right):
-                if part.type == "call":
-                    self._narrow(part, part.end_byte, body.end_byte)
-                elif part.type == "boolean_operator":
-                    self._narrow_all(node, part, body)
-        elif condition.type == "call":
-            self._narrow(condition, body.start_byte, body.end_byte)
-        elif condition.type == "not_operator" and node.next_named_sibling is not None and leaves(body):
-            inner = condition.child_by_field_name("argument")
-            around = node.parent
-            if inner is not None and inner.type == "call" and around is not None and node.type == "if_statement":
-                self._narrow(inner, node.end_byte, around.end_byte)
+    def _while(self, node: Node) -> None:
+        condition = node.child_by_field_name("condition")
+        for child in children(node):
+            if condition is not None and child.id == condition.id:
+                self._tested(child)
+            else:
+                self._visit(child)
 
     def _assert(self, node: Node) -> None:
         condition, around = first_child(node), node.parent
@@ -863,37 +857,13 @@ class PythonFlow:
             self._narrow(condition, node.end_byte, around.end_byte)
         self._block(node)
 
-    def _narrow(self, test: Node, start: int, end: int) -> None:
-        """Record that a name has a type between two bytes, if the test says so."""
-        function, listed = test.child_by_field_name("function"), test.child_by_field_name("arguments")
-        if function is None or listed is None or self._text(function) != "isinstance" or listed.named_child_count != 2:
-            return
-        name, kind = listed.named_child(0), listed.named_child(1)
-        if name is None or kind is None or name.type not in _NAMES:
-            return
-        kinds = list(children(kind)) if kind.type == "tuple" else [kind]
-        if kinds and all(one.type in _NAMES for one in kinds):
-            self._narrow_to(name, kinds, start, end)
-
-    def _narrow_to(self, name: Node, kinds: Sequence[Node], start: int, end: int) -> None:
-        text = "".join(self._text(name).split())
-        self.flow.narrowed.append((start, end, text, "|".join("".join(self._text(one).split()) for one in kinds)))
-
     def _case(self, node: Node) -> None:
-        """`case T(…):` for a name, and `case T(…) as x:`."""
-        body = node.child_by_field_name("consequence")
-        pattern = first_child(node)
-        inner = first_child(pattern) if pattern is not None and pattern.type == "case_pattern" else None
-        if inner is not None and inner.type == "as_pattern":
-            alias = inner.named_child(inner.named_child_count - 1)
-            held = first_child(inner)
-            inner = first_child(held) if held is not None and held.type == "case_pattern" else held
-            kind = first_child(inner) if inner is not None and inner.type == "class_pattern" else None
-            if alias is not None and alias.type == "identifier" and kind is not None:
-                self._know(LOCAL, self._text(alias), TYPE_OF, kind)
-        kind = first_child(inner) if inner is not None and inner.type == "class_pattern" else None
-        around = node.parent.parent if node.parent is not None else None
-        subject = around.child_by_field_name("subject") if around is not None else None
-        if kind is not None and body is not None and subject is not None and subject.type in _NAMES:
-            self._narrow_to(subject, [kind], body.start_byte, body.end_byte)
+        self._know_case(node)
         self._block(node)
+
+    def _delete(self, node: Node) -> None:
+        for child in children(node):
+            for part in children(child) if child.type in TUPLES else (child,):
+                value = self._value(receiver := part.child_by_field_name("value"))
+                self._calls_on(receiver, value, "__delitem__")
+                self._keyed(part.child_by_field_name("subscript"))

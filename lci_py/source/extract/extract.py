@@ -73,7 +73,8 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
     tree = parsed.tree
     finder, imports = reader.finder, tuple(_imports(captured))
-    flow = lower(language, tree.root_node, captured, imports)
+    followed = is_followed(path, language)
+    flow = lower(language, tree.root_node, captured, imports, followed=followed)
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
     symbols = own_digests(language, captured, reader.symbols, anonymous)
     roots = [*reader.nodes, tree.root_node]  # the whole tree is number -1
@@ -121,7 +122,7 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         lambdas=tuple(flow.lambdas) if flow is not None else (),
         claims=(*claims_of(language, path, source, symbols), *repeated_keys(path, language, captured, finder)),
         registered=tuple(registered),
-        flow=flow.finish().encode() if flow is not None and is_followed(path, language) else b"",
+        flow=flow.finish().encode() if flow is not None and followed else b"",
         chunks=chunks,
         has_errors=parsed.has_errors,
         lost_lines=parsed.lost_lines,
@@ -146,7 +147,7 @@ def definitions(
     tree = parsed.tree
     # Definitions in an anonymous function are local. Python's lambdas hold none.
     flow = (
-        lower(language, tree.root_node, captured, tuple(_imports(captured)))
+        lower(language, tree.root_node, captured, tuple(_imports(captured)), followed=False)
         if not has_rule(language, "python_modules")
         else None
     )

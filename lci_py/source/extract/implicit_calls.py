@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lci_py.types.source import Symbol
 
 _OWN = lazily(r"(?:self|cls)(?:\.(\w+))?")
-_FIRST = lazily(r"[A-Za-z_]\w*")
+_FIRST = lazily(rb"[A-Za-z_]\w*")
 
 
 def implicit_calls(
@@ -42,22 +42,25 @@ def implicit_calls(
     """
     calls: dict[Call, None] = {}
     given = [item for item in flow.given or () if item.node is not None]
-    hinted = {item.name for item in given if item.role == LOCAL and (item.what == TYPE_OF or _is_call(item.node))}
+    first_name = _FIRST.match
+    hinted = {
+        item.name.encode() for item in given if item.role == LOCAL and (item.what == TYPE_OF or _is_call(item.node))
+    }
     fields = {item.name for item in given if item.role == MEMBER_OF}
     properties = {symbols[symbol].name for symbol, _ in flow.accessors}
     plain = {symbol.name for symbol in symbols} - properties
     for name, receiver, suffix in flow.implicit:
+        attribute = name.removesuffix("=")
+        if attribute in plain and name[:2] != "__":
+            continue  # no property of the file; a method that is taken as a value
         start = receiver.start_byte
-        match = _FIRST.match(captured.source[start : start + 60].decode("utf-8", "replace"))
+        match = first_name(captured.source, start)
         if match is None:
             continue
         first = match.group()
-        own = first in ("self", "cls")
+        own = first in (b"self", b"cls")
         if not own and first not in hinted and not narrowed:
             continue
-        attribute = name.removesuffix("=")
-        if attribute in plain and not name.startswith("__"):
-            continue  # no property of the file; a method that is taken as a value
         text = outline(captured, receiver)
         if own:
             found = _OWN.match(text)
