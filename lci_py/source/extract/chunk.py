@@ -40,13 +40,14 @@ _CLOSING = lazily(r"\s*(?:[#@]?\w|[])}])")  # code and directives such as `#endi
 
 
 def chunk_symbols(
-    symbols: list[Symbol], source: bytes, depths_of: Callable[[int], dict[int, int]]
+    symbols: list[Symbol], nodes: list[Node], root: Node, source: bytes, row: Callable[[int], int]
 ) -> tuple[Chunk, ...]:
     """Chunks of a parsed file, ordered by first line.
 
     Args:
         symbols: The file's definitions, outer before inner.
-        depths_of: Returns the `break_depths` of a symbol's node, and of the whole tree for -1. Called for large ones.
+        nodes: The tree node of each symbol.
+        row: Returns the row of a byte, from 0.
     """
     lines = source.decode("utf-8", "replace").split("\n")
     starts = _starts(lines)
@@ -63,8 +64,8 @@ def chunk_symbols(
     members = _members(symbols, runs)
     for owner, parts in runs.items():
         extra = _outline(symbols, members.get(owner, ())) if symbols[owner].kind in _OUTLINED else ""
-        chunks.extend(_pieces(owner, parts, lines, starts, extra, partial(depths_of, owner)))
-    root_depths = cache(partial(depths_of, _BLOCK))
+        chunks.extend(_pieces(owner, parts, lines, starts, extra, partial(_break_depths, nodes[owner], row)))
+    root_depths = cache(lambda: _break_depths(root, row))
     macros = [symbol for symbol in symbols if symbol.kind == "macro"]
     for block in blocks:
         owner = _described_function(block, macros, symbols, owners, lines) if macros else _BLOCK
@@ -213,8 +214,6 @@ def _described_function(
     own = [symbol for symbol in macros if first <= symbol.line <= last]
     if not own or own[0].first_line == first or not _COMMENT.match(lines[first - 1]):
         return _BLOCK
-    if max(owners[last:], default=_BLOCK) == _BLOCK:
-        return _BLOCK
     others = sum(first <= symbol.line <= last for symbol in symbols) > len(own)
     if others or any(_DIRECTIVE.match(line) for line in lines[first - 1 : last]):
         return _BLOCK
@@ -348,7 +347,7 @@ def _cut(numbers: list[int], start: int, lines: list[str], depths: dict[int, int
     return best
 
 
-def break_depths(node: Node, row: Callable[[int], int]) -> dict[int, int]:
+def _break_depths(node: Node, row: Callable[[int], int]) -> dict[int, int]:
     """Line to the tree depth of the outermost statement that starts there; only large nodes are entered."""
     depths: dict[int, int] = {}
     stack = [(node, 0)]

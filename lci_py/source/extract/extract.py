@@ -17,11 +17,10 @@ from lci_py.source.extract.arguments import (
     type_parameters,
     unnamed_owners,
 )
-from lci_py.source.extract.chunk import break_depths, chunk_symbols, chunk_text
+from lci_py.source.extract.chunk import chunk_symbols, chunk_text
 from lci_py.source.extract.implicit_calls import accessors, class_methods, getter_reads, implicit_calls
 from lci_py.source.extract.manifests import npm_package_of, package_of
 from lci_py.source.extract.marks import marks_of
-from lci_py.source.extract.number_table import number_table
 from lci_py.source.extract.stored_functions import stored_functions
 from lci_py.source.extract.stored_values import stored_values
 from lci_py.source.extract.symbols import SymbolReader, plain_name
@@ -38,7 +37,7 @@ from lci_py.source.syntax.macro_uses import path_before, used_in
 from lci_py.source.syntax.selectors import receiver_of
 from lci_py.source.text.language_tables import has_rule
 from lci_py.types.search import TYPE_KINDS
-from lci_py.types.source import Base, Call, Chunk, Extract, Import, Symbol
+from lci_py.types.source import Base, Call, Extract, Import, Symbol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,11 +63,6 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     """
     if language == TEXT:
         return extract_text(source, TEXT, limits, path=path)
-    if (table := number_table(path, source, language, limits)) is not None:
-        chunks, limit = _bounded(table.chunks, source, limits, table.limit)
-        claims = tuple(claims_of(language, path, source, table.symbols))
-        marks = table.marks if not limit else b""
-        return Extract(language, "", tuple(table.symbols), claims=claims, chunks=chunks, marks=marks, limit=limit)
     source = _readable(path, source, language)
     parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
     tree = parsed.tree
@@ -77,11 +71,14 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     flow = lower(language, tree.root_node, captured, imports, followed=followed)
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
     symbols = own_digests(language, captured, reader.symbols, anonymous)
-    roots = [*reader.nodes, tree.root_node]  # the whole tree is number -1
-    chunks = chunk_symbols(symbols, source, lambda owner: break_depths(roots[owner], captured.row))
+    chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source, captured.row)
     spec = load_languages()[language]
     marks = marks_of(captured) if spec.marks_text and spec.regions_in(path) is None else b""
-    chunks, limit = _bounded(chunks, source, limits, limit)
+    if len(chunks) > limits.max_file_chunks:
+        chunks = chunk_text(source)  # fewer, since all but the last are full
+    if len(chunks) > limits.max_file_chunks:
+        limit = graver("too_many_chunks", limit)
+    chunks = chunks[: limits.max_file_chunks]
     symbols = reader.with_tables(symbols)
     narrowed = NarrowedTypes([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
@@ -160,24 +157,17 @@ def definitions(
 
 def extract_text(source: bytes, language: str, limits: Limits, limit: str = "", path: str = "") -> Extract:
     """A file as lines of text, without a grammar: its language has none, or `limit` says why it was not parsed."""
-    chunks, limit = _bounded(chunk_text(source), source, limits, limit)
+    chunks = chunk_text(source)
+    if len(chunks) > limits.max_file_chunks:
+        limit = graver("too_many_chunks", limit)
     package, entries = npm_package_of(path, source)
     return Extract(
         language,
         package or package_of(path, source),
         imports=entries,
-        chunks=chunks,
+        chunks=chunks[: limits.max_file_chunks],
         limit=limit,
     )
-
-
-def _bounded(chunks: tuple[Chunk, ...], source: bytes, limits: Limits, limit: str) -> tuple[tuple[Chunk, ...], str]:
-    """The chunks that a file may have, and the limit that keeps it from being complete."""
-    if len(chunks) > limits.max_file_chunks:
-        chunks = chunk_text(source)  # fewer, since all but the last are full
-    if len(chunks) > limits.max_file_chunks:
-        limit = graver("too_many_chunks", limit)
-    return chunks[: limits.max_file_chunks], limit
 
 
 def _readable(path: str, source: bytes, language: str) -> bytes:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from lci_py.source.text.patterns import lazily
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
     from tree_sitter import Language, Node
@@ -55,11 +55,6 @@ def marks_of(captured: Captures) -> bytes:
         "unsure": _spans(captured.unsure),
         "imports": _spans(captures["import"][0] for captures in captured.imports),
     }
-    return pack_marks(spans, places)
-
-
-def pack_marks(spans: Mapping[str, Sequence[tuple[int, int]]], places: Mapping[str, Collection[int]]) -> bytes:
-    """The bytes of the lists of marks: spans in the order of `_SPANS`, and positions in that of `_PLACES`."""
     columns = [*spans.values(), *places.values()]
     parts = [array("I", map(len, columns))]
     for found in spans.values():

@@ -82,7 +82,7 @@ class MacroText:
         if edits:
             source = apply_edits(source, edits)
         edits, uses = [], []
-        for start, what, arguments in self.uses(source):
+        for start, what, arguments in self._uses(source):
             found = _definition(source, start, *what, arguments)
             if found is not None:
                 edits.append((start, found))
@@ -94,9 +94,7 @@ class MacroText:
         edits += _elses(source)
         return apply_edits(source, edits), uses
 
-    def uses(self, source: bytes) -> Iterator[tuple[int, tuple[bool, int], int]]:
-        """What may be a use of a macro that defines something: where it starts, whether it defines a function and
-        which argument is its name, and where its arguments start."""
+    def _uses(self, source: bytes) -> Iterator[tuple[int, tuple[bool, int], int]]:
         for match in self._use.finditer(b"\n" + source):
             what = self._defines.get(match.group(1))
             # All offsets are one too large. After a backslash, the line is a part of a directive.
