@@ -217,8 +217,7 @@ class ImportResolver:
                 found = [f for candidate, f in self._look.ending_in(segments[-1]) if candidate == segments]
                 if found:  # `./button` is button.ts before button.css
                     return (next((f for f in found if self._families[f] == own), found[0]),)
-        package = -1 if wanted else self._look.at("__init__.py")  # the root itself is a package
-        return (package,) if package >= 0 else ()
+        return ()
 
     def _by_suffix(self, file: int, wanted: tuple[str, ...]) -> tuple[int, ...]:
         best: tuple[int, int, int] | None = None
