@@ -4,6 +4,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # One more than there are cores: a test waits for processes of its own for a quarter of its time.
 WORKERS ?= 3
+# A module's fixtures are made once if one worker runs all of it; in the order of the folders, short modules are not the last.
+SPREAD := --dist loadfile --no-loadscope-reorder
 # Compiled modules are kept: tests start the program hundreds of times, and pytest rewrites every test module.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -39,16 +41,16 @@ demo-cluster: $(BIN)/.installed-dev  ## three packages of this Python as a fleet
 	$(BIN)/lci cluster search --store $$fleet/store -m symbolic -n 3 --repo 'e*' 'name:parse*'
 
 test: $(BIN)/.installed-dev  ## the whole suite
-	$(BIN)/python -m pytest --workers $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(SPREAD)
 
 quick: $(BIN)/.installed-dev  ## the suite without what is marked slow: under a minute
-	$(BIN)/python -m pytest --workers $(WORKERS) -m 'not slow'
+	$(BIN)/python -m pytest -n $(WORKERS) $(SPREAD) -m 'not slow'
 
 check: $(BIN)/.installed-dev  ## format, lint, types, queries, tests
 	$(BIN)/ruff format --check lci_py tests
 	$(BIN)/ruff check lci_py tests
 	$(BIN)/mypy
-	$(BIN)/python -m pytest --workers $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) $(SPREAD)
 
 format: $(BIN)/.installed-dev
 	$(BIN)/ruff format lci_py tests
@@ -61,7 +63,7 @@ lock: $(BIN)/.installed-dev  ## newest versions into tests/requirements.txt, for
 	  --output-file tests/requirements.txt pyproject.toml -
 
 golden: $(BIN)/.installed-dev  ## rewrite the expected outputs; read the diff before committing
-	LCI_UPDATE_GOLDEN=1 $(BIN)/python -m pytest --workers $(WORKERS) tests -k golden
+	LCI_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -n $(WORKERS) $(SPREAD) tests -k golden
 	$(BIN)/python -m tests.support.examples
 
 bench: $(BIN)/.installed-dev  ## timings on REPOS=folder (and against PEER=bin folder, if given)
@@ -99,7 +101,7 @@ torture: $(BIN)/.installed-dev  ## the long forms of tests/torture, and the prop
 	for run in $(TORTURE); do \
 	  echo "== $$run"; seed="$(if $(SEED),--seed $(SEED))"; [ $$run = hostile ] && seed=; \
 	  if [ $$run = properties ]; then \
-	    $(BIN)/python -m pytest --workers $(WORKERS) -m hypothesis --hypothesis-profile=random $(if $(SEED),--hypothesis-seed=$(SEED)) \
+	    $(BIN)/python -m pytest -n $(WORKERS) $(SPREAD) -m hypothesis --hypothesis-profile=random $(if $(SEED),--hypothesis-seed=$(SEED)) \
 	      || exit 1; continue; \
 	  fi; \
 	  $(BIN)/python -m tests.torture.$$run $$seed || exit 1; \

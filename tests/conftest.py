@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 # Before numpy is loaded: its threads wait by spinning, which takes the core from the other worker of the run.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -28,9 +29,7 @@ from lci_py.index.build.changes import TICK_NS
 from lci_py.search.engine import Engine
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import load_languages
-from tests.support import workers
 from tests.support.waiting import PATIENCE
-from tests.support.workers import pytest_addoption  # noqa: F401
 from tests.support.zygote import Zygote, start
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -88,11 +87,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
-def pytest_collection(session: pytest.Session) -> None:
+def pytest_collection() -> None:
     """Thousands of collected tests are no garbage: nothing walks them, in the forks of this process least of all."""
     gc.disable()
-    if workers.workers(session.config) > 1:
-        workers.rewrite_half(session)
 
 
 def pytest_collection_finish() -> None:
@@ -116,15 +113,14 @@ def config_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    if (number := workers.workers(session.config)) == 1 or session.testsfailed:  # some cannot be collected
-        return None
-    with Zygote(os.environ, syncs=False, loads_at_once=True) as zygote:  # to load the program takes seconds
-        session.config.stash[_ZYGOTE] = zygote
-        _load_languages()
-        workers.run(session, number)
-    return True
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """One zygote for all workers of a run: to load the program takes seconds. `node` is xdist's, of a worker."""
+    if sys.platform == "linux":
+        if not (zygote := node.config.stash.get(_ZYGOTE, None)):
+            zygote = node.config.stash[_ZYGOTE] = Zygote(os.environ, syncs=False)
+            node.config.add_cleanup(lambda: zygote.__exit__())
+        node.workerinput["zygote"] = zygote.socket
 
 
 @pytest.fixture(scope="session")
@@ -132,8 +128,8 @@ def zygote(config_folder: Path, request: pytest.FixtureRequest) -> Iterator[str 
     """The socket of a process that runs the program in forks of itself; None where there is none."""
     if sys.platform != "linux":
         yield None
-    elif server := request.config.stash.get(_ZYGOTE, None):
-        yield server.socket
+    elif server := getattr(request.config, "workerinput", {}).get("zygote"):
+        yield server
     else:
         with Zygote(os.environ, syncs=False) as own:
             yield own.socket
@@ -193,10 +189,6 @@ def _new_interpreter(*args: str, cwd: Path | None = None, stdin: str | None = No
 @pytest.fixture(scope="session", autouse=True)
 def languages() -> None:
     """All languages, compiled: the workers of a build in this process, which are its forks, need not do it again."""
-    _load_languages()
-
-
-def _load_languages() -> None:
     for language in load_languages():
         extract("a", b"", language)
 

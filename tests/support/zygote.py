@@ -49,26 +49,24 @@ _LIMIT_S = 300.0
 class Zygote:
     """The server, as its clients see it. A context manager; Linux only (pidfd, memfd, prctl).
 
-    It loads the program when the first run is asked for, so a test run that asks for none pays nothing, or at once.
+    It loads the program when the first run is asked for, so a test run that asks for none pays nothing.
 
     Args:
         environment: That of the server, and of the runs that name none.
         syncs: Whether `os.fsync` writes to the disk, in the runs as in the program.
-        loads_at_once: Whether the program is loaded before a run is asked for.
 
     Attributes:
         socket: The name of its socket, for `start` in other processes.
     """
 
-    def __init__(self, environment: Mapping[str, str], *, syncs: bool = True, loads_at_once: bool = False) -> None:
+    def __init__(self, environment: Mapping[str, str], *, syncs: bool = True) -> None:
         # In Linux' abstract namespace: it leaves no file when a test run is killed.
         self.socket = f"lci-zygote-{secrets.token_hex(8)}"
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
             listening.bind("\0" + self.socket)
             listening.listen(64)  # who connects before the program is loaded waits
-            options = [*([] if syncs else ["no-sync"]), *(["load"] if loads_at_once else [])]
             self._server = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.zygote", str(listening.fileno()), *options],
+                [sys.executable, "-m", "tests.support.zygote", str(listening.fileno()), *([] if syncs else ["no-sync"])],
                 cwd=PROJECT, pass_fds=[listening.fileno()], stdin=subprocess.PIPE,
                 env={**environment, "OPENBLAS_NUM_THREADS": "1"},  # threads would not be in the forks
             )  # fmt: skip
@@ -173,13 +171,12 @@ def _compile_queries() -> None:
 def main() -> None:
     """Serve on the listening socket with the number of the first argument until standard input closes.
 
-    Of the other arguments, `no-sync` turns `fsync` off, and `load` loads the program before the first run.
+    A second argument turns `fsync` off.
     """
     server = socket.socket(fileno=int(sys.argv[1]))
-    if "no-sync" in sys.argv:
+    if sys.argv[2:]:
         os.fsync = lambda _handle: None
-    if loaded := "load" in sys.argv:
-        _load()
+    loaded = False
     while True:
         ready, _, _ = select.select([server, sys.stdin], [], [])
         if sys.stdin in ready:  # closed: the process that started this one is gone
