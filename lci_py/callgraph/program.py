@@ -137,13 +137,17 @@ class Program:
         return replace(self, imports=imports.reshape(-1), sizes=sizes.reshape(-1), targets=targets)
 
 
+#: Bits of a callee below the name of an implicit call.
+_NAME_BITS = 32
+
+
 class Solution(NamedTuple):
     """The possible targets of a program's calls.
 
     Attributes:
         site: int32 [n], the call, as an index into `Program.lines`; ascending.
-        callee: int32 [n], the variable of the program that is called; -1 for an unknown callee, to which the target is
-            passed.
+        callee: int32 [n], the variable of the program that is called, a number of this solution; the lowest bit is 1
+            for an implicit call (`x[k]`, `len(x)`). -1 for an unknown callee, to which the target is passed.
         target: int32 [n], index of the function in `Program.functions`, or `~class`.
     """
 
@@ -152,14 +156,25 @@ class Solution(NamedTuple):
     target: NDArray[Any]
 
 
+def implicit_callee(obj: Any, name: Any) -> Any:
+    """The callee of an implicit call, from the node of the object and the number of the name; integers or arrays."""
+    return obj | name << _NAME_BITS
+
+
+def implicit_name(callee: Any) -> Any:
+    """The number of the name in the callee of an implicit call; none above 0 for any other callee."""
+    return callee >> _NAME_BITS
+
+
 def solution_of(targets: Iterable[tuple[int, int, int]]) -> Solution:
     """Args:
-    targets: (call, variable, target), in any order.
+    targets: (call, variable, target), in any order; the variable is an `implicit_callee` for an implicit call.
     """
     found = np.fromiter(chain.from_iterable(targets), np.int64).reshape(-1, 3)
     found = found[np.lexsort(found.T[::-1])]
     _, ranks = np.unique(found[:, 1], return_inverse=True)
-    callee = ranks.reshape(-1) - int((found[:, 1] == -1).any())
+    ranks = ranks.reshape(-1) - int((found[:, 1] == -1).any())
+    callee = np.where(ranks < 0, -1, ranks << 1 | (implicit_name(found[:, 1]) > 0))
     site, target = found[:, [0, 2]].astype(np.int32).T
     return Solution(site.copy(), callee.astype(np.int32), target.copy())
 

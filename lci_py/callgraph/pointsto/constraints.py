@@ -60,16 +60,6 @@ def number_of(value: int) -> int:
     return value >> _BITS
 
 
-def implicit_callee(obj: Any, name: Any) -> Any:
-    """The callee of an implicit call, from the node of the object and the number of the name; integers or arrays."""
-    return obj | name << _NAME_BITS
-
-
-def implicit_name(callee: int) -> int:
-    """The number of the name in the callee of an implicit call; 0 for any other callee."""
-    return callee >> _NAME_BITS
-
-
 #: What Python calls if an object does not have a special method: the first of these that it has.
 _OTHERWISE = {
     "__bool__": ("__len__",), "__str__": ("__repr__",), "__format__": ("__str__", "__repr__"), "__ne__": ("__eq__",),
@@ -79,7 +69,6 @@ _OTHERWISE = {
 _OPERATORS = frozenset(
     f"__{name}__" for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 )
-_NAME_BITS = 32
 
 
 def methods_called(name: str) -> tuple[str, ...]:

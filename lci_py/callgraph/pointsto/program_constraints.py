@@ -18,7 +18,6 @@ from lci_py.callgraph.pointsto.constraints import (
     STORE,
     SUPER_OF,
     Constraints,
-    implicit_callee,
     methods_called,
     value_of,
 )
@@ -36,6 +35,7 @@ from lci_py.callgraph.program import (
     ROWS,
     STRINGS,
     Program,
+    implicit_callee,
 )
 from lci_py.source.dataflow import constraints as ir
 

@@ -143,7 +143,8 @@ def followed_edges(program: Program, solution: Solution, graph: Nodes) -> NDArra
     target[~is_class] = functions[solution.target[~is_class]]
     rows = np.stack([source, lines, solution.callee.astype(np.int64), target])
     called, passed = _distinct(rows[:, solution.callee >= 0]), _distinct(rows[:, solution.callee < 0])
-    steps = np.where(_group_sizes(called[:3]) > 1, FLOW | AMBIGUOUS, FLOW)
+    # What an operator is applied to may be of a built-in type as well, which the analysis does not follow.
+    steps = np.where((_group_sizes(called[:3]) > 1) | (called[2] & 1 > 0), FLOW | AMBIGUOUS, FLOW)
     source, lines, _, target = np.concatenate([called, passed], axis=1)
     # Of several steps for one edge, a sure one is kept; CALLBACK only if there is no other.
     rank = np.concatenate([steps, np.full(passed.shape[1], 1 << 10 | CALLBACK)])

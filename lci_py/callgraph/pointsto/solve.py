@@ -17,8 +17,6 @@ from lci_py.callgraph.pointsto.constraints import (
     SUPER,
     Function,
     Site,
-    implicit_callee,
-    implicit_name,
     kind_of,
     methods_called,
     number_of,
@@ -27,7 +25,7 @@ from lci_py.callgraph.pointsto.constraints import (
 from lci_py.callgraph.pointsto.library_models import BUILTINS, CALLING, ITERATING, KEEPERS, METHODS, Library
 from lci_py.callgraph.pointsto.members import PointsTo
 from lci_py.callgraph.pointsto.program_constraints import gather
-from lci_py.callgraph.program import Program, Solution, solution_of
+from lci_py.callgraph.program import Program, Solution, implicit_callee, implicit_name, solution_of
 from lci_py.source.dataflow import constraints as ir
 
 #: Maximum number of members that a computed name may mean.
