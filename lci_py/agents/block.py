@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*\n)*?---\s*")
 #: The agent name in a block that was copied from the documentation.
 PLAIN = "agents-md"
+#: What a mark begins and ends with: a comment of the file's format.
+MARKDOWN, TOML = ("<!-- ", " -->"), ("# ", "")
 
 
 class Location(NamedTuple):
@@ -28,16 +30,17 @@ class Location(NamedTuple):
     body: str
 
 
-def find(text: str) -> Location | None:
+def find(text: str, comment: tuple[str, str] = MARKDOWN) -> Location | None:
     """The block in a text, None if there is none. A mark must be a line of its own.
 
     Raises:
         LeftAloneError: The marks are incomplete, or there are several.
     """
-    marks = re.findall(r"^[ \t]*<!-- lci:(start|end)(?![\w-])", text, re.MULTILINE)
+    opening, closing = map(re.escape, comment)
+    marks = re.findall(rf"^[ \t]*{opening}lci:(start|end)(?![\w-])", text, re.MULTILINE)
     found = re.search(
-        r"^<!-- lci:start(?P<names>(?: [a-z-]+)*)(?::[^\n]*)? -->[ \t]*\r?\n(?P<body>(?:.*\n)??)"
-        r"<!-- lci:end -->(?=[ \t]*\r?$)",
+        rf"^{opening}lci:start(?P<names>(?: [a-z-]+)*)(?::[^\n]*)?{closing}[ \t]*\r?\n(?P<body>(?:.*\n)??)"
+        rf"{opening}lci:end{closing}(?=[ \t]*\r?$)",
         text,
         re.MULTILINE | re.DOTALL,
     )
@@ -57,15 +60,17 @@ class Block(NamedTuple):
     agent: str
     body: str
     head: str = ""  # what a file of lci's own begins with; "" for a file that is others', too
+    comment: tuple[str, str] = MARKDOWN
 
     def text(self, names: Iterable[str] = (), body: str = "") -> str:
         """The block as lci writes it, for several agents, and with the text of another version; no final line end."""
+        opening, closing = self.comment
         start = f"lci:start {' '.join(sorted({*names} or {self.agent}))}: kept by `lci agent`, edits are lost"
-        return f"<!-- {start} -->\n{(body or self.body).strip()}\n<!-- lci:end -->"
+        return f"{opening}{start}{closing}\n{(body or self.body).strip()}\n{opening}lci:end{closing}"
 
     def state(self, text: str) -> str:
         """absent, installed, or outdated (written by another version). Errors as in `find`."""
-        block = find(text)
+        block = find(text, self.comment)
         if block is None or self.agent not in block.names:
             return "absent"
         return "installed" if block.body == self.body.strip() else "outdated"
@@ -79,7 +84,7 @@ class Block(NamedTuple):
         if not text:
             return self.by_hand() + "\n"
         eol = "\r\n" if re.match(r"[^\n]*\r\n", text) else "\n"
-        if block := find(text):
+        if block := find(text, self.comment):
             lines = self.text((*block.names, self.agent)).replace("\n", eol)
             return text[: block.start] + lines + text[block.end :]
         if self.head:
@@ -89,7 +94,7 @@ class Block(NamedTuple):
 
     def remove(self, text: str) -> str | None:
         """The text without the block, or without this agent's name if others need it; None if nothing is left."""
-        block = find(text)
+        block = find(text, self.comment)
         if block is None or self.agent not in block.names:
             return text
         if others := [name for name in block.names if name != self.agent]:

@@ -1,8 +1,8 @@
 """Entries of configuration files: what makes an agent start `lci mcp`, or run it after its own searches.
 
 JSON, with comments and trailing commas or without, is edited as text: the entry comes in before the first member of
-its object, and is found again by its key. The new text is parsed before it is written: an edit with another result than
-intended is refused. The rest of the file stays as it is.
+its object, and is found again by its key. In TOML it is a marked block. The new text is parsed before it is written: an
+edit with another result than intended is refused. The rest of the file stays as it is.
 """
 
 from __future__ import annotations
@@ -10,10 +10,17 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from lci_py.agents.block import TOML, Block
 from lci_py.agents.safe_files import LeftAloneError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 #: What the items of lists are told by, however somebody has changed them.
 _MARK = "lci agent hook"
@@ -29,9 +36,11 @@ _SPACE = " \t\r\n"
 class Entry(NamedTuple):
     """A member of nested objects, or with `listed` an item of the array that is there."""
 
+    agent: str
     keys: tuple[str, ...]  # that lead to the member, or to the array
     value: dict[str, Any]
     listed: bool = False
+    toml: bool = False
 
     def state(self, text: str) -> str:
         """absent, installed, or custom: it starts lci, but differs from what lci writes.
@@ -39,7 +48,7 @@ class Entry(NamedTuple):
         Raises:
             LeftAloneError: The file is not valid, has another structure, or has something else by this name.
         """
-        holder = self._holder(read_json(text))
+        holder = self._holder(self._read(text))
         if self.listed and self.value not in holder:
             return "custom" if _MARK in json.dumps(holder, default=str) else "absent"
         entry = self.value if self.listed else holder.get(self.keys[-1])
@@ -59,10 +68,10 @@ class Entry(NamedTuple):
             LeftAloneError: see `state`; or the entry does not fit into the file as it is written.
         """
         if text is None:
-            return json.dumps(self._nested(self.keys), indent=2) + "\n"
-        wanted = read_json(text)
+            return self._table.add(None) if self.toml else json.dumps(self._nested(self.keys), indent=2) + "\n"
+        wanted = self._read(text)
         self._holder(wanted)  # has the structure
-        new = self._with_member(text, wanted)
+        new = self._table.add(text) if self.toml else self._with_member(text, wanted)
         holder = self._holder(wanted, make=True)
         if self.listed:
             holder.insert(0, self.value)
@@ -77,13 +86,16 @@ class Entry(NamedTuple):
         Raises:
             LeftAloneError: see `state`; or the entry cannot be removed from the file as it is written.
         """
-        wanted = read_json(text)
-        pieces = self._pieces(wanted)
+        wanted = self._read(text)
+        pieces = [] if self.toml else self._pieces(wanted)
         holder = self._holder(wanted)
         if self.listed:
             holder.remove(self.value)
         else:
             del holder[self.keys[-1]]
+        if self.toml:
+            rest = self._table.remove(text)
+            return None if rest is None else self._checked(rest, wanted)
         for piece in pieces:
             # The file may have been formatted anew: blanks between tokens, commas before closing brackets.
             closing = r"(?:\s*,)?\s*"
@@ -97,7 +109,12 @@ class Entry(NamedTuple):
 
     def by_hand(self) -> str:
         """What a person would write into the file."""
-        return json.dumps(self._nested(self.keys))
+        return self._table.text() if self.toml else json.dumps(self._nested(self.keys))
+
+    @property
+    def _table(self) -> Block:
+        rows = (f"{key} = {json.dumps(value)}" for key, value in self.value.items())
+        return Block(self.agent, "\n".join([f"[{'.'.join(self.keys)}]", *rows]), comment=TOML)
 
     def _nested(self, keys: tuple[str, ...]) -> Any:
         """The value below some of the keys."""
@@ -105,6 +122,9 @@ class Entry(NamedTuple):
         for key in reversed(keys):
             value = {key: value}
         return value
+
+    def _read(self, text: str) -> dict[str, Any]:
+        return _read_toml(text) if self.toml else read_json(text)
 
     def _holder(self, data: dict[str, Any], *, make: bool = False) -> Any:
         """The object or the array that the entry is in; `make` puts it where it lacks."""
@@ -114,14 +134,14 @@ class Entry(NamedTuple):
             empty: Any = [] if self.listed and key is keys[-1] else {}
             node = node.setdefault(key, empty) if make else node.get(key, empty)
             if type(node) is not type(empty):
-                noun = "a list" if empty == [] else "an object"
+                noun = "a list" if empty == [] else "a table" if self.toml else "an object"
                 raise LeftAloneError(f"{key} is not {noun}")
         return node
 
     def _checked(self, text: str, wanted: dict[str, Any]) -> str:
         """The text, if it says what is wanted; objects that are empty do not count."""
         with suppress(LeftAloneError):
-            if _without_empty(read_json(text)) == _without_empty(wanted):
+            if _without_empty(self._read(text)) == _without_empty(wanted):
                 return text
         raise LeftAloneError(f"lci in {self.keys[0]} is written in a way that can only be edited by hand", ours=True)
 
@@ -195,6 +215,14 @@ def read_json(text: str) -> dict[str, Any]:
         raise LeftAloneError("is not valid JSON") from error
     if not isinstance(data, dict):
         raise LeftAloneError("is no JSON object")
+    return data
+
+
+def _read_toml(text: str) -> dict[str, Any]:
+    try:
+        data: dict[str, Any] = tomllib.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        raise LeftAloneError(f"is not valid TOML ({' '.join(str(error).split())[:80]})") from error
     return data
 
 

@@ -202,7 +202,7 @@ class _Run:
         for path in dict.fromkeys([chosen, *paths]):
             content: Entry | Block = Block(agent.name, TASKS if part.kind == "skill" else TEXT, part.head)
             if part.entry is not None:
-                content = Entry(part.keys, part.entry, part.kind == "hook")
+                content = Entry(agent.name, part.keys, part.entry, part.kind == "hook", path.endswith(".toml"))
             row = _Row(part, base, path, content)
             try:
                 text = self._text(base, path)

@@ -89,6 +89,7 @@ class Routes:
         graph = snapshot.graph
         self._snapshot, self._symbols, self._graph = snapshot, snapshot.symbols, graph
         self._known: dict[_Router, set[str]] = {}
+        self._values: dict[str, str | None] = {}  # of settings: a prefix stands before many routes
         self._imports: dict[int, list[Import]] = {}
         self._first_file, self._first_lambda = graph.n_symbols, graph.n_symbols + graph.n_files
 
@@ -153,7 +154,10 @@ class Routes:
 
     def _with_values(self, row: Registration) -> Registration:
         """A registration with the values of the settings in its path, as far as they are known."""
-        name = _SETTING.sub(lambda found: self._setting(found[1]) or found[0], row.name)
+        for setting in _SETTING.findall(row.name):
+            if setting not in self._values:
+                self._values[setting] = self._setting(setting)
+        name = _SETTING.sub(lambda found: self._values[found[1]] or found[0], row.name)
         return row if name == row.name else row._replace(name=re.sub(r"(?<!:)//+", "/", name))
 
     def _setting(self, name: str) -> str | None:

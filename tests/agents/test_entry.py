@@ -1,8 +1,9 @@
-"""An entry in a JSON file: added and removed by its key, and all else stays."""
+"""An entry in a JSON or TOML file: added and removed by its key, and all else stays."""
 
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -13,14 +14,20 @@ from lci_py.agents.safe_files import LeftAloneError
 from lci_py.agents.table import BY_NAME
 from tests.support.properties import examples
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 
 def entry(agent: str) -> Entry:
     part = next(part for part in BY_NAME[agent].parts if part.kind == "mcp")
     assert part.entry
-    return Entry(part.keys, part.entry)
+    return Entry(agent, part.keys, part.entry, toml=part.paths[0].endswith(".toml"))
 
 
-SERVER, OPENCODE = entry("claude-code"), entry("opencode")
+SERVER, OPENCODE, TOML = entry("claude-code"), entry("opencode"), entry("codex")
+TABLE = '[mcp_servers.lci]\ncommand = "lci"\nargs = ["mcp"]'
 
 
 @st.composite
@@ -147,6 +154,10 @@ def test_the_entry_comes_first_in_its_object(before: str, after: str) -> None:
         (SERVER, '{"mcpServers": []}', "mcpServers is not an object"),
         (SERVER, '{"mcpServers": null}', "mcpServers is not an object"),
         (SERVER, '{"mcpServers": {"lci": {"command": "other"}}}', "lci in mcpServers does not start lci"),
+        (TOML, "a = ", "is not valid TOML"),
+        (TOML, "mcp_servers = 1", "mcp_servers is not a table"),
+        (TOML, 'mcp_servers.lci = "x"', "lci in mcp_servers does not start lci"),
+        (TOML, '[mcp_servers.lci]\nurl = "x"', "lci in mcp_servers does not start lci"),
     ],
 )
 def test_what_is_not_understood(server: Entry, text: str, reason: str) -> None:
@@ -201,3 +212,59 @@ def test_what_would_change_its_meaning_is_refused() -> None:
         with pytest.raises(LeftAloneError, match="only be edited by hand") as raised:
             SERVER.remove(text)
         assert raised.value.ours
+
+
+# --- TOML ---------------------------------------------------------------------------------------------------------
+
+LINES = st.sampled_from(
+    ["", "# [mcp_servers.lci]", 'model = "x"', "[a]", "[[b]]", "x = [\n  1, # one\n]", "[mcp_servers.other]"]
+    + ["s = '''\nlci\n'''", "[mcp_servers]", "  ", 'command = "lci"']
+)
+
+
+@examples(150)
+@given(
+    st.lists(LINES, min_size=1, max_size=5, unique=True), st.sampled_from(["\n", "\r\n"]), st.booleans(), st.booleans()
+)
+@example(["[mcp_servers]"], "\n", False, True)
+def test_any_toml_document_is_restored(lines: list[str], eol: str, ended: bool, marked: bool) -> None:
+    before = "\ufeff" * marked + eol.join(line.replace("\n", eol) for line in lines) + eol * ended
+    try:
+        old = tomllib.loads(before.removeprefix("\ufeff"))
+    except ValueError:
+        with pytest.raises(LeftAloneError, match="is not valid TOML"):
+            TOML.state(before)
+        return
+    after = TOML.add(before)
+    assert TOML.state(after) == "installed" and after.startswith(before)
+    new = tomllib.loads(after.removeprefix("\ufeff"))
+    assert new["mcp_servers"].pop("lci") == TOML.value
+    assert new == {**old, "mcp_servers": old.get("mcp_servers", {})}
+    assert TOML.remove(after) == (before if before.strip() else None)
+
+
+def test_a_new_toml_file() -> None:
+    made = TOML.add(None)
+    assert made == f"# lci:start codex: kept by `lci agent`, edits are lost\n{TABLE}\n# lci:end\n"
+    assert TOML.remove(made) is None
+
+
+@pytest.mark.parametrize("more", ['\nenv = {A = "b"}', "\nstartup_timeout_sec = 20\n[mcp_servers.lci.env]\nA = 'b'"])
+def test_a_table_that_somebody_has_changed(more: str) -> None:
+    assert TOML.state(f"a = 1\n\n{TABLE}{more}\n") == "custom"
+
+
+def test_servers_that_are_written_in_another_way() -> None:
+    with pytest.raises(LeftAloneError, match="only be edited by hand"):
+        TOML.add('mcp_servers = {other = {command = "x"}}\n')
+    for text in ('mcp_servers.lci = {command = "lci", args = ["mcp"]}\n', f"a = 1\n\n{TABLE}\n"):
+        assert TOML.state(text) == "installed"
+        with pytest.raises(LeftAloneError, match="only be edited by hand"):
+            TOML.remove(text)
+
+
+def test_the_table_in_a_text_is_no_table() -> None:
+    quoted = f"s = '''\n{TOML.add(None)}'''\n"
+    assert TOML.state(quoted) == "absent"
+    with pytest.raises(LeftAloneError, match="only be edited by hand"):
+        TOML.add(quoted)

@@ -18,29 +18,51 @@ from lci_py.agents.entry import read_json
 from lci_py.agents.table import AGENTS, BY_NAME, HEADS, NAMES, TASKS, TEXT
 from tests.agents.conftest import Agent, states, tree
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 COMMAND = {"command": "lci", "args": ["mcp"]}
 STDIO = {"type": "stdio", **COMMAND}
 OPENCODE = {"type": "local", "command": ["lci", "mcp"], "enabled": True}
+COPILOT = {"type": "local", **COMMAND, "tools": ["*"]}
 #: Agent -> its file of MCP servers, and what is in it if lci makes it; its other files.
 PROJECT: dict[str, tuple[str, Any, list[str]]] = {
     "claude-code": (".mcp.json", {"mcpServers": {"lci": STDIO}}, ["CLAUDE.md", ".claude/skills/lci/SKILL.md"]),
-    "codex": ("", None, ["AGENTS.md"]),
+    "codex": (".codex/config.toml", {"mcp_servers": {"lci": COMMAND}}, ["AGENTS.md"]),
     "cursor": (".cursor/mcp.json", {"mcpServers": {"lci": COMMAND}}, [".cursor/rules/lci.mdc"]),
     "vscode": (".vscode/mcp.json", {"servers": {"lci": STDIO}}, ["AGENTS.md"]),
+    "copilot-cli": (".github/mcp.json", {"mcpServers": {"lci": COPILOT}}, ["AGENTS.md"]),
     "gemini-cli": (".gemini/settings.json", {"mcpServers": {"lci": COMMAND}}, ["GEMINI.md"]),
     "opencode": ("opencode.json", {"mcp": {"lci": OPENCODE}}, ["AGENTS.md"]),
     "zed": (".zed/settings.json", {"context_servers": {"lci": COMMAND}}, ["AGENTS.md"]),
+    "windsurf": ("", None, ["AGENTS.md"]),
+    "cline": ("", None, ["AGENTS.md"]),
+    "kiro": (".kiro/settings/mcp.json", {"mcpServers": {"lci": COMMAND}}, ["AGENTS.md"]),
     "agents-md": ("", None, ["AGENTS.md"]),
 }
 CODE = "Library/Application Support/Code" if sys.platform == "darwin" else ".config/Code"
 USER: dict[str, tuple[str, Any, list[str]]] = {
     "claude-code": (".claude.json", PROJECT["claude-code"][1], [".claude/CLAUDE.md", ".claude/skills/lci/SKILL.md"]),
-    "codex": ("", None, [".codex/AGENTS.md"]),
+    "codex": (".codex/config.toml", PROJECT["codex"][1], [".codex/AGENTS.md"]),
     "cursor": (".cursor/mcp.json", PROJECT["cursor"][1], []),
     "vscode": (f"{CODE}/User/mcp.json", PROJECT["vscode"][1], []),
+    "copilot-cli": (".copilot/mcp-config.json", PROJECT["copilot-cli"][1], [".copilot/copilot-instructions.md"]),
     "gemini-cli": (".gemini/settings.json", PROJECT["gemini-cli"][1], [".gemini/GEMINI.md"]),
     "opencode": (".config/opencode/opencode.json", PROJECT["opencode"][1], [".config/opencode/AGENTS.md"]),
     "zed": (".config/zed/settings.json", PROJECT["zed"][1], []),
+    "windsurf": (
+        ".codeium/windsurf/mcp_config.json",
+        {"mcpServers": {"lci": COMMAND}},
+        [".codeium/windsurf/memories/global_rules.md"],
+    ),
+    "cline": (
+        ".cline/data/settings/cline_mcp_settings.json",
+        {"mcpServers": {"lci": COMMAND}},
+        [".cline/rules/lci.md"],
+    ),
+    "kiro": (".kiro/settings/mcp.json", PROJECT["kiro"][1], [".kiro/steering/lci.md"]),
 }
 
 
@@ -53,13 +75,15 @@ def check(folder: Path, name: str, files: tuple[str, Any, list[str]]) -> None:
     config, wanted, others = files
     if config:
         text = (folder / config).read_text("utf-8")
-        assert json.loads(text) == wanted
+        assert (tomllib.loads(text) if config.endswith(".toml") else json.loads(text)) == wanted
     for path in others:
         text = (folder / path).read_text("utf-8")
         if path.endswith("SKILL.md"):
             assert text == f"{HEADS['skill']}{block(name).replace(TEXT, TASKS)}\n"
         elif path.endswith(".mdc"):
             assert text == f"{HEADS['cursor']}{block(name)}\n"
+        elif "steering" in path:
+            assert text == f"{HEADS['kiro']}{block(name)}\n"
         else:
             assert text == f"{block(name)}\n"
 
@@ -100,14 +124,14 @@ def test_the_users_own_files_and_back(agent: Agent, root: Path, home: Path, name
 
 
 def test_folders_that_variables_name(agent: Agent, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"):
         (tmp_path / name).mkdir()
         monkeypatch.setenv(name, str(tmp_path / name))
     assert agent("install", "--user", *USER).code == 0
     found = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     wanted = {
         "CLAUDE_CONFIG_DIR/.claude.json", "CLAUDE_CONFIG_DIR/CLAUDE.md", "CLAUDE_CONFIG_DIR/skills/lci/SKILL.md",
-        "CODEX_HOME/AGENTS.md", "GEMINI_CLI_HOME/.gemini/GEMINI.md",
+        "CODEX_HOME/AGENTS.md", "CODEX_HOME/config.toml", "COPILOT_HOME/mcp-config.json", "GEMINI_CLI_HOME/.gemini/GEMINI.md",
         "GEMINI_CLI_HOME/.gemini/settings.json", "XDG_CONFIG_HOME/opencode/AGENTS.md",
         "XDG_CONFIG_HOME/opencode/opencode.json", "XDG_CONFIG_HOME/zed/settings.json", "home/.cursor/mcp.json",
     }  # fmt: skip
@@ -121,9 +145,12 @@ def test_folders_that_variables_name(agent: Agent, home: Path, tmp_path: Path, m
 EXISTING = {
     ".mcp.json": '{\r\n\t"mcpServers": {\r\n\t\t"x": {"command": "y"}\r\n\t}\r\n}',
     "CLAUDE.md": "# Rules\n\nBe kind.",
+    ".codex/config.toml": 'model = "m" # mine\n\n[mcp_servers.x]\ncommand = "y"\n',
     "AGENTS.md": "# All\n",
     ".cursor/mcp.json": '{"mcpServers": {"x": 1}}',
     ".vscode/mcp.json": '\ufeff{\n  // servers\n  "servers": {\n    // none\n  },\n  "inputs": [],\n}\n',
+    ".github/mcp.json": '{"mcpServers": {"x": 1,},}',
+    ".kiro/settings/mcp.json": '{"mcpServers": { /* none */\n}}',
     ".gemini/settings.json": '{ "theme": "dark" }',
     "GEMINI.md": "text \r\n\r\n",
     "opencode.jsonc": '{\n  "$schema": "https://opencode.ai/config.json"\n}\n',
@@ -139,7 +166,9 @@ def test_what_was_there_is_there_again_to_the_byte(agent: Agent, root: Path) -> 
     before = tree(root)
     ran = agent("install", "--json")
     assert ran.code == 0
-    assert {found["name"] for found in ran.json["agents"]} == {*NAMES} - {"codex"}
+    assert [found["name"] for found in ran.json["agents"]] == [
+        name for name in NAMES if name not in ("windsurf", "cline")
+    ]
     assert set(states(ran).values()) == {"installed"}
     written = tree(root)
     assert all(written[name] != before[name] and written[name][0] == "-rw-r-----" for name in EXISTING)
@@ -158,7 +187,7 @@ def test_agents_that_read_one_file_share_a_block(agent: Agent, root: Path) -> No
     assert (root / "AGENTS.md").read_text("utf-8") == block("codex", "opencode", "vscode") + "\n"
     agent("uninstall", "codex")
     assert (root / "AGENTS.md").read_text("utf-8") == block("opencode", "vscode") + "\n"
-    assert states(agent("list", "codex", "--json")) == {"AGENTS.md": "absent"}
+    assert states(agent("list", "codex", "--json")) == {".codex/config.toml": "absent", "AGENTS.md": "absent"}
     agent("uninstall", "opencode", "vscode")
     assert not (root / "AGENTS.md").exists()
 
@@ -307,7 +336,7 @@ def test_the_configuration_that_an_agent_has(agent: Agent, root: Path) -> None:
     (root / "AGENTS.override.md").write_text("mine\n")
     (root / ".github").mkdir()
     (root / ".github" / "copilot-instructions.md").write_text("mine\n")
-    agent("install", "opencode", "vscode", "--only", "mcp")
+    agent("install", "opencode", "codex", "vscode", "--only", "mcp")
     assert "lci" in (root / "opencode.jsonc").read_text("utf-8") and not (root / "opencode.json").exists()
     ran = agent("install", "codex", "vscode", "--json")
     assert {".github/copilot-instructions.md", "AGENTS.override.md"} <= set(states(ran))
@@ -456,7 +485,7 @@ def test_a_file_that_another_program_changes_meanwhile_is_left_alone(
 def test_print_is_a_patch_that_does_what_install_does(agent: Agent, root: Path) -> None:
     shutil.rmtree(root / ".git")
     subprocess.run(["git", "init", "-q", root], check=True)
-    for name in ("CLAUDE.md", ".zed/settings.json", "AGENTS.md"):
+    for name in ("CLAUDE.md", ".zed/settings.json", "AGENTS.md", ".codex/config.toml"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text(EXISTING[name])
     before = tree(root)
@@ -482,6 +511,7 @@ def test_what_a_person_sees(agent: Agent, root: Path, home: Path) -> None:
         == f"""\
 files in {root}
 codex   found: ~/.codex
+  not installed  .codex/config.toml
   not installed  AGENTS.md
 cursor  found: .cursor
   left alone     .cursor/mcp.json:
@@ -497,6 +527,7 @@ zed     not found
         == f"""\
 files in {root}
 codex   found: ~/.codex
+  created        .codex/config.toml
   changed        AGENTS.md
 cursor  found: .cursor
   left alone     .cursor/mcp.json:
@@ -510,14 +541,17 @@ cursor  found: .cursor
         agent("list", "codex").out
         == f"""\
 files in {root}
-codex  found: ~/.codex
+codex  found: .codex, ~/.codex
+  installed      .codex/config.toml
   installed      AGENTS.md
 """
     )
     assert (
-        agent("print", "vscode", "--only", "mcp").out
+        agent("print", "codex", "vscode", "--only", "mcp").out
         == f"""\
 # files in {root}
+# codex, found: .codex, ~/.codex
+#   unchanged: .codex/config.toml
 # vscode
 --- /dev/null
 +++ b/.vscode/mcp.json
@@ -539,7 +573,8 @@ codex  found: ~/.codex
         agent("uninstall").out
         == f"""\
 files in {root}
-codex   found: ~/.codex
+codex   found: .codex, ~/.codex
+  removed        .codex/config.toml
   changed        AGENTS.md
 cursor  found: .cursor
   left alone     .cursor/mcp.json:

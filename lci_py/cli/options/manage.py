@@ -205,7 +205,10 @@ MCP = Command(
     ),
 )
 AGENT_ACTIONS = ("install", "uninstall", "print", "list", "hook")
-AGENT_NAMES = ("claude-code", "codex", "cursor", "vscode", "gemini-cli", "opencode", "zed", "agents-md")
+AGENT_NAMES = (
+    "claude-code", "codex", "cursor", "vscode", "copilot-cli", "gemini-cli", "opencode", "zed", "windsurf", "cline",
+    "kiro", "agents-md",
+)  # fmt: skip
 AGENT_PARTS = ("mcp", "instructions", "hooks")
 AGENT = Command(
     "agent",
