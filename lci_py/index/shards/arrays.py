@@ -440,15 +440,15 @@ class StringTable:
         low, high = self._range(prefix)
         return None if high - low > most else list(map(self.text, range(low, high)))
 
-    def lines(self, prefix: str) -> str:
-        """The strings that start with a prefix, each on a line, from one piece of memory."""
+    def lines(self, prefix: str) -> tuple[int, str]:
+        """The strings that start with a prefix: the position of the first, and all in order, each on a line."""
         low, high = self._range(prefix)
         if low == high:
-            return ""
+            return low, ""
         bounds = self._offsets.bounds(low, high)
-        found = self._bytes_between(bounds[0], bounds[-1])
-        strings = (found[start - bounds[0] : end - bounds[0]] for start, end in pairwise(bounds))
-        return b"\n".join(strings).decode("utf-8", "replace")
+        text = self._bytes_between(bounds[0], bounds[-1])
+        strings = (text[start - bounds[0] : end - bounds[0]] for start, end in pairwise(bounds))
+        return low, b"\n".join(strings).decode("utf-8", "replace")
 
     def _range(self, prefix: str) -> tuple[int, int]:
         """The positions of the strings that start with a prefix: the first, and the one after the last."""

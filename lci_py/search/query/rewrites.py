@@ -191,24 +191,28 @@ def _forms(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
 
 def _abbreviations(term: str, own: dict[str, float], seen: _Vocabulary) -> list[str]:
     """The words that the repository shortens this one to, or that it is short for."""
-    found = []
-    for pair in seen.abbreviations(term):
-        other = pair.long if pair.short == term else pair.short
+    others = ((pair, pair.long if pair.short == term else pair.short) for pair in seen.abbreviations(term))
+    found: list[str] = []
+    least = 0.0
+    # What is most often beside the word comes first: evidence is dear where a million chunks have thousands of words.
+    for pair, other in sorted(others, key=lambda item: (-item[0].chunks, item[1])):
+        if len(found) == MOST_FORMS or pair.chunks < least:
+            break
         if other not in own and _has_evidence(pair, seen):
-            found.append((-pair.chunks, other))
-    best = min(found, default=(0, ""))[0]
-    return [other for chunks, other in sorted(found) if chunks <= LEAST_SHARE * best][:MOST_FORMS]
+            found.append(other)
+            least = least or LEAST_SHARE * pair.chunks
+    return found
 
 
 def _has_evidence(pair: Abbreviation, seen: _Vocabulary) -> bool:
     """Whether the repository uses both words together so often that one must stand for the other."""
-    if pair.files < LEAST_FILES or _is_compound(pair, seen):
+    if pair.files < LEAST_FILES:
         return False
     part, chance = pair.chunks / max(1, seen.content(pair.short)), seen.content(pair.long) / seen.size
     clipped = len(pair.short) >= LEAST_CLIPPED and pair.long.startswith(pair.short)
     least, lift = (LEAST_CLIPPED_PART, LEAST_CLIPPED_LIFT) if clipped else (LEAST_PART, LEAST_LIFT)
     derived = pair.long in forms(pair.short) or pair.short in forms(pair.long)
-    return part >= max(least, min(ALWAYS, lift * chance)) and not derived
+    return part >= max(least, min(ALWAYS, lift * chance)) and not derived and not _is_compound(pair, seen)
 
 
 def _is_compound(pair: Abbreviation, seen: _Vocabulary) -> bool:
