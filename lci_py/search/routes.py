@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lci_py.callgraph.edges import AMBIGUOUS, ROUTE
-from lci_py.index.shards.graph import CALLS, IMPORTS
+from lci_py.index.shards.graph import CALLS, IMPORTS, INHERITS
 from lci_py.index.shards.symbol_queries import definitions_in, imports_in, names, registered_in
 from lci_py.index.shards.symbols import narrowest
 from lci_py.source.frameworks import table_of
-from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name
+from lci_py.source.frameworks.texts import UNKNOWN, join_paths, route_name, split
 from lci_py.types.record import NamedTuple, replace
 from lci_py.types.search import Filters
 from lci_py.types.source import Import, Registration
@@ -30,13 +30,17 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, Result
 
-ROOT = "/"
+ROOT, OF_TYPE = "/", "/type"
 #: Names of one route that are shown.
 _MOST = 6
+#: Bases above each other that are looked at.
+_MOST_BASES = 10
 #: What each function counts of the one before.
 _LESS = 0.97
 _PARAMETER = re.compile(r"[<{:*($…]")
 _OPTIONAL = re.compile(r"\(([^()]*)\)")
+#: Which argument a router is, of `register(1)`: extraction writes this for a call that it is passed to.
+_PLACE = re.compile(r"\((\d+)\)$")
 _STRING = re.compile(r"""["'`]([^"'`]+)["'`]""")
 #: What extraction writes for a constant or a field of a configuration (`source.frameworks.texts.setting`).
 _SETTING = re.compile(UNKNOWN + r"\{([\w.]+)\}")
@@ -45,6 +49,8 @@ _VALUE = re.compile(
     r"""[^=:]*(?::\s*(?![=\s"'`])[^=]*=|:?=|:)\s*(?:(?P<computed>[^"'`].*(?:\|\||\?\?|\bor\b|default\s*=|,)\s*))?"""
     r"""["'`](?P<text>[^"'`$]*)["'`][\s;,)\]}]*$""", re.DOTALL,
 )  # fmt: skip
+#: The same of `base = setting("BASE", "/api", description="…")`, where only one of the texts is a path.
+_PATH_IN_CALL = re.compile(r"""\w+(?:\s*:\s*\w+)?\s*=\s*[\w.]+\([^/]*["'](?P<text>/[^"'\s]*)["']""")
 _VALUE_KINDS = ("constant", "variable", "field", "property")
 #: Names of what is called when a class is registered.
 _CONSTRUCTORS = ("__init__", "__new__", "__construct", "initialize", "constructor")
@@ -228,10 +234,38 @@ class Routes:
         """What can stand before a path that is registered on a router."""
         if router.name == ROOT:
             return {self._application_prefix(router.file)}
+        if router.name == OF_TYPE:
+            own = self._type_prefix(router.scope, 0) or ""
+            if "[controller]" in own:
+                own = own.replace("[controller]", self._name(router.scope).removesuffix("Controller"))
+            return {join_paths(self._application_prefix(router.file), own)}
         if router not in self._known:
             self._known[router] = {UNKNOWN}  # of one that is mounted below itself
             self._known[router] = self._computed(router)
         return self._known[router]
+
+    def _type_prefix(self, node: int, depth: int) -> str | None:
+        """What the attributes of a type say of the paths of its members, or else those of its bases; None if nothing.
+
+        An attribute that the program declares says what the attributes of its declaration say.
+        """
+        item = self._attributed_types.get(node)
+        if item is not None and item.row.router == ROOT:
+            return item.row.name
+        for name in item.row.target.split() if item else ():
+            for one in (name, f"{name}Attribute"):
+                for row in self._symbols.definitions_named(one, Filters()):
+                    declared = self._attributed_types.get(row["symbol_number"])
+                    if declared is not None and declared.row.router == ROOT:
+                        return declared.row.name
+        bases = self._graph.edges([node], INHERITS).node.tolist() if depth < _MOST_BASES else ()
+        return next((said for base in bases if (said := self._type_prefix(base, depth + 1)) is not None), None)
+
+    @cached_property
+    def _attributed_types(self) -> dict[int, Item]:
+        """Types to what their attributes say: the path of their members, or the names of other attributes."""
+        return {self._scope(item): item for item in self.items if item.row.kind == "base" and item.row.scope >= 0
+                and not item.row.target.startswith(ROOT)}  # fmt: skip
 
     def _computed(self, router: _Router) -> set[str]:
         file, name = router.file, router.name
@@ -252,8 +286,24 @@ class Routes:
     def _around_mounts(self, router: _Router) -> list[Item]:
         """What mounts the function around a router, or else its file."""
         around = self._enclosing(router.scope, router.handler)
-        found = [item for symbol in around for item in self._mounted.get(symbol, ())]
+        found = [item for symbol in around for item in self._passed(symbol, router)]
+        if not found:  # a function that makes a router for another one: `def api(): return users(db)`
+            found = [item for one in self._callers(around) for item in self._mounted.get(one, ())]
         return found or list(self._mounted.get((router.file, ""), ()))
+
+    def _passed(self, symbol: int, router: _Router) -> list[Item]:
+        """What mounts a function: of what is passed to it, that in place of a parameter, if one is called so."""
+        items = [item for item in self._mounted.get(symbol, ()) if self._tests[item.file] <= self._tests[router.file]]
+        places = [_PLACE.search(item.row.target) for item in items]
+        if len({place and place[1] for place in places}) == 1:
+            return items
+        signature = self._symbols.symbol_rows([symbol])[symbol]["signature"]
+        parameters = split(signature.partition(f"{self._name(symbol)}(")[2].rpartition(")")[0])
+        own = {str(i) for i, text in enumerate(parameters) if re.match(rf"[&*$]*{re.escape(router.name)}\b", text)}
+        return [item for item, place in zip(items, places, strict=True) if not place or place[1] in own] or items
+
+    def _callers(self, symbols: Sequence[int]) -> list[int]:
+        return self._graph.edges(symbols, CALLS, incoming=True).node.tolist() if symbols else []
 
     def _unmounted(self, file: int, router: str) -> str:
         """What stands before the paths of a router that nothing mounts."""
@@ -329,10 +379,21 @@ class Routes:
         imported = self._imported(file, head)
         if not imported:
             yield file, name
+            if "." in rest and (file, name) not in self._routers:  # a field of another object: `self.events.router`
+                yield from self._fields.get(last(rest), ())
         for where, bound in imported:
             member = rest.rpartition(".")[2] if rest else bound
             yield where, member if any(one.row.router == member for one in self._of_file.get(where, ())) or (
                 where, member) in self._routers else ""  # fmt: skip
+
+    @cached_property
+    def _fields(self) -> dict[str, list[tuple[int, str]]]:
+        """Fields of objects that hold routers, by their names: file and variable, if there is one such field."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for file, name in self._routers:
+            if re.match(r"(?:self|this)\.\w+$", name):
+                found.setdefault(last(name), []).append((file, name))
+        return {name: places for name, places in found.items() if len(places) == 1}
 
     @cached_property
     def _of_file(self) -> dict[int, list[Item]]:
@@ -377,7 +438,11 @@ class Routes:
             found = [span.number for span in spans if span.name == (name if head else bound or name)]
             if found:
                 return found[:1]
-        return []
+        # Rails: `GitHubController` with an acronym of the application's own answers what `github` routes to.
+        wanted = "." + item.row.target.replace("::", ".").lower()
+        rows = self._symbols.definitions_named(name, Filters()) if head else []
+        spelled = [row for row in rows if f".{row['qualified_name']}".replace("::", ".").lower().endswith(wanted)]
+        return [row["symbol_number"] for row in spelled] if len(spelled) == 1 else []
 
     def registrations_of(self, node: int) -> list[tuple[Item, str]]:
         """What registers the value of a variable, and under which names."""
@@ -497,7 +562,7 @@ def with_routes(snapshot: Snapshot, text: str, answer: Answer) -> Answer:
 
 def _value(signature: str) -> str | None:
     """The text that a signature gives to a constant; None if it gives none, or a part of one."""
-    found = _VALUE.match(signature)
+    found = _VALUE.match(signature) or _PATH_IN_CALL.match(signature)
     return found["text"] if found and len(found["text"]) <= 100 else None
 
 

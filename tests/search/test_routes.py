@@ -33,13 +33,31 @@ FILES = {
     "fl/main.py": (
         "from flask import Flask\nfrom fl.users import bp as users\n"
         "def create():\n    app = Flask(__name__)\n    app.register_blueprint(users, url_prefix='/people')\n"
-        "    @app.route('/health')\n    def health(): pass\n    return app\n"
+        "    @app.route('/health')\n    def health(): pass\n    @app.get('/')\n    def root_page(): pass\n    return app\n"
     ),
     "fl/users.py": (
         "from flask import Blueprint\nbp = Blueprint('users', __name__, url_prefix='/users')\n"
         "@bp.route('/<int:id>', methods=['GET', 'DELETE'])\ndef user(id): pass\n"
     ),
     "fl/alone.py": "from flask import Blueprint\nbp = Blueprint('a', __name__)\n@bp.get('/alone')\ndef alone(): pass\n",
+    # A blueprint and a router that functions make, one in a field of another object, and a constant as a path
+    "made/app.py": (
+        "from fastapi import FastAPI\nfrom made.bells import Bells, bell_router, outer_router\n"
+        "class Server:\n    def __init__(self):\n        self.bells = Bells()\n"
+        "    def set_up(self, app: FastAPI):\n        ringing = bell_router(1)\n"
+        "        app.include_router(ringing, prefix='/bells')\n"
+        "        app.include_router(\n            outer_router(self.bells.all),\n            prefix='/outer')\n"
+        "        app.include_router(self.bells.tower)\n"
+    ),
+    "made/bells.py": (
+        "from fastapi import APIRouter\nRING_AT = setting('RING_AT', '/ring/at', help='When')\n"
+        "def bell_router(n):\n    router = APIRouter()\n    @router.get('/{id}')\n    def ring(id): pass\n"
+        "    @router.post('')\n    def cast_bell(): pass\n    @router.get(config.RING_AT)\n    def ring_at(): pass\n    return router\n"
+        "def outer_router(all):\n    return inner_router(all)\n"
+        "def inner_router(all):\n    router = APIRouter()\n    @router.get('/in')\n    def inmost(): pass\n    return router\n"
+        "class Bells:\n    def __init__(self):\n        self.tower = APIRouter(prefix='/tower')\n"
+        "        @self.tower.get('/top')\n        def tower_top(): pass\n"
+    ),
     # FastAPI
     "fa/main.py": (
         "from fastapi import APIRouter, Depends, FastAPI\nfrom fa import items\napp = FastAPI()\napi = APIRouter()\n"
@@ -83,16 +101,36 @@ FILES = {
         '[Route("api/[controller]")]\nclass PetsController {\n  [HttpGet("{id}")]\n  public int Show() { return 1; }\n'
         '  [HttpPost("/raw")]\n  public int Raw() { return 1; }\n}\n'
     ),
+    # ASP.NET: the attribute of a base, one that the program declares
+    "cs/Base.cs": '[Route("v1/[controller]")]\nclass ApiController : ControllerBase { }\n',
+    "cs/OursAttribute.cs": (
+        "[Route(Path)]\nclass OursAttribute : RouteAttribute {\n  const string Path = \"ours/[controller]\";\n}\n"
+    ),
+    "cs/Cups.cs": (
+        "class CupsController : ApiController {\n  [HttpGet]\n  public int Cups() { return 1; }\n}\n"
+        '[Ours]\nclass MugsController : ControllerBase {\n  [HttpGet("all")]\n  public int Mugs() { return 1; }\n}\n'
+    ),
+    # Echo: what stands after the handler; two groups that are passed on
+    "go/echo.go": (
+        'package main\nimport "github.com/labstack/echo/v5"\nfunc Echo(e *echo.Echo) {\n\ta := e.Group("/a")\n'
+        "\tBoth(e, a)\n}\nfunc Both(e *echo.Echo, g *echo.Group) {\n"
+        '\tg.GET("/in", Inside, Limit)\n\te.GET("/out", Outside)\n}\n'
+        "func Inside(c echo.Context) {}\nfunc Outside(c echo.Context) {}\nfunc Limit(c echo.Context) {}\n"
+    ),
     # Rails
     "rb/config/routes.rb": (
         'Rails.application.routes.draw do\n  namespace :admin do\n    get :board\n    resources :stories, only: [:show, :update] do\n'
         '      member do\n        post "hide"\n      end\n      resources :notes, only: %i[create]\n    end\n  end\n'
-        '  get "/top(/:length)" => "home#top"\nend\n'
+        '  get "/top(/:length)" => "home#top"\n  concern :hidden do\n    post :conceal\n  end\n'
+        '  resources :gems, only: [], concerns: :hidden\n  resources :github_events, only: :create\n'
+        '  %w[404 500].each do |code|\n    get code, to: "home#fault"\n  end\nend\n'
     ),
     "rb/app/stories.rb": "class Admin::StoriesController\n  def show; end\n  def update; end\n  def hide; end\nend\n",
     "rb/app/notes.rb": "module Admin\n  class NotesController\n    def create; end\n  end\nend\n",
     "rb/app/admin.rb": "class AdminController\n  def board; end\nend\n",
-    "rb/app/home.rb": "class HomeController\n  def top; end\nend\n",
+    "rb/app/home.rb": "class HomeController\n  def top; end\n  def fault; end\nend\n",
+    "rb/app/gems.rb": "class GemsController\n  def conceal; end\nend\n",
+    "rb/app/github.rb": "class GitHubEventsController\n  def create; end\nend\n",
     # Laravel
     "php/routes/web.php": (
         "<?php\nuse App\\Http as H;\nRoute::prefix('admin')->group(function () {\n"
@@ -173,10 +211,16 @@ NAMES = {
     "allCarts": ["GET /shop/carts/v1/all"],
     "user": ["DELETE /people/<int:id>", "GET /people/<int:id>"], "health": ["GET /health"], "alone": ["GET …/alone"],
     "read": ["GET /v1/items/{id}"], "session": ["inject"],
-    "ping": ["GET /ping", "open"], "create": ["POST /admin/stories/:story_id/notes", "POST /api/users"],
-    "Health": ["GET …/health", "HEAD …/health"], "Change": ["GET …/far", "PUT /v1/carts/:id"],
+    "ping": ["GET /ping", "open"], "create": ["POST /admin/stories/:story_id/notes", "POST /api/users", "POST /github_events"],
+    "Health": ["GET /health", "HEAD /health"], "Change": ["GET …/far", "PUT /v1/carts/:id"],
     "Pets.show": ["GET /pets/by/{id}", "GET /pets/{id}"], "add": ["POST /api/users", "POST /pets/add"],
     "Show": ["GET /api/Pets/{id}"], "Raw": ["POST /raw"],
+    "ring": ["GET /bells/{id}"], "cast_bell": ["POST /bells"], "ring_at": ["GET /bells/ring/at"],
+    "inmost": ["GET /outer/in"], "tower_top": ["GET /tower/top"],
+    "Cups": ["GET /v1/Cups"], "Mugs": ["GET /ours/Mugs/all"],
+    "Inside": ["GET /a/in"], "Outside": ["GET /out"],
+    "conceal": ["POST /gems/:gem_id/conceal"], "fault": ["GET /404", "GET /500"],
+    "GitHubEventsController.create": ["POST /github_events"],
     "board": ["GET /admin/board"], "StoriesController.show": ["GET /admin/stories/:id"],
     "StoriesController.update": ["PATCH /admin/stories/:id", "PUT /admin/stories/:id"],
     "StoriesController.hide": ["POST /admin/stories/:id/hide"], "top": ["GET /top(/:length)"],
@@ -240,8 +284,9 @@ def test_who_queues_a_task_calls_its_function(
         ("post /api/users", "add", "POST /api/users"),
         ("GET /v9/old/far", "Change", "GET …/far"),
         ("GET /any/prefix/three", "set_three", "GET {settings.TWICE}/three"),
+        ("GET /", "root_page", "GET /"),
         ("/top/day?x=1", "top", "GET /top(/:length)"),
-        ("/api/users/7", "show", "GET /api/users/:id"),  # a variable that holds what a function made
+        ("GET /api/users/7", "show", "GET /api/users/:id"),  # a variable that holds what a function made
     ],
 )
 @pytest.mark.parametrize("mode", ["dense", "multiview"])

@@ -9,6 +9,7 @@ from lci_py.source.frameworks.texts import (
     MOST_TEXT,
     STRING,
     UNKNOWN,
+    constant_of,
     content,
     join_paths,
     readable,
@@ -27,8 +28,12 @@ if TYPE_CHECKING:
     from lci_py.source.syntax.captures import Captures
 
 Row = dict[str, Any]
-#: The router at the root, and modules whose functions make a router.
-ROOTED, _MODULES = "/", frozenset({"web", "axum", "http"})
+#: The router at the root; that of the members of a type, whose path its attributes say, or those of its bases.
+ROOTED, OF_TYPE = "/", "/type"
+#: What an object calls itself: what routes are registered on is one of its fields.
+_SELVES = ("self", "this")
+#: Modules whose functions make a router.
+_MODULES = frozenset({"web", "axum", "http"})
 #: Nodes above each other that are looked at.
 _HIGHEST = 60
 #: Of a call, what its function is a member of, from the outside in; and where its own name is.
@@ -38,7 +43,7 @@ _OWN_NAMES = ("name", "property", "field", "attribute", "method")
 _NAMED = {
     "assignment": "left", "augmented_assignment": "left", "assignment_expression": "left",
     "variable_declarator": "name", "short_var_declaration": "left", "assignment_statement": "left", "var_spec": "name",
-    "let_declaration": "pattern",
+    "let_declaration": "pattern", "public_field_definition": "name", "field_definition": "property",
 }  # fmt: skip
 _FUNCTIONS = frozenset(
     "function_definition function_declaration method_declaration function_item arrow_function function_expression"
@@ -130,7 +135,10 @@ class Around:
 
     def _root(self, node: Node) -> str:
         """The first name of a chain of calls; "" if it is a type or a module."""
-        last = [node, *self._chain(node)][-1]
+        *outer, last = [node, *self._chain(node)]
+        if self._captured.text(last) in _SELVES and outer:
+            field = self._captured.text(outer[-1])
+            return field if re.fullmatch(r"\w+\.\w{1,60}", field) else ""
         text, around = self._captured.text(last), last.parent
         is_called = around is not None and around.child_by_field_name("function") == last
         if is_called or last is node or text[:1].isupper() or text in _MODULES:
@@ -155,7 +163,8 @@ class Around:
             name = around.child_by_field_name(field) if field else None
             if name is not None:
                 is_value = node.start_byte >= name.end_byte
-                return self._captured.text(name).removeprefix("mut ").strip() if is_value else ""
+                text = self._captured.text(name).removeprefix("mut ").strip() if is_value else ""
+                return f"this.{text}" if text and "field_definition" in around.type else text
             around = around.parent
         return ""
 
@@ -224,10 +233,6 @@ class Around:
 
     def _constant(self, text: str) -> str | None:
         """The text of a constant of the file that is given once."""
-        if text in self._constants or not re.fullmatch(r"[A-Za-z_]\w*", text):
-            return self._constants.get(text)
-        pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+[\w.]+)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(text.encode())
-        values = [one for one in re.findall(pattern, self._captured.source) if not one.startswith(text.encode())]
-        found = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
-        self._constants[text] = content(found) if found else None
+        if text not in self._constants:
+            self._constants[text] = constant_of(self._captured.source, text)
         return self._constants[text]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.frameworks.around import ROOTED, Arguments, Row
+from lci_py.source.frameworks.around import OF_TYPE, ROOTED, Arguments, Row
 from lci_py.source.frameworks.texts import (
     STRING,
     VERBS,
     attributes_of,
+    constant_of,
     content,
-    join_paths,
-    route_name,
+    part_name,
     setting,
     split,
     sum_of,
@@ -45,26 +45,31 @@ def read_attributes(
     text = source.decode("utf-8", "replace")
     lines = ["" if line.lstrip().startswith(_COMMENTS) else line for line in text.split("\n")]
     names = {name: row for row in rows for name in row["names"].split()}
-    bases: dict[int, str] = {}  # path of a type whose members are routes
     for number, symbol in enumerate(symbols):
         head = "\n".join(lines[symbol.first_line - 1 : symbol.line])
-        for name, inner, at in attributes_of(head, mark):
-            if (row := names.get(name)) is None:
+        found = list(attributes_of(head, mark))
+        if symbol.kind in TYPE_KINDS and rows[0].get("mounted"):
+            continue
+        if symbol.kind in TYPE_KINDS:
+            own = [_paths(_arguments(inner), names[name], source)[0] for name, inner, _ in found if name in names]
+            others = " ".join(name for name, _, _ in found if name not in names)
+            if own or others:
+                router = ROOTED if own else ""
+                registry.note(Registration("base", own[-1] if own else "", router, others, number, -1, symbol.line))
+            continue
+        for name, inner, at in found:
+            if (row := names.get(name)) is None or row["kind"] == "base":
                 continue
             arguments = _arguments(inner)
-            paths = _paths(arguments, row)
-            if symbol.kind in TYPE_KINDS:
-                bases[number] = paths[0].replace("[controller]", symbol.name.removesuffix("Controller"))
-                continue
-            if row["kind"] == "base":
-                continue
             line = symbol.first_line + head.count("\n", 0, at)
-            for path in paths:
-                title = _whole(path, bases.get(symbol.parent, ""), row).replace("[action]", symbol.name)
+            for path in _paths(arguments, row, source):
+                title = path.replace("[action]", symbol.name)
+                router = "" if row.get("mounted") else OF_TYPE
+                if row.get("absolute") and title.startswith(("/", "~/")):
+                    title, router = title.removeprefix("~"), ROOTED
                 for method in _methods(row, name, arguments):
-                    router = "" if row.get("mounted") else ROOTED
                     registry.note(
-                        Registration(row["kind"], route_name(method, title), router, "", symbol.parent, number, line)
+                        Registration(row["kind"], part_name(method, title), router, "", symbol.parent, number, line)
                     )
 
 
@@ -75,20 +80,17 @@ def _arguments(text: str) -> Arguments:
     )
 
 
-def _paths(arguments: Arguments, row: Row) -> list[str]:
+def _paths(arguments: Arguments, row: Row, source: bytes) -> list[str]:
+    def part_of(text: str) -> str:
+        if (found := STRING.fullmatch(text)) is not None:
+            return content(found)
+        constant = constant_of(source, text)
+        return setting(text) if constant is None else constant
+
     text = arguments.get(row.get("name", [0, "value", "path"]))
     if "+" in text:
-        return [
-            "".join(content(found) if (found := STRING.fullmatch(part)) else setting(part) for part in sum_of(text))
-        ]
-    return [content(found) for found in STRING.finditer(text)] or [setting(text) if text else ""]
-
-
-def _whole(path: str, base: str, row: Row) -> str:
-    """The path of a member with that of its type before it."""
-    if row.get("absolute") and path.startswith(("/", "~/")):
-        return path.removeprefix("~")
-    return join_paths(base, path)
+        return ["".join(map(part_of, sum_of(text)))]
+    return [content(found) for found in STRING.finditer(text)] or [part_of(text) if text else ""]
 
 
 def _methods(row: Row, name: str, arguments: Arguments) -> Iterator[str]:

@@ -12,8 +12,8 @@ from lci_py.source.frameworks.texts import (
     is_inline,
     join_paths,
     method_of,
+    part_name,
     reference,
-    route_name,
     split,
 )
 from lci_py.source.text.patterns import lazily
@@ -139,9 +139,22 @@ class Calls:
         self._routers.update((child, owner))
         kind = "router" if made else "override" if site.name and row.get("instead") else "mount"
         self._note(kind, join_paths(prefix, site.name), owner, child, site.scope, site.line)
-        if not made and "silent" not in row and (target := reference(child)):
+        if not made:
+            self._note_maker(kind, join_paths(prefix, site.name), owner, child)
+        if not made and "silent" not in row and (target := reference(child.partition("(")[0])):
             self._registry.call("route", target, site.scope, site.line)
         return "finds" not in row
+
+    def _note_maker(self, kind: str, name: str, owner: str, router: str) -> None:
+        """A function that makes a router, of a variable that is given one once: `users = users_router(db)`."""
+        if not re.fullmatch(r"\w+", router):
+            return
+        pattern = rb"(?m)^[ \t]*(?:const |let |var )?%s\s*:?=\s*(?:await )?([A-Za-z_][\w.]*)\(" % router.encode()
+        made = list(re.finditer(pattern, self._captured.source))
+        if len(made) == 1:
+            start = made[0].start(1)
+            line = self._captured.row(start) + 1
+            self._note(kind, name, owner, f"{made[0][1].decode()}()", self._caller(start), line)
 
     def _route(self, site: _Site) -> bool:
         prefix, owner = self._around.prefix(site.node, site.row)
@@ -152,7 +165,7 @@ class Calls:
                 path, owner = join_paths(base, path), ROOTED
             for method in self._methods(site):
                 self._registry.note(
-                    Registration("route", route_name(method, path), owner, "", site.scope, site.decorated, site.line)
+                    Registration("route", part_name(method, path), owner, "", site.scope, site.decorated, site.line)
                 )
             return True
         for method, text in self._handlers(site):
@@ -161,7 +174,7 @@ class Calls:
                 target = next(part for part in child.groups() if part is not None)
                 self._note("mount", path, owner, target.strip(), site.scope, site.line)
             else:
-                self._registry.add("route", route_name(method, path), owner, text, site.scope, site.line)
+                self._registry.add("route", part_name(method, path), owner, text, site.scope, site.line)
         return True
 
     def _resources(self, site: _Site) -> bool:
@@ -178,7 +191,7 @@ class Calls:
             skipped = site.callee == "apiResource" and action in ("create", "edit")
             if skipped or (limit and (action in chosen) != (limit[1] == "only")):
                 continue
-            title = route_name(method, path + more.replace("{}", parameter))
+            title = part_name(method, path + more.replace("{}", parameter))
             self._registry.add(
                 "route", title, owner, self._full_name(f"[{controller}, '{action}']"), site.scope, site.line
             )
@@ -221,7 +234,8 @@ class Calls:
 
     def _pass_on(self, node: Node, callee: Node) -> None:
         """A router that is passed to a function, which registers routes on it: `users.Register(v1.Group("/users"))`."""
-        for text in self._around.arguments(node).given:
+        given = self._around.arguments(node).given
+        for place, text in enumerate(given):
             head = re.match(r"[$&\w]+", text)
             if text in self._routers:
                 name: str | None = ""
@@ -229,8 +243,7 @@ class Calls:
                 name = self._inner_group(text) if head is not None and head[0] in self._routers else None
             if name is not None and head is not None:
                 scope, line = self._caller(callee.start_byte), callee.start_point[0] + 1
-                self._note("mount", name, head[0], f"{self._captured.text(callee)}()", scope, line)
-                return
+                self._note("mount", name, head[0], f"{self._captured.text(callee)}({place})", scope, line)
 
     def _inner_group(self, text: str) -> str | None:
         """The prefix of a group that is made in an argument."""

@@ -45,6 +45,8 @@ def rails_routes(captured: Captures, add: Callable[[str, str, str, str, int, int
 class _Routes:
     def __init__(self, captured: Captures, add: Callable[[str, str, str, str, int, int], None]) -> None:
         self._captured, self._add = captured, add
+        self._values: dict[str, str] = {}  # of the variables of loops
+        self._concerns: dict[str, Node] = {}
 
     def read_block(self, node: Node, around: _Around, depth: int) -> None:
         """The routes in the block of a call, or in a statement that holds others."""
@@ -68,8 +70,31 @@ class _Routes:
         elif name in ("member", "collection"):
             path = around.member if name == "member" else around.collection
             self.read_block(node, around._replace(path=path, nested=True), depth + 1)
+        elif name == "concern" and given:
+            self._concerns[given[0]] = node
+        elif name == "concerns":
+            self._read_concerns(given, around, depth)
+        elif name == "each":
+            self._loop(node, around, depth)
         elif name not in ("concern", "direct", "resolve"):
             self.read_block(node, self._block_scope(name, given, options, around), depth + 1)
+
+    def _loop(self, node: Node, around: _Around, depth: int) -> None:
+        """The routes in a loop over texts: `%w[a b].each do |name|`."""
+        listed, block = node.child_by_field_name("receiver"), node.child_by_field_name("block")
+        parameters = block.child_by_field_name("parameters") if block is not None else None
+        variable = self._captured.text(parameters).strip("| ") if parameters is not None else ""
+        values = _words(self._captured.text(listed)) if listed is not None and "array" in listed.type else None
+        for value in values or [""]:
+            if value:
+                self._values[variable] = value
+            self.read_block(node, around, depth + 1)
+            self._values.pop(variable, None)
+
+    def _read_concerns(self, names: list[str], around: _Around, depth: int) -> None:
+        for name in names:
+            if name in self._concerns:
+                self.read_block(self._concerns[name], around, depth + 1)
 
     def _block_scope(self, name: str, given: list[str], options: dict[str, str], around: _Around) -> _Around:
         """What `namespace`, `scope` and `controller` change for what is in their blocks."""
@@ -102,14 +127,17 @@ class _Routes:
                 path = member + rest[1:] if rest.startswith(":") else collection + rest
                 self._route(verb, path, f"{controller}#{action}", module, node)
         inner = f"{collection}/:{_singular(name)}_{param}" if plural else collection
-        self.read_block(node, _Around(inner, module, controller, collection, member), depth + 1)
+        inside = _Around(inner, module, controller, collection, member)
+        self.read_block(node, inside, depth + 1)
+        self._read_concerns(_words(options.get("concerns")) or [], inside, depth)
 
     def _verb(self, verb: str, node: Node, given: list[str], options: dict[str, str], around: _Around) -> None:
         if verb == "root":
             self._route("GET", around.path, options.get("to") or (given[0] if given else ""), around.module, node)
             return
         paths = (
-            given or [key for key in options if key.startswith("/") or "/" in key or options[key].count("#") == 1][:1]
+            given
+            or [key for key in options if "/" in key or (options[key].count("#") == 1 and key not in ("to", "as"))][:1]
         )
         for path in paths:
             target = options.get(path) or options.get("to", "")
@@ -154,11 +182,17 @@ class _Routes:
                     options[self._plain(key)] = self._plain(value)
             elif child.type in ("string", "simple_symbol", "delimited_symbol"):
                 given.append(self._plain(child))
+            elif child.type == "identifier" and (bound := self._values.get(self._captured.text(child))):
+                given.append(bound)
         return given, options
 
     def _plain(self, node: Node) -> str:
         text = self._captured.text(node)
-        return text if node.type in ("array", "call", "lambda") else re.sub(r"#\{[^{}]*\}", "…", text.strip("\"':"))
+        if node.type in ("array", "call", "lambda"):
+            return text
+        if node.type == "identifier":
+            return self._values.get(text, text)
+        return re.sub(r"#\{([^{}]*)\}", lambda part: self._values.get(part[1], "…"), text.strip("\"':"))
 
 
 def _path(before: str, path: str) -> str:

@@ -126,6 +126,16 @@ def setting(text: str) -> str:
     return f"{UNKNOWN}{{{(found[1] or found[2]).replace('::', '.')}}}" if found else UNKNOWN
 
 
+def constant_of(source: bytes, name: str) -> str | None:
+    """The text of a constant that a file gives a value to once; None if it does not, or the value is no text."""
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        return None
+    pattern = rb"(?m)\b%s\b(?:\s*:\s*[&'\w ]+?)?(?:\s+[\w.]+)?\s*:?=(?![=>])\s*([^\n]*)" % re.escape(name.encode())
+    values = [one for one in re.findall(pattern, source) if not one.startswith(name.encode())]
+    found = STRING.match(values[0].decode("utf-8", "replace")) if len(values) == 1 else None
+    return content(found) if found else None
+
+
 def sum_of(text: str) -> list[str]:
     """The parts of a sum, as `BASE + "/users"`."""
     parts, start = list[str](), 0
@@ -167,6 +177,11 @@ def route_name(method: str, path: str) -> str:
     """The name of a route."""
     path = path if path.startswith((UNKNOWN, "/")) else f"/{path}"
     return f"{method} {path}" if method else path
+
+
+def part_name(method: str, path: str) -> str:
+    """The name of a route as a file says it: without a path if that is all the file says."""
+    return route_name(method, path) if path else f"{method} "
 
 
 def join_paths(before: str, path: str) -> str:

@@ -29,4 +29,4 @@ def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
 
 
 #: A path of HTTP, with or without a method.
-ROUTE = lazily(r"\s*(?:(?i:get|post|put|patch|delete|head|options|any)\s+)?[/…]\S+\s*$")
+ROUTE = lazily(r"\s*(?:(?i:get|post|put|patch|delete|head|options|any)\s+[/…]\S*|[/…]\S+)\s*$")
