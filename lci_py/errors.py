@@ -350,14 +350,14 @@ class ForeignFolderError(IndexWriteError):
 
 
 class BudgetExceededError(LciError):
-    """The only view of a search has not answered within --budget-ms."""
+    """The only view of a search took longer than --budget-ms."""
 
     code = "budget_exceeded"
     exit_code = EXIT_DEGRADED
 
-    def __init__(self, view: str, budget_ms: int) -> None:
+    def __init__(self, view: str, budget_ms: int, took_ms: float) -> None:
         super().__init__(
-            f"{view} has not answered within {budget_ms:,} ms",
+            f"{view} answered after {took_ms:,.0f} ms, with a time budget of {budget_ms:,} ms",
             hint="raise --budget-ms, or search with --mode multiview, which answers with what there is",
             budget_ms=budget_ms,
         )

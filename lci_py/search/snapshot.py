@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from _thread import allocate_lock
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,10 +12,8 @@ from lci_py.index.shards.numbering import Numbering
 from lci_py.index.shards.symbols import SymbolicIndex
 from lci_py.index.store.manifest import MANIFEST, Manifest, OpenIndex, check_root
 from lci_py.search.freshness import SourceReader
-from lci_py.types.search import VIEWS
 
 if TYPE_CHECKING:
-    from _thread import LockType
     from collections.abc import Callable, Hashable, Mapping, Sequence
     from pathlib import Path
 
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
     from lci_py.search.freshness import Freshness
     from lci_py.search.retrievers import DenseRetriever, LexicalRetriever, SymbolicRetriever
     from lci_py.source.repository.walk import WalkResult
-    from lci_py.types.search import SearchRequest, View
+    from lci_py.types.search import SearchRequest
 
 _T = TypeVar("_T")
 
@@ -133,8 +130,6 @@ class Snapshot:
         self.limit = limit
         self.model = model
         self.reader = SourceReader(root)
-        #: Each is held by whoever uses that view's shard: a view that misses its time budget goes on in its thread.
-        self.view_locks: dict[View, LockType] = {view: allocate_lock() for view in VIEWS}
         self._walk = walk
         #: The stems in the names of the files that queries have met.
         self.pieces: dict[int, Pieces] = {}
@@ -297,16 +292,6 @@ class Snapshot:
     def shown(self, request: SearchRequest) -> int:
         """The number of results that a request asks for."""
         return self.limit if request.limit is None else request.limit
-
-    def read_words(self, work: Callable[[], _T], otherwise: _T, *, wait: bool = False) -> _T:
-        """The result of a look-up in the lexical shard; `otherwise` while a late view reads it, unless to `wait`."""
-        lock = self.view_locks["bm25"]
-        if not lock.acquire(blocking=wait):
-            return otherwise
-        try:
-            return work()
-        finally:
-            lock.release()
 
     def forget(self) -> None:
         """Start a new query: a file may change between two queries of a batch."""

@@ -81,7 +81,7 @@ def test_a_line_that_meets_a_bug_does_not_end_the_batch(run: Callable[..., Ran],
 
 GRAVE: dict[str, LciError] = {
     "damaged": DamagedIndexError("dense"),
-    "late": BudgetExceededError("dense", 5),
+    "late": BudgetExceededError("dense", 5, 7.0),
     "wrong": UsageError("no"),
 }
 

@@ -105,7 +105,7 @@ SEARCH = Command(
         Flag(
             ("--budget-ms",),
             "int",
-            "Milliseconds for the retrieval; a view that misses its share of them is reported.",
+            "Milliseconds for the retrieval; a view that has no turn in them is reported.",
             RETRIEVAL,
             "N",
         ),

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from _thread import allocate_lock
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -86,20 +85,16 @@ class SqliteFile:
         self.db = sqlite3.connect(uri, uri=True, check_same_thread=False)
         self.db.execute("PRAGMA trusted_schema = OFF")  # the schema may be hostile: it must not run anything
         self.db.row_factory = sqlite3.Row
-        # The thread of a search that ran out of time may still read, and not every build of SQLite allows two readers.
-        self._lock = allocate_lock()
 
     def execute(self, sql: str, args: Sequence[object] = ()) -> list[sqlite3.Row]:
         """The rows of a query."""
         try:
-            with self._lock:
-                return self.db.execute(sql, args).fetchall()
+            return self.db.execute(sql, args).fetchall()
         except (sqlite3.DatabaseError, UnicodeError, OverflowError) as error:
             raise DamagedIndexError(f"{self.name}: {error}") from error
 
     def close(self) -> None:
-        with self._lock:
-            self.db.close()
+        self.db.close()
 
 
 class _Segment(SqliteFile):

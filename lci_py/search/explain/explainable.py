@@ -201,7 +201,7 @@ class Fusion(_Units):
     def _rank_all(self, view: View) -> HitList:
         """A view's complete ranking; only its candidates if the view has failed."""
         if view not in self._outcome.failed:
-            with suppress(IndexError_), self._snapshot.view_locks[view]:  # the answer says so already
+            with suppress(IndexError_):  # the answer says so already
                 found: HitList = getattr(self._snapshot, view).search(
                     self._query, self._snapshot.n_units, self._allowed
                 )

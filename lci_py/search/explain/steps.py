@@ -64,8 +64,7 @@ def single_steps(snapshot: Snapshot, found: SingleViewResult, units: Sequence[in
     from lci_py.search.ranking.same_file import POOL, damping_steps
 
     view, known = found.ranked.view, found.evidence
-    with snapshot.view_locks[view]:
-        own = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
+    own = (_dense_steps if view == "dense" else _bm25_steps)(snapshot, found, units)
     place = {unit: i for i, unit in enumerate(known.hits.units[: len(known.files)].tolist())}
     head, files = known.ranked()
     depth = dict(zip(head.units[:POOL].tolist(), damping_steps(files[:POOL]).tolist(), strict=True))

@@ -4,9 +4,17 @@ phrases; the graph, which most queries can do without; the confidence in an answ
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, TypeVar
 
-from lci_py.errors import GraphPendingError, IndexError_, ShardMissingError, UsageError, unknown_value
+from lci_py.errors import (
+    BudgetExceededError,
+    GraphPendingError,
+    IndexError_,
+    ShardMissingError,
+    UsageError,
+    unknown_value,
+)
 from lci_py.types.record import NamedTuple
 from lci_py.types.search import BLOCK_KIND, KINDS, Confidence, Degradation, Filters
 
@@ -133,8 +141,7 @@ def chosen(snapshot: Snapshot, choice: Choice) -> Chosen:
     from lci_py.search.modes.phrases import units_with
 
     with snapshot.trace.stage("phrases", snapshot.n_units if allowed is None else int(allowed.sum())) as stage:
-        with snapshot.view_locks["bm25"]:  # its postings say in which files to look
-            mask, places = units_with(snapshot, choice.phrases, allowed, either=choice.either)
+        mask, places = units_with(snapshot, choice.phrases, allowed, either=choice.either)
         stage.left = int(mask.sum())
     return Chosen(mask, places)
 
@@ -200,6 +207,17 @@ def detail(error: IndexError_) -> str:
 LOW, HIGH = 0.43, 0.53
 #: Characters of a query that the reason quotes.
 _ASKED = 80
+
+
+def check_time(view: View, budget_ms: int | None, began: float) -> None:
+    """Check that a mode's only view has kept its time budget, which began at this `time.perf_counter`.
+
+    Raises:
+        BudgetExceededError: It has not.
+    """
+    took_ms = (time.perf_counter() - began) * 1e3
+    if budget_ms is not None and took_ms > budget_ms:
+        raise BudgetExceededError(view, budget_ms, took_ms)
 
 
 def confidence(snapshot: Snapshot, query: str, closest: float, *, spelled_out: bool) -> Confidence | None:

@@ -71,8 +71,7 @@ class LookUps:
 
     def lacks(self, stems: Sequence[str]) -> bool:
         """Whether the index has none of the terms."""
-        with self._snapshot.view_locks["bm25"]:
-            return not any(self._snapshot.lexical.term(text) for text in stems)
+        return not any(self._snapshot.lexical.term(text) for text in stems)
 
     def near_misses(self, word: str) -> Sequence[str]:
         """Names that a mistyped word may mean."""
@@ -237,7 +236,7 @@ def without_own_names(snapshot: Snapshot, query: TextQuery) -> TextQuery:
     """
     if query.long or query.phrases or not snapshot.whole.alone:
         return query
-    return snapshot.read_words(partial(_without, snapshot, query), query)
+    return _without(snapshot, query)
 
 
 def _without(snapshot: Snapshot, query: TextQuery) -> TextQuery:

@@ -225,13 +225,12 @@ def _by_words(snapshot: Snapshot, request: SearchRequest, query: TextQuery, answ
     if request.mode not in ("dense", "multiview") or len(terms) < 2 or query.long:
         return None
     plain = replace(query, terms=tuple((term, 1.0) for term in terms))
-    with snapshot.view_locks["bm25"]:
-        if len(snapshot.bm25.known(plain)) < len(terms):
-            return None
-        best = snapshot.bm25.search(plain, _MOST_PLACES, allowed_units(snapshot, request.filters)).units
-        best = best[~(snapshot.unit_table.is_test | snapshot.unit_table.is_text)[best]]
-        parted = zip(best.tolist(), snapshot.bm25.coverage(plain, best).tolist(), strict=True)
-        whole = [unit for unit, part in parted if part == 1]
+    if len(snapshot.bm25.known(plain)) < len(terms):
+        return None
+    best = snapshot.bm25.search(plain, _MOST_PLACES, allowed_units(snapshot, request.filters)).units
+    best = best[~(snapshot.unit_table.is_test | snapshot.unit_table.is_text)[best]]
+    parted = zip(best.tolist(), snapshot.bm25.coverage(plain, best).tolist(), strict=True)
+    whole = [unit for unit, part in parted if part == 1]
     rows = snapshot.symbols.result_rows(whole)
     if not whole:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from contextlib import suppress
 from functools import lru_cache, partial
@@ -25,13 +26,13 @@ from lci_py.search.modes.candidates import (
 from lci_py.search.modes.fallback import without_own_names
 from lci_py.search.modes.hints import related_definitions
 from lci_py.search.query.plan import GRAPH, MINOR, parts, plan as make_plan
-from lci_py.search.query.rewrites import NO_WORDING, look_up, rewritten
+from lci_py.search.query.rewrites import look_up, rewritten
 from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.fusion import POOL, Candidates, Outcome, RankedCandidates, join_candidates
 from lci_py.search.ranking.graph_lift import SEEDS, Neighbours, reach, weigh_neighbours
 from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches, unit_values
 from lci_py.search.ranking.signals import Measure, factors
-from lci_py.search.retrievers import HitList, side_by_side
+from lci_py.search.retrievers import HitList
 from lci_py.types.record import replace
 from lci_py.types.search import VIEWS, Degradation
 
@@ -52,8 +53,8 @@ if TYPE_CHECKING:
     from lci_py.search.snapshot import Snapshot
     from lci_py.types.search import Answer, Filters, Result, SearchRequest, View
 
-#: Units from which on each view has a thread: below, a view takes about 1 ms, and threads cost more than they save.
-LARGE = 20_000
+#: The part of a time budget after which no further view is asked; the rest is for merging and showing results.
+RETRIEVAL = 0.8
 
 
 def multiview(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
@@ -106,6 +107,7 @@ class _Run:
 
     def __init__(self, snapshot: Snapshot, request: SearchRequest, filters: Filters, began: float) -> None:
         self._snapshot, self._request, self._filters, self._began = snapshot, request, filters, began
+        self._deadline = math.inf if request.budget_ms is None else began + request.budget_ms * RETRIEVAL / 1e3
         self.optional_graph = OptionalGraph(or_nothing=not snapshot.whole.alone)
         self.choose = lru_cache(maxsize=None)(partial(chosen, snapshot))
         self.look_ups = fallback.LookUps(snapshot, self.choose)
@@ -120,9 +122,7 @@ class _Run:
         snapshot = self._snapshot
         with snapshot.trace.stage("plan"):
             look = partial(look_up, attempt.query, lambda: snapshot.lexical)
-            # No rewrites while a late view holds the lexical shard and time is short: the view says that it is late.
-            read = partial(snapshot.read_words, look, NO_WORDING, wait=self._request.budget_ms is None)
-            wording = snapshot.whole.once(("wording", attempt), read)
+            wording = snapshot.whole.once(("wording", attempt), look)
             plan = snapshot.whole.once(("plan", attempt), partial(self._make_plan, attempt.query, wording))
         query = rewritten(attempt.query, wording.rewrites)
         if not snapshot.whole.alone:
@@ -157,14 +157,12 @@ class _Run:
             wording=wording,
             expand=request.expand,
             near=None if self._near is None else str(self._near.place),
-            budget_ms=request.budget_ms,
             strict=request.strict,
             files=self._snapshot.whole.total("files", self._snapshot.numbering.total("files")),
         )
 
     def _spelled_matches(self, query: TextQuery, allowed: NDArray[np.bool_] | None) -> LiteralMatches:
-        wait = self._request.budget_ms is None
-        return literal_matches(self._snapshot, query, self._filters, allowed, wait=wait, strict=self._request.strict)
+        return literal_matches(self._snapshot, query, self._filters, allowed, strict=self._request.strict)
 
     def _search(
         self, query: TextQuery, plan: Plan, allowed: NDArray[np.bool_] | None, spelled: LiteralMatches
@@ -186,32 +184,35 @@ class _Run:
         came = len(table.file) if allowed is None else int(allowed.sum())
         spent: dict[View, float] = {}
 
-        def run(view: View) -> HitList:
-            started = time.perf_counter()
-            retriever: Retriever = getattr(snapshot, view)
-            hits = retriever.search(query, POOL, allowed)
-            spent[view] = (time.perf_counter() - started) * 1e3
-            return hits
+        def search_views() -> dict[View, HitList | IndexError_]:
+            """What each view returned or raised, the weightiest first; once one has answered, none begins too late."""
+            by_view: dict[View, HitList | IndexError_] = {}
+            share = parts(plan.weights)
+            for view in sorted(VIEWS, key=lambda view: -share[view]):
+                started = time.perf_counter()
+                if started >= self._deadline and any(isinstance(hits, HitList) for hits in by_view.values()):
+                    break
+                try:
+                    retriever: Retriever = getattr(snapshot, view)
+                    by_view[view] = retriever.search(query, POOL, allowed)
+                except IndexError_ as error:
+                    by_view[view] = error
+                spent[view] = (time.perf_counter() - started) * 1e3
+            return by_view
 
-        until = {view: began + ms / 1e3 for view, ms in plan.budgets.items()}
-        threads = len(table) >= LARGE
-        views = partial(side_by_side, run, VIEWS, snapshot.view_locks, until, threads=threads)
-        found = whole.once(("views", asked), views)
+        found = whole.once(("views", asked), search_views)
         spent = whole.once(("spent", asked), partial(dict, spent))
         waited = (time.perf_counter() - began) * 1e3
         answering = [view for view in VIEWS if isinstance(found.get(view), HitList)]
         for view in VIEWS:
             hits = found.get(view)
             if hits is None:
-                share = f"its share of the time budget is {plan.budgets[view]:g} ms"
-                said = f"{share}; it had not answered after {waited:.0f} ms"
+                said = f"its turn came after {waited:.0f} ms, with a time budget of {self._request.budget_ms} ms"
                 outcome.degraded.append(_degradation(view, plan, answering, "timeout", said))
             elif isinstance(hits, IndexError_):
                 if (len(found) == len(VIEWS) and not answering) or not whole.alone:
                     raise hits  # the first view's error is the command's
                 outcome.degraded.append(_degradation(view, plan, answering, failure(hits), detail(hits)))
-            elif isinstance(hits, BaseException):
-                raise hits
             else:
                 outcome.hits[view] = hits.head(whole.share((view, asked), (hits.scores,), POOL))
                 outcome.trace[view] = {"ms": spent[view], "candidates_in": came, "candidates": len(hits)}

@@ -17,7 +17,7 @@ from lci_py.search.query.text import read_fields, read_text
 from lci_py.search.ranking.evidence import SAME_FILE, SingleViewResult, evidence
 from lci_py.search.ranking.literal_matches import NOTHING, LiteralMatches, literal_matches
 from lci_py.search.ranking.same_file import POOL, spread
-from lci_py.search.retrievers import HitList, within
+from lci_py.search.retrievers import HitList
 from lci_py.types.record import replace
 from lci_py.types.search import Degradation
 
@@ -68,7 +68,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
         request: Its `field:value` terms have been moved to the filters.
     Raises:
         IndexError_: The shard cannot be used.
-        BudgetExceededError: There was no time to search it.
+        BudgetExceededError: Searching it took longer than the budget.
     """
     began = time.perf_counter()
     with snapshot.trace.stage("plan"):
@@ -99,8 +99,7 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
             return otherwise
 
     def spell() -> LiteralMatches:
-        wait = request.budget_ms is None
-        ask = partial(literal_matches, snapshot, query, request.filters, allowed, wait=wait, strict=request.strict)
+        ask = partial(literal_matches, snapshot, query, request.filters, allowed, strict=request.strict)
         return known_by_words(ask, NOTHING)
 
     known = whole.once(("spelled", query), spell) if view == "bm25" else None
@@ -110,15 +109,14 @@ def find(snapshot: Snapshot, request: SearchRequest, limit: int) -> SingleViewRe
     ranking = query if view == "bm25" else known_by_words(lambda: without_own_names(snapshot, query), query)
     came = snapshot.n_units if allowed is None else int(allowed.sum())
     with snapshot.trace.stage(view, came) as stage:
-        lock = snapshot.view_locks[view]
-        hits = whole.once(("hits", query), lambda: within(search_view, view, lock, request.budget_ms, began))
+        hits = whole.once(("hits", query), search_view)
+        candidates.check_time(view, request.budget_ms, began)
         raw = hits.head(whole.share((view, query.text), (hits.scores,), max(limit, POOL)))
         stage.left = raw.total
     with snapshot.trace.stage("same_file", len(raw)) as stage:
         if known is None:
             known = whole.once(("spelled", query), spell)
-        with snapshot.view_locks[view]:
-            why = whole.once(("evidence", query), partial(evidence, snapshot, ranking, raw, known))
+        why = whole.once(("evidence", query), partial(evidence, snapshot, ranking, raw, known))
         whole.settle()
         changed, files = why.ranked()
         ranked = spread(changed, files[:POOL], SAME_FILE[view]).head(limit)

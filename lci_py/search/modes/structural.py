@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from lci_py.search.answer.results import LineMatcher, answer, result
-from lci_py.search.modes.candidates import ModeAnswer, check
+from lci_py.search.modes.candidates import ModeAnswer, check, check_time
 from lci_py.search.query.text import read_symbolic, read_text
 from lci_py.source.text.patterns import lazily
 from lci_py.types.record import replace
@@ -49,15 +49,10 @@ def structural(snapshot: Snapshot, request: SearchRequest) -> ModeAnswer:
         rows, own = matching(snapshot, words, limit, there)
         return words, rows, whole.total(words, own)
 
-    lock = snapshot.view_locks["symbolic"]
+    began = time.perf_counter()
     with snapshot.trace.stage("filter", snapshot.numbering.total("symbols")) as stage:
-        if request.budget_ms is None:
-            with lock:
-                answering, rows, stage.left = select()
-        else:
-            from lci_py.search.retrievers import within
-
-            answering, rows, stage.left = within(select, "symbolic", lock, request.budget_ms, time.perf_counter())
+        answering, rows, stage.left = select()
+    check_time("symbolic", request.budget_ms, began)
     rows = rows[: whole.share(("shown", answering), ([1.0] * len(rows),), limit)]
     whole.settle()
 
@@ -79,8 +74,7 @@ def matching(snapshot: Snapshot, asked: Conditions, limit: int, there: PathTest 
         both = has if there is None else lambda path: has(path) and there(path)
         return snapshot.symbols.select(asked.filters, _ALL, both)[0]
 
-    with snapshot.view_locks["bm25"]:  # its postings say in which files to look
-        rows = symbols_with(snapshot, asked.phrases, select)
+    rows = symbols_with(snapshot, asked.phrases, select)
     return rows[:limit], len(rows)
 
 

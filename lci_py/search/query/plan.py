@@ -126,9 +126,7 @@ INTENTS = ("fast_exact", "balanced_hybrid", "ambiguous_multiquery", "structured_
 #: The retrieval steps, in the order they are tried: the three views, among what passes the filters if there are any;
 #: the same with fewer requirements on the text; the dense view alone; an answer that says which views are missing.
 LADDER = ("strict_filter", "hybrid", "relaxed_lexical", "dense_only", "degraded")
-#: The views' share of a time budget; the rest is for merging and showing results.
-RETRIEVAL = 0.8
-#: A view with less than this share of the weights is waited for half as long.
+#: A view with less than this share of the weights is little missed.
 MINOR = 0.25
 
 
@@ -142,7 +140,6 @@ class Plan:
         weights: Signal to weight.
         factors: Name to multiplier.
         saturation: Multiplier of each further result of the same file.
-        budgets: View to milliseconds since the start of the query; empty without --budget-ms.
         rewrites: Additional wordings that are searched for.
         filters: Field to values; they narrow the candidates before anything is ranked.
         expand: Hops around the results.
@@ -159,7 +156,6 @@ class Plan:
     weights: dict[str, float]
     factors: dict[str, float]
     saturation: float
-    budgets: dict[View, float]
     rewrites: tuple[str, ...]
     filters: dict[str, tuple[str, ...]]
     expand: int
@@ -184,7 +180,6 @@ def plan(
     expand: int = 0,
     near: str | None = None,
     ranking: Ranking = LIVE,
-    budget_ms: int | None = None,
     strict: bool = False,
     wording: Wording = NO_WORDING,
     files: int = 0,
@@ -195,7 +190,6 @@ def plan(
         query: The text, without `field:value` terms.
         filters: Those of the flags and of the query.
         expand, near: As in `Plan`.
-        budget_ms: Milliseconds for the whole retrieval; None for no limit.
         strict: Whether the text must be taken literally.
         wording: Rewrites from the index's vocabulary.
         files: Number of files in the index.
@@ -208,7 +202,6 @@ def plan(
         weights=weights,
         factors=ranking.factors,
         saturation=ranking.saturation_of(long=query.long),
-        budgets=budgets(budget_ms, weights),
         rewrites=tuple(rewrite.text for rewrite in wording.rewrites),
         filters=filters_in_use(filters),
         expand=expand,
@@ -240,17 +233,6 @@ def parts(weights: Mapping[str, float]) -> dict[View, float]:
     }
     total = math.fsum(sums.values())
     return {view: weight / total if total else 0.0 for view, weight in sums.items()}
-
-
-def budgets(budget_ms: int | None, weights: Mapping[str, float]) -> dict[View, float]:
-    """Each view's deadline in milliseconds after the start of the query; empty without a budget.
-
-    The views run side by side, so each may use the whole time; only a view with little weight is given up earlier.
-    """
-    if budget_ms is None:
-        return {}
-    whole = budget_ms * RETRIEVAL
-    return {view: round(whole if part >= MINOR else whole / 2, 3) for view, part in parts(weights).items()}
 
 
 def intent(query: TextQuery, fields: int = 0, lacking: Sequence[str] = ()) -> str:

@@ -8,7 +8,6 @@ few places that have the words (docs/ranking.md#names-and-verbatim-text, docs/ad
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,14 +115,12 @@ def literal_matches(
     filters: Filters,
     allowed: NDArray[np.bool_] | None,
     *,
-    wait: bool = True,
     strict: bool = False,
 ) -> LiteralMatches:
     """What the query spells out among the candidates.
 
     Args:
         allowed: [units] mask of the candidates, which includes `filters`; None for all.
-        wait: Whether to wait for the lexical shard if an earlier query still reads it.
         strict: Take the query literally: no name is mistyped or shortened.
     Raises:
         IndexError_: A shard cannot be used.
@@ -145,7 +142,7 @@ def literal_matches(
     if not is_name:
         names = files_named(snapshot, query, allowed) | names
     # A long question has many subjects: except by stack frames, it spells out none.
-    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, wait=wait, named=is_name)
+    texts = {} if asked.called or query.long else _texts(snapshot, query, allowed, named=is_name)
     return LiteralMatches(names, texts, symbols) if names or texts else NOTHING
 
 
@@ -154,7 +151,6 @@ def _texts(
     query: TextQuery,
     allowed: NDArray[np.bool_] | None,
     *,
-    wait: bool,
     named: bool,
 ) -> dict[int, float]:
     """Unit to the share of the query that occurs in it word for word."""
@@ -162,13 +158,10 @@ def _texts(
 
     whole = snapshot.whole
 
-    def look_up(text: Text) -> list[int]:
+    def places(text: Text) -> list[int]:
         found = likely(snapshot.lexical, text, allowed)
         read = whole.share(("read", text), (found.shares, found.scores), text.head)
         return list(dict.fromkeys(found.units[:read].tolist()))
-
-    def places(text: Text) -> list[int]:
-        return snapshot.read_words(partial(look_up, text), [], wait=wait)
 
     if is_parameters(query):
         whole.settle()

@@ -304,7 +304,7 @@ def _shortened_names(snapshot: Snapshot, query: TextQuery, filters: Filters) -> 
 
 def _is_word(snapshot: Snapshot, typed: str) -> bool:
     """Whether the repository has this very word, regardless of filters: then it is no typing error."""
-    return snapshot.read_words(lambda: any(snapshot.lexical.term(term) for term in (typed, stem(typed))), False)
+    return any(snapshot.lexical.term(term) for term in (typed, stem(typed)))
 
 
 # --- locations: frames of stack traces, FILE:LINE -----------------------------------------------------------------

@@ -50,7 +50,6 @@ PLAN = {
     "weights": {"dense": 1.0, "content": 0.8, "names": 0.35, "paths": 0.4, "files": 0.4, "symbol": 0.4, "stem": 0.4},
     "factors": {"test": 0.6, "block": 0.95},
     "saturation": 0.5,
-    "budgets": {},
     "rewrites": (),
     "filters": {"lang": ("go", "rust"), "path": ("src/**",)},
     "expand": 0,
@@ -137,7 +136,7 @@ def test_a_terminal_is_not_overrun(width: int) -> None:
 
 def test_what_decides_nothing_is_no_line_of_the_plan() -> None:
     text = shown(multiview(), explain=True)
-    assert "filters" in text and not re.search("budgets|rewrites|expand|near", text)
+    assert "filters" in text and not re.search("rewrites|expand|near", text)
 
 
 def test_the_plan_needs_explain_and_the_rest_does_not() -> None:

@@ -13,7 +13,6 @@ from lci_py.search.query import rewrites
 from lci_py.search.query.plan import intent, plan
 from lci_py.search.query.rewrites import MOST, NO_WORDING, Wording, look_up, rewritten
 from lci_py.search.query.text import TextQuery, read_text
-from lci_py.search.snapshot import Snapshot
 from lci_py.types.record import replace
 from lci_py.types.search import Filters, SearchRequest
 from tests.support.graph_repo import build
@@ -114,24 +113,6 @@ def test_without_the_shard_there_are_none(session, monkeypatch):
 
     monkeypatch.setattr(rewrites, "wording", missing)
     assert found_for(session, read_text("negotiation")) == NO_WORDING
-
-
-def test_a_late_shard_is_only_waited_for_if_there_is_time(session, monkeypatch):
-    snapshot, real = session.snapshot, Snapshot.read_words
-    with snapshot.view_locks["bm25"]:
-        assert snapshot.read_words(lambda: "read", "late") == "late"
-    assert snapshot.read_words(lambda: "read", "late") == "read"  # it is free
-    waits: list[bool] = []
-
-    def read_words(self, work, otherwise, *, wait=False):
-        waits.append(wait)
-        return real(self, work, otherwise, wait=wait)
-
-    monkeypatch.setattr(Snapshot, "read_words", read_words)
-    for budget, waited in ((None, True), (100_000, False)):
-        waits.clear()
-        session.search(SearchRequest("negotiation", "multiview", budget_ms=budget))
-        assert waits[0] is waited  # the wording is read first
 
 
 # --- intents ------------------------------------------------------------------------------------------------------
