@@ -80,12 +80,8 @@ class NameTaker(NamedTuple):
 class Dispatch:
     """Dynamic dispatch in one snapshot: which methods implement or override which."""
 
-    def __init__(self, nodes: Nodes, *, most_callers: int = MOST_LISTED) -> None:
-        """Args:
-        most_callers: So many callers of a method are listed also if it has more than `MOST_LISTED` implementations.
-        """
+    def __init__(self, nodes: Nodes) -> None:
         self._nodes = nodes
-        self._most_callers = most_callers
         self._graph = nodes.graph
         self._symbols = nodes.snapshot.symbols
         self._members = cache(self._read_members)
@@ -145,7 +141,7 @@ class Dispatch:
         through = []
         for number, (sites, edges) in sorted(found.items(), key=lambda item: (types[item[0]], item[0])):
             calls = tuple(calls_by_node(edges))
-            listed = types[number] <= MOST_LISTED or len(calls) <= self._most_callers
+            listed = types[number] <= MOST_LISTED or len(calls) <= MOST_LISTED
             if sites:
                 through.append(Through(number, types[number], tuple(sorted(sites)), calls if listed else ()))
         return through
