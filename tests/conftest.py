@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from lci_py.index.build.changes import TICK_NS
 from lci_py.search.engine import Engine
 from lci_py.source.extract.extract import extract
 from lci_py.source.syntax.languages import load_languages
+from tests.support import terminal
 from tests.support.waiting import PATIENCE
 from tests.support.zygote import Zygote, start
 
@@ -42,7 +44,7 @@ _CALM = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 }
-settings.register_profile("repeatable", derandomize=True, max_examples=40, **_CALM)
+settings.register_profile("repeatable", derandomize=True, max_examples=25, **_CALM)
 settings.register_profile("random", **_CALM)
 settings.load_profile("repeatable")
 
@@ -158,6 +160,12 @@ def lci(_forked: Callable[..., Ran], request: pytest.FixtureRequest) -> Callable
     """
     module = request.path.relative_to(Path(__file__).parent).as_posix()
     return in_this_process if module.startswith(ASKS) else _forked
+
+
+@pytest.fixture(scope="session")
+def on_a_terminal(zygote: str | None) -> Callable[..., str]:
+    """What the program writes to a terminal: `on_a_terminal(root, "search", "x")`."""
+    return partial(terminal.on_a_terminal, zygote)
 
 
 def in_this_process(*args: str, cwd: Path | None = None, stdin: str | None = None, **env: str) -> Ran:

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -584,8 +585,7 @@ cursor  found: .cursor
     )
 
 
-def test_a_terminal_of_80_columns(root: Path, home: Path) -> None:
-    from tests.support.terminal import on_a_terminal
+def test_a_terminal_of_80_columns(root: Path, home: Path, on_a_terminal: Callable[..., str]) -> None:
 
     (root / ".cursor").mkdir()
     (root / ".cursor" / "mcp.json").write_text('{"a": 1 \x1b[2J}')

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.fake import VALIDATOR
-from tests.cli.test_terminal import on_a_terminal
 from tests.conftest import Ran
 from tests.support.graph_repo import build
 
@@ -165,7 +164,7 @@ def test_errors(grep: Callable[..., Ran], argv: list[str], code: str, said: str)
     assert ran.code == 2 and error["code"] == code
 
 
-def test_on_a_terminal(root: Path) -> None:
+def test_on_a_terminal(root: Path, on_a_terminal: Callable[..., str]) -> None:
     shown = on_a_terminal(root, "grep", "clean\\(", "shop", "--color", "never", PAGER="cat")
     assert shown == (
         "shop/app.py\n   in function main\n 6:    clean(1)\n   in function pong\n"
@@ -182,7 +181,7 @@ def test_on_a_terminal(root: Path) -> None:
     assert f"\n{place}:6\x1b\\\x1b[32m6\x1b[0m\x1b]8;;\x1b\\:    \x1b[1;31mclean(1\x1b[0m)\n" in shown
 
 
-def test_context_on_a_terminal_stands_below_its_definition(root: Path) -> None:
+def test_context_on_a_terminal_stands_below_its_definition(root: Path, on_a_terminal: Callable[..., str]) -> None:
     shown = on_a_terminal(root, "grep", "clean\\(1|ping\\(n -|def use", "-C1", "--color", "never", "-q", PAGER="cat")
     assert shown == (
         "other/tools.py\n4-\n5:def use():\n6-    return clean('')\n\n"
@@ -191,7 +190,9 @@ def test_context_on_a_terminal_stands_below_its_definition(root: Path) -> None:
     )
 
 
-def test_a_long_line_is_cut_around_its_match_and_signs_are_visible(tmp_path: Path, lci: Callable[..., Ran]) -> None:
+def test_a_long_line_is_cut_around_its_match_and_signs_are_visible(
+    tmp_path: Path, lci: Callable[..., Ran], on_a_terminal: Callable[..., str]
+) -> None:
     root = build(tmp_path, {"a.txt": "x " * 200 + "needle" + " y" * 200 + "\n\tneedle\x1b[31m\n"})
     shown = on_a_terminal(root, "grep", "needle", "--color", "never", "-q")
     first, second = shown.splitlines()[1:]

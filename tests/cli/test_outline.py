@@ -13,7 +13,6 @@ from tests.conftest import Ran
 from tests.support.envelopes import full_name
 from tests.support.graph_repo import build
 from tests.support.heavy_modules import loaded
-from tests.support.terminal import on_a_terminal
 
 MAP = {
     # Everything leads to `core`; `rare` and `_hidden` lead nowhere.
@@ -120,7 +119,9 @@ def test_what_the_file_says_now(lci: Callable[..., Ran], tmp_path: Path) -> None
     assert [(found["symbol"], found["line"]) for found in file["definitions"]] == [("lone", 3)] and file["stale"]
 
 
-def test_bad_paths_and_other_outputs(outline: Callable[..., Ran], root: Path) -> None:
+def test_bad_paths_and_other_outputs(
+    outline: Callable[..., Ran], root: Path, on_a_terminal: Callable[..., str]
+) -> None:
     ran = outline("lib/cor.py")
     assert (ran.code, ran.err) == (2, "lci: there is no file or folder lib/cor.py: did you mean lib/core.py?\n")
     assert json.loads(outline("nowhere", "--json").out)["error"]["code"] == "unknown_target"

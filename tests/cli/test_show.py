@@ -12,7 +12,6 @@ from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
 from tests.support.graph_repo import SOURCES, build
 from tests.support.heavy_modules import loaded
-from tests.support.terminal import on_a_terminal
 
 LONG = "".join(f"    # line {number} of the body\n" for number in range(60))
 MORE = {
@@ -169,7 +168,7 @@ def test_a_budget_is_shared(show: Callable[..., Ran]) -> None:
     assert "fn wide() {}" in ran.out and "… 2 lines above: lci show wide.rs:1-2" in ran.out
 
 
-def test_jsonl_and_a_terminal(show: Callable[..., Ran], root: Path) -> None:
+def test_jsonl_and_a_terminal(show: Callable[..., Ran], root: Path, on_a_terminal: Callable[..., str]) -> None:
     *lines, summary = map(json.loads, show("clean", "--jsonl").out.splitlines())
     for line in (*lines, summary):
         VALIDATOR.validate(line)

@@ -11,7 +11,6 @@ import pytest
 
 from lci_py import app
 from tests.conftest import Ran
-from tests.support.terminal import on_a_terminal
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +25,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 HINT = "lci: `lci def target` shows where it is defined\n"
 
 
-def test_who_types_a_name_hears_of_def(lci: Callable[..., Ran], root: Path) -> None:
+def test_who_types_a_name_hears_of_def(lci: Callable[..., Ran], root: Path, on_a_terminal: Callable[..., str]) -> None:
     assert on_a_terminal(root, "search", "target", "-n", "1").endswith(HINT)
     for argv in (["target", "-q"], ["target", "-m", "dense"], ["target", "--json"], ["target twice"], ["returned"]):
         assert HINT not in on_a_terminal(root, "search", "-n", "1", *argv)
@@ -47,7 +46,9 @@ def test_the_settings_choose_the_mode(lci: Callable[..., Ran], root: Path) -> No
     )
 
 
-def test_every_command_warns_of_a_key_that_is_none(lci: Callable[..., Ran], root: Path) -> None:
+def test_every_command_warns_of_a_key_that_is_none(
+    lci: Callable[..., Ran], root: Path, on_a_terminal: Callable[..., str]
+) -> None:
     said = "lci: unknown key 'limt' in .lci.toml, did you mean 'limit'?\n"
     (root / ".lci.toml").write_text("limt = 1\n")
     try:
@@ -82,12 +83,12 @@ def test_colours_in_a_pipe(
     assert ("\x1b" in ran.out) == coloured
 
 
-def test_colours_on_a_terminal(root: Path) -> None:
+def test_colours_on_a_terminal(root: Path, on_a_terminal: Callable[..., str]) -> None:
     assert "\x1b[35ma.py" in on_a_terminal(root, "def", "target")
     assert "\x1b" not in on_a_terminal(root, "def", "target", "--color", "never")
 
 
-def test_places_are_links(lci: Callable[..., Ran], root: Path) -> None:
+def test_places_are_links(lci: Callable[..., Ran], root: Path, on_a_terminal: Callable[..., str]) -> None:
     ran = lci("def", "target", "--hyperlink", "always", cwd=root)
     assert ran.out.startswith(f"\x1b]8;;file://{root}/a.py\x1b\\a.py:1\x1b]8;;\x1b\\  function target\n")
     ran = lci("refs", "target", "--hyperlink", "always", cwd=root, LCI_HYPERLINK="vscode://file{path}:{line}")
@@ -111,7 +112,9 @@ def test_what_is_no_choice(lci: Callable[..., Ran], root: Path, flags: list[str]
     assert ran.code == 2 and ran.err.startswith("lci: ") and "Traceback" not in ran.err
 
 
-def test_a_long_answer_goes_through_the_pager(lci: Callable[..., Ran], root: Path) -> None:
+def test_a_long_answer_goes_through_the_pager(
+    lci: Callable[..., Ran], root: Path, on_a_terminal: Callable[..., str]
+) -> None:
     pager = "sed 's/^/> /'"
     long, short = ["search", "target", "-m", "bm25", "-n", "30"], ["search", "target", "-m", "bm25", "-n", "1"]
     shown = on_a_terminal(root, *long, "--color", "never", LCI_PAGER=pager)

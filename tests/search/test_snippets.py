@@ -15,7 +15,6 @@ from lci_py.search.engine import Engine
 from lci_py.search.query.text import read_text
 from lci_py.types.search import MODES, Result, SearchRequest
 from tests.conftest import Ran
-from tests.support.terminal import on_a_terminal
 
 SOURCE = """\
 import os
@@ -197,7 +196,7 @@ def test_paths_name_the_line_that_matches(root: Path, lci: Callable[..., Ran]) -
     )
 
 
-def test_text_shows_the_signature_above(root: Path, lci: Callable[..., Ran]) -> None:
+def test_text_shows_the_signature_above(root: Path, lci: Callable[..., Ran], on_a_terminal: Callable[..., str]) -> None:
     ran = lci("search", "session expired", "-n1", "-k", "function", cwd=root)
     first = line_of("def collect")
     file, head, signature, *code, _ = ran.out.splitlines()

@@ -10,14 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import PROJECT
+from tests.support import zygote
 from tests.support.waiting import PATIENCE
 
+PROJECT = Path(__file__).resolve().parents[2]
 
-def on_a_terminal(root: Path, *argv: str, keyboard: bool = True, **env: str) -> str:
+
+def on_a_terminal(server: str | None, root: Path, *argv: str, keyboard: bool = True, **env: str) -> str:
     """What `lci` writes to a terminal of 80 columns and 24 lines.
 
     Args:
+        server: The socket of the zygote of whose forks one runs it; None starts an interpreter.
         root: Where it runs.
         argv: Its arguments.
         keyboard: Whether its input is the terminal, too.
@@ -38,11 +41,17 @@ def on_a_terminal(root: Path, *argv: str, keyboard: bool = True, **env: str) -> 
     reader = threading.Thread(target=drain)
     reader.start()
     inherited = {key: value for key, value in os.environ.items() if key not in ("PAGER", "NO_COLOR", "COLUMNS")}
-    subprocess.run(
-        [sys.executable, "-m", "lci_py", *argv], cwd=root, stdin=follower if keyboard else subprocess.DEVNULL,
-        stdout=follower, stderr=follower, timeout=PATIENCE, check=False,
-        env={**inherited, "PYTHONPATH": str(PROJECT), "TERM": "xterm", **env},
-    )  # fmt: skip
+    environment = {**inherited, "PYTHONPATH": str(PROJECT), "TERM": "xterm", **env}
+    stdin = os.dup(follower) if keyboard else os.open(os.devnull, os.O_RDONLY)
+    if server is not None:
+        ran = zygote.start(server, argv, root, (stdin, follower, follower), environment=environment).outcome()
+        assert not ran["timed_out"], argv
+    else:
+        subprocess.run(
+            [sys.executable, "-m", "lci_py", *argv], cwd=root, stdin=stdin, stdout=follower, stderr=follower,
+            timeout=PATIENCE, check=False, env=environment,
+        )  # fmt: skip
+    os.close(stdin)
     os.close(follower)
     reader.join()
     os.close(leader)

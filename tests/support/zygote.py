@@ -84,13 +84,15 @@ class Zygote:
         return start(self.socket, argv, cwd, **options)
 
 
-def start(server: str, argv: Sequence[str], cwd: Path, **options: Any) -> Running:
+def start(server: str, argv: Sequence[str], cwd: Path, streams: Sequence[int] = (), **options: Any) -> Running:
     """Start `lci ARGV` in a fork of the zygote with that socket.
 
     Args:
         server: `Zygote.socket`.
         argv: The arguments.
         cwd: Its current folder.
+        streams: Descriptors that become its standard input, output and error. Without them, output and error are
+            pipes, whose text the outcome has.
         **options: `env`, variables to add, or `environment`, all of them; `input`, a text, or `stdin`, the name of
             a file; `limit_s`, seconds after which it counts as hanging and is killed; `limits`, of `setrlimit`, by
             name; `kill_after`, seconds after which its process group is killed; `strace`, the arguments of one
@@ -99,7 +101,8 @@ def start(server: str, argv: Sequence[str], cwd: Path, **options: Any) -> Runnin
     """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect("\0" + server)
-    connection.sendall(json.dumps({"argv": argv, "cwd": str(cwd), **options}).encode() + b"\n")
+    request = json.dumps({"argv": argv, "cwd": str(cwd), **options}).encode() + b"\n"
+    socket.send_fds(connection, [request], list(streams))
     return Running(connection)
 
 

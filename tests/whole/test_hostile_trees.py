@@ -28,7 +28,6 @@ from lci_py.types.search import MODES
 from lci_py.types.source import FileEntry
 from tests.conftest import CORPUS, Ran
 from tests.support.records import process_file
-from tests.support.terminal import on_a_terminal
 from tests.torture import check, hostile_trees as trees
 from tests.torture.mutate import mutated
 from tests.torture.shapes import EXPRESSION, shapes
@@ -246,10 +245,6 @@ _UNSEEN = {*"\u200b\u200d\ufeff\U000e0041"}
 _PROGRESS = re.compile(r"\r(?:\x1b\[K)?")
 
 
-def _on_a_terminal(root: Path, *argv: str) -> str:
-    return on_a_terminal(root, *argv, keyboard=False, NO_COLOR="1", PYTHONIOENCODING="utf-8")
-
-
 @pytest.fixture(scope="module")
 def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A root, files, definitions, comments and settings, all with escape sequences in them."""
@@ -291,10 +286,12 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
     ids=lambda argv: re.sub("[^ -~]", "?", " ".join(argv)),
 )  # fmt: skip
-def test_no_control_character_reaches_a_terminal(evil: Path, argv: list[str]) -> None:
+def test_no_control_character_reaches_a_terminal(
+    evil: Path, argv: list[str], on_a_terminal: Callable[..., str]
+) -> None:
     if "--near" in argv:
         (evil / _EVIL).touch()  # and so it is marked stale
-    shown = _on_a_terminal(evil, *argv)
+    shown = on_a_terminal(evil, *argv, keyboard=False, NO_COLOR="1", PYTHONIOENCODING="utf-8")
     left = _PROGRESS.sub("", shown) if argv[0] == "index" else shown
     hidden = check.CONTROLS if {"--json", "--jsonl"} & set(argv) else check.CONTROLS | _UNSEEN  # JSON is exact
     assert shown and not set(left) & hidden, [line for line in left.splitlines() if set(line) & hidden]

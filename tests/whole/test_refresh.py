@@ -525,14 +525,14 @@ def test_few_segments_and_little_rewritten(root: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(merge_policy, "_SMALL_CHUNKS", 1)
     refresh(root)
     written = 0
-    for number in range(30):
+    for number in range(20):
         (root / f"n{number}.py").write_text(source(100 + number))
         before = {shard.name for part in segments(root) for shard in part.shards.values()}
         refresh(root)
         assert len(segments(root)) <= 5
         new = [part for part in segments(root) if part.shards["bm25"].name not in before]
         written += sum(part.counts["files"] for part in new)
-    assert written <= 30 * 8
+    assert written <= 20 * 8
     assert as_if_anew(root)
 
 
@@ -545,7 +545,7 @@ def test_there_is_a_limit_to_segments(root: Path, monkeypatch: pytest.MonkeyPatc
     (root / ".lci.toml").write_text("segment_chunks = 1\n")
     refresh(root)
     assert 8 < len(segments(root)) < 24
-    for number in range(0, 30, 3):
+    for number in range(0, 18, 3):
         (root / f"n{number}.py").write_text(source(number))
         refresh(root)
         assert len(segments(root)) < 20
@@ -556,7 +556,7 @@ def test_many_changes_at_random(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(merge_policy, "_SMALL_CHUNKS", 3)
     chance = random.Random(5)
     refresh(root)
-    for _ in range(8):
+    for _ in range(6):
         for _ in range(chance.randrange(1, 4)):
             path = root / chance.choice(["", "sub"]) / f"f{chance.randrange(12)}.py"
             if path.exists() and chance.random() < 0.3:

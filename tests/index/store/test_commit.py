@@ -33,6 +33,7 @@ from lci_py.types.search import MODES, Filters, SearchRequest
 from tests.conftest import PROJECT, Ran
 from tests.support.envelopes import envelope
 from tests.support.waiting import PATIENCE
+from tests.support.zygote import start
 
 SOURCES = {
     "api/server.py": "def remove_expired_sessions(now):\n    return purge(now)\n\ndef purge(now):\n    pass\n",
@@ -430,23 +431,27 @@ def test_an_index_folder_that_is_a_file(tmp_path: Path, lci: Callable[..., Ran])
     assert lci("search", "x", "--json", cwd=tmp_path).json()["error"]["code"] == "no_index"
 
 
-def run_limited(root: Path, limit: int) -> Ran:
+def run_limited(zygote: str | None, root: Path, limit: int) -> Ran:
     """`lci index --full` in a process that can write no file longer than `limit`, as on a disk that is full."""
+    if zygote is not None:
+        done = start(zygote, ["index", "--full", "--json"], root, limits={"RLIMIT_FSIZE": limit}).outcome()
+        assert not done["timed_out"]
+        return Ran(done["code"], done["out"], done["err"])
     script = (
         f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))\n"
         "from lci_py.cli.main import main; raise SystemExit(main(['index', '--full', '--json']))"
     )
-    done = subprocess.run(
+    ran = subprocess.run(
         [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=PATIENCE, check=False,
         env={**os.environ, "PYTHONPATH": str(PROJECT)},
     )  # fmt: skip
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
 
 
 @pytest.mark.parametrize("limit", [0, 100, 3000, 20_000])
-def test_a_full_disk_leaves_the_old_index(copy: Path, expected: dict[str, Any], limit: int) -> None:
+def test_a_full_disk_leaves_the_old_index(copy: Path, expected: dict[str, Any], limit: int, zygote: str | None) -> None:
     before = snapshot(copy)
-    ran = run_limited(copy, limit)
+    ran = run_limited(zygote, copy, limit)
     assert (ran.code, ran.json()["error"]["code"], ran.err) == (3, "index_write", "")
     assert "previous index is untouched" in ran.json()["error"]["hint"]
     assert {mode: answer(copy, mode) for mode in MODES} == expected
@@ -457,9 +462,9 @@ def test_a_full_disk_leaves_the_old_index(copy: Path, expected: dict[str, Any], 
     assert not list((copy / ".lci").glob("tmp-*"))
 
 
-def test_a_disk_that_is_full_from_the_start(tmp_path: Path) -> None:
+def test_a_disk_that_is_full_from_the_start(tmp_path: Path, zygote: str | None) -> None:
     write(tmp_path)
-    assert run_limited(tmp_path, 0).json()["error"]["code"] == "index_write"
+    assert run_limited(zygote, tmp_path, 0).json()["error"]["code"] == "index_write"
     app.build_index(str(tmp_path), jobs=1)
     assert (tmp_path / ".lci" / ".gitignore").read_text().endswith("*\n")
 

@@ -11,7 +11,6 @@ import pytest
 from tests.cli.fake import VALIDATOR
 from tests.conftest import Ran
 from tests.support.graph_repo import build
-from tests.support.terminal import on_a_terminal
 
 Lci = Callable[..., Ran]
 
@@ -161,7 +160,7 @@ def test_a_name_that_is_put_together(lci: Lci, more: Path, name: str, caller: di
     assert steps(answer(lci, more, "callers", name)) == caller
 
 
-def test_what_is_folded_is_wrapped_to_the_terminal(more: Path) -> None:
+def test_what_is_folded_is_wrapped_to_the_terminal(more: Path, on_a_terminal: Callable[..., str]) -> None:
     shown = on_a_terminal(more, "show", "T3.serve", "--callers", "--signature", "--color", "never").replace("\r", "")
     assert "⚠ 13 calls through a.H.serve" in shown and "\n      `lci callers a.H.serve` lists them\n" in shown
     assert all(len(line) <= 80 for line in shown.splitlines())
