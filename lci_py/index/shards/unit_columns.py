@@ -6,7 +6,6 @@ A property of files is also available as an array over units, which is computed 
 from __future__ import annotations
 
 from functools import cached_property
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 UNIT_KINDS = (*KINDS, BLOCK_KIND)
 _BLOCK = len(KINDS)
 #: Bits of `unit_flags`.
-EXPORTED, DOCUMENTED, DECLARATION, TEST_BUILD = 1, 2, 4, 8
+EXPORTED, DECLARATION, TEST_BUILD = 1, 4, 8
 #: Bits of `file_flags`.
 TEST, TEXT, GENERATED = 1, 2, 4
 _TEXT_LANGUAGES = ("text", "markdown")
@@ -37,7 +36,7 @@ _TEXT_LANGUAGES = ("text", "markdown")
 _COLUMNS = {
     "unit_file": ("units", "i4"), "unit_symbol": ("units", "i4"), "unit_kind": ("units", "u1"),
     "unit_flags": ("units", "u1"), "unit_line": ("units", "i4"), "unit_end_line": ("units", "i4"),
-    "file_flags": ("files", "u1"), "file_symbols": ("files", "i4"), "file_lines": ("files", "i4"),
+    "file_flags": ("files", "u1"), "file_lines": ("files", "i4"),
 }  # fmt: skip
 
 
@@ -52,7 +51,6 @@ def write_unit_columns(path: Path, rows: SegmentRows) -> None:
         "unit_line": [unit.line for unit in rows.units],
         "unit_end_line": [unit.end_line for unit in rows.units],
         "file_flags": _file_flags(rows),
-        "file_symbols": [b - a for a, b in pairwise(rows.first_symbol)],
         "file_lines": [record.lines for record in rows.records],
     }
     write_arrays(path, {name: np.array(values, _COLUMNS[name][1]) for name, values in columns.items()})
@@ -66,7 +64,6 @@ def _unit_flags(rows: SegmentRows) -> list[int]:
             declared = "declaration" in symbol.traits and "declaration" in symbol.traits.split()
             flags[number] = (
                 EXPORTED * symbol.exported
-                | DOCUMENTED * bool(symbol.doc)
                 | DECLARATION * declared
                 | TEST_BUILD * only_in_tests(symbol.build_tag)
             )
@@ -181,11 +178,6 @@ class UnitColumns:
         return self._unit_flag(EXPORTED)
 
     @cached_property
-    def documented(self) -> NDArray[np.bool_]:
-        """Whether each unit has a doc comment."""
-        return self._unit_flag(DOCUMENTED)
-
-    @cached_property
     def declaration(self) -> NDArray[np.bool_]:
         """Whether each unit is a declaration whose body is elsewhere."""
         return self._unit_flag(DECLARATION)
@@ -229,11 +221,6 @@ class UnitColumns:
     def file_flags(self) -> NDArray[np.uint8]:
         """Bits: TEST, TEXT, GENERATED."""
         return self._column("file_flags")
-
-    @cached_property
-    def file_symbols(self) -> NDArray[np.int32]:
-        """The number of definitions in each file."""
-        return self._column("file_symbols", 0)
 
     @cached_property
     def file_lines(self) -> NDArray[np.int32]:

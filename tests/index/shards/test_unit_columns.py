@@ -33,8 +33,8 @@ FILES = {
     "b/made.ts": "export interface Maker {\n  make(): void;\n}\n",
 }
 ARRAYS = (
-    "file", "symbol", "kind", "line", "end_line", "lines", "is_block", "exported", "documented", "declaration",
-    "is_inner_test", "is_test", "is_text", "generated", "file_flags", "file_symbols", "file_lines",
+    "file", "symbol", "kind", "line", "end_line", "lines", "is_block", "exported", "declaration",
+    "is_inner_test", "is_test", "is_text", "generated", "file_flags", "file_lines",
 )  # fmt: skip
 
 
@@ -67,7 +67,6 @@ def test_what_is_known_of_units(tmp_path: Path) -> None:
 
     assert having("is_block") == {"a/__init__.py 1", "a/core.py 1", "plain.txt 1"}
     assert having("is_inner_test") == {"a/inner.rs tests", "a/inner.rs tests.takes"}
-    assert having("documented") == {"a/core.py Pool"}
     assert having("is_test") == {"a/test_core.py test_take"}
     assert having("is_text") == {"notes.md Notes", "plain.txt 1"}
     assert having("generated") == {"b/generated/api.py call"}
@@ -76,7 +75,6 @@ def test_what_is_known_of_units(tmp_path: Path) -> None:
     pool = found["a/core.py Pool"]
     assert (UNIT_KINDS[pool["kind"]], pool["line"], pool["end_line"], pool["lines"]) == ("class", 7, 14, 8)
     assert found["plain.txt 1"]["symbol"] == -1
-    assert dict(zip(table.paths, table.file_symbols.tolist(), strict=True))["a/core.py"] == 3
     assert dict(zip(table.paths, table.file_lines.tolist(), strict=True))["a/core.py"] == 15
 
 
@@ -91,7 +89,6 @@ def test_they_are_those_of_the_symbolic_shard(session: Engine) -> None:
         )  # fmt: skip
         assert row["symbol_number"] == (symbol if symbol >= 0 else None)
         assert bool(row["test"]) == table.is_test[unit] and bool(row["exported"]) == table.exported[unit]
-        assert bool(row["doc"]) == table.documented[unit]
 
 
 def test_they_do_not_depend_on_the_segments(tmp_path: Path) -> None:
@@ -183,7 +180,7 @@ def test_an_array_that_does_not_fit_is_damage(
     ("name", "item"),
     [
         ("unit_file", -1), ("unit_file", len(FILES)), ("unit_symbol", -2), ("unit_symbol", 1000),
-        ("unit_kind", len(UNIT_KINDS)), ("unit_line", 0), ("unit_end_line", -5), ("file_symbols", -1),
+        ("unit_kind", len(UNIT_KINDS)), ("unit_line", 0), ("unit_end_line", -5), ("file_lines", -1),
         ("file_lines", -1),
     ],
 )  # fmt: skip
