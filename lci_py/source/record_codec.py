@@ -29,7 +29,7 @@ from lci_py.types.source import (
 )
 
 #: Changes when the bytes change their meaning; part of the cache's keys.
-VERSION = 20
+VERSION = 21
 #: Bound on the decompressed size: files have a size limit, and a record is at most a few times its file.
 _MAX_BYTES = 1 << 30
 

@@ -11,15 +11,15 @@ from functools import lru_cache
 
 from lci_py.types.record import NamedTuple
 
-#: Kinds of steps. First comes a name, an object of a type (a cast), or a text; then fields, calls, elements of what is
-#: there, and a test of a field (`.kind="a"`), which leaves some of the values. Last, in C++, the address of all that or
-#: what it points to. A parameter of the function around, by its place, or its last one, may have a name before it.
-NAME, ATTR, CALL, ITEM, CAST, TEST, TEXT, ADDRESS, TARGET, PARAMETER, LAST = "", ".", "(", "[", "<", "?", '"', *"&*%^"
+#: Kinds of steps. First comes a name, an object of a type (a cast), or a text; then fields, calls and elements of what
+#: is there. Last, in C++, the address of all that or what it points to. A parameter of the function around, by its
+#: place, or its last one, may have a name before it.
+NAME, ATTR, CALL, ITEM, CAST, TEXT, ADDRESS, TARGET, PARAMETER, LAST = "", ".", "(", "[", "<", '"', *"&*%^"
 #: What a called function gives to a lambda that is passed to it: `2,0,1` is the first of one, for the third argument.
 GIVEN = ">"
 POINTERS, PARAMETERS = frozenset({ADDRESS, TARGET}), frozenset({PARAMETER, LAST})
 _MOST_STEPS = 64
-_PACKED = re.compile(r'([<?])([^\n]*)\n|([.(\["&*%^>]?)([^.(\["&*%^<?>\n]*)')
+_PACKED = re.compile(r'(<)([^\n]*)\n|([.(\["&*%^>]?)([^.(\["&*%^<>\n]*)')
 
 
 class Step(NamedTuple):
@@ -40,7 +40,7 @@ def head_name(expr: Expr) -> str:
 
 def pack(expr: Expr) -> str:
     """An expression as a text."""
-    return "".join([f"{kind}{name}\n" if kind in ("<", "?") else kind + name for kind, name in expr])
+    return "".join([f"{kind}{name}\n" if kind == "<" else kind + name for kind, name in expr])
 
 
 @lru_cache(maxsize=20_000)

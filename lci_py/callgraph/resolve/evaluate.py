@@ -19,7 +19,6 @@ from lci_py.callgraph.lookups import LookUps
 from lci_py.callgraph.resolve.go_packages import in_package, named_type
 from lci_py.callgraph.resolve.imports import ImportResolver
 from lci_py.callgraph.resolve.module_names import RUST_MODULES, ModuleNames
-from lci_py.callgraph.resolve.narrowing import passing
 from lci_py.callgraph.resolve.qualified_names import find_dotted, find_in_module
 from lci_py.callgraph.resolve.type_arguments import TypeArguments, with_arguments
 from lci_py.callgraph.resolve.values import (
@@ -50,7 +49,6 @@ from lci_py.types.expressions import (
     NAME,
     PARAMETER,
     POINTERS,
-    TEST,
     TEXT,
     Expr,
     Step,
@@ -209,8 +207,6 @@ class Evaluator:
                 receivers = ()
             elif step.kind == GIVEN:
                 values = distinct(v for value in values for v in self._lambda_parameter(value, step.name, depth - 1))
-            elif step.kind == TEST:
-                values = passing(self._look, self.members.lineage, values, step.name)
             elif step.kind not in POINTERS:
                 values = distinct(found for value in values for found in self._items(value, depth - 1))
         return values

@@ -63,9 +63,7 @@ def _unit_flags(rows: SegmentRows) -> list[int]:
             symbol = rows.symbols[unit.symbol]
             declared = "declaration" in symbol.traits and "declaration" in symbol.traits.split()
             flags[number] = (
-                EXPORTED * symbol.exported
-                | DECLARATION * declared
-                | TEST_BUILD * only_in_tests(symbol.build_tag)
+                EXPORTED * symbol.exported | DECLARATION * declared | TEST_BUILD * only_in_tests(symbol.build_tag)
             )
     return flags
 

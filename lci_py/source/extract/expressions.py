@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from lci_py.types.expressions import ADDRESS, ATTR, CALL, CAST, ITEM, NAME, TARGET, TEST, TEXT, Expr, Step
+from lci_py.types.expressions import ADDRESS, ATTR, CALL, CAST, ITEM, NAME, TARGET, TEXT, Expr, Step
 
 _TOKEN = re.compile(r"[@$]*[^\W\d][\w$]*|::|\?->|->|\?\.|!!|\.|[()\[\]{}<>?!&*|,#:@ ]|.")
 _LABEL = re.compile(r"\bthis@(\w+)")  # Kotlin's Outer.this
@@ -88,7 +88,7 @@ class _Parser:
             self._at += 1
 
     def _cast(self, steps: list[Step]) -> list[Step]:
-        """The steps of `x`, extended by `x as T` or by a test of a field of `x`."""
+        """The steps of `x`, cast by `x as T`."""
         start = self._at
         self._skip(_BLANK)
         if self._peek() in ("as", "is"):
@@ -97,7 +97,7 @@ class _Parser:
         if self._at == start:
             return steps
         text = "".join(self._tokens[start + 1 : self._at]).removeprefix("as").strip("? ")
-        return [*steps, Step(TEST, text)] if text[:1] == "." else [Step(CAST, text.strip("! "))]
+        return [Step(CAST, text.strip("! "))]
 
     def _rest(self, steps: list[Step]) -> list[Step]:
         while token := self._peek():

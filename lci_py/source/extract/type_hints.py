@@ -48,13 +48,8 @@ _WILDCARD = lazily(r"\?\s*(?:extends|super)\s+")
 #: What may stand between the type of a function's result and its name; bytes before a name that may belong to it.
 _POINTED_TO = lazily(rb"(?:\s|const\b|[*&])*")
 _NEAR = 80
-#: A value that a field is compared with, without characters of expressions.
-_LITERAL = lazily(r'"[\w./:-]{1,40}"|[A-Za-z_$][\w.$]{0,60}')
-_JUMPS = frozenset({"return_statement", "throw_statement", "break_statement", "continue_statement"})
-#: In tests of types: the names and the fields that are tested, the comparisons, and what is compared.
+#: In tests of types: what is tested, and the type.
 _NAMES = frozenset({"identifier", "member_expression"})
-_COMPARISONS = frozenset({"===", "==", "!==", "!="})
-_COMPARED = frozenset({"string", "member_expression", "true", "false"})
 _ASSIGNMENTS = frozenset(
     {"assignment", "operator_assignment", "assignment_expression", "augmented_assignment_expression"}
 )
@@ -168,9 +163,6 @@ def tests_of(captured: Captures) -> Iterator[tuple[int, int, str, str]]:
             if names and types and bodies:
                 text = "|".join(str(type_text(captured.text(node))) for node in types)
                 yield bodies[0].start_byte, bodies[-1].end_byte, captured.text(names[0]), text
-            elif names and "narrowed.field" in captures:
-                for start, end, text in _by_field(captured, captures):
-                    yield start, end, captured.text(names[0]), text
 
 
 def _tests(captures: dict[str, list[Node]]) -> Iterator[dict[str, list[Node]]]:
@@ -187,88 +179,22 @@ def _tests(captures: dict[str, list[Node]]) -> Iterator[dict[str, list[Node]]]:
     denied = test.child_by_field_name("right") if sign == "||" else test
     if denied is not None and denied.type == "unary_expression" and denied.children[0].type == "!":
         argument = denied.child_by_field_name("argument")
-        for parts in map(_parts, argument.named_children if argument is not None else ()):
-            if "narrowed.type" in parts or (sign != "||" and "narrowed.value" not in parts):
-                yield {"narrowed.body": after} | parts
-    else:
-        parts = _parts(denied)
-        if "narrowed.value" in parts or sign != "||":
-            yield {"narrowed.else": after} | parts
+        for tested in argument.named_children if argument is not None else ():
+            yield {"narrowed.body": after} | _parts(tested)
 
 
 def _parts(test: Node | None) -> dict[str, list[Node]]:
-    """The name that an expression tests, with its type, or its field and the value of that; empty if it is no test."""
+    """The name whose type an expression tests, with that type; empty if it is no such test."""
     left, operator, right = (
         (test.child_by_field_name(field) for field in ("left", "operator", "right"))
         if test is not None
         else (None,) * 3
     )
-    if left is None or operator is None or right is None:
+    if left is None or operator is None or right is None or operator.type != "instanceof":
         return {}
-    if operator.type == "instanceof" and left.type in _NAMES and right.type in _NAMES:
-        return {"narrowed.name": [left], "narrowed.type": [right]}
-    if operator.type == "in" and left.type == "string" and right.type in _NAMES:
-        return {"narrowed.name": [right], "narrowed.field": [left]}
-    if operator.type in _COMPARISONS and left.type == "member_expression" and right.type in _COMPARED:
-        owner, field = left.child_by_field_name("object"), left.child_by_field_name("property")
-        if owner is not None and owner.type in _NAMES and field is not None and field.type == "property_identifier":
-            return {
-                "narrowed.name": [owner], "narrowed.field": [field], "narrowed.sign": [operator],
-                "narrowed.value": [right],
-            }  # fmt: skip
-    return {}
-
-
-def _by_field(captured: Captures, captures: dict[str, list[Node]]) -> Iterator[tuple[int, int, str]]:
-    """Where the test of a field holds, and its text: `.kind="a"`, `.kind!"a"`; `.swim=` if the field exists."""
-    field = captured.text(captures["narrowed.field"][0])
-    for cases in captures.get("narrowed.cases", ()):
-        for start, end, values in _cases(captured, cases):
-            yield start, end, f".{field}={values}"
-    if "narrowed.cases" in captures:
-        return
-    given = captures.get("narrowed.value")
-    value = _literal(captured, given[0]) if given else ""
-    if not given:
-        field = field[1:-1]
-        if not field.isidentifier():
-            return
-    elif not value:
-        return
-    signs = captures.get("narrowed.sign")
-    is_equal = not signs or not captured.text(signs[0]).startswith("!")
-    for role, holds in (("body", is_equal), ("else", not is_equal)):
-        nodes = captures.get(f"narrowed.{role}")
-        if nodes:
-            yield nodes[0].start_byte, nodes[-1].end_byte, f".{field}{'=' if holds else '!'}{value}"
-
-
-def _literal(captured: Captures, node: Node) -> str:
-    """A value that a field is compared with, spelled as in a type: strings in double quotes. "" if it is not plain."""
-    text = captured.text(node)
-    text = f'"{text[1:-1]}"' if text[:1] in ("'", '"') else text
-    return text if _LITERAL.fullmatch(text) else ""
-
-
-def _cases(captured: Captures, body: Node) -> Iterator[tuple[int, int, str]]:
-    """Where each case of a `switch` holds, and its values, joined by `|`. A case without a final jump falls through."""
-    values: list[str] = []
-    for case in body.named_children:
-        given = case.child_by_field_name("value")
-        if case.type != "switch_case" or given is None:
-            values = [""]  # `default`: any value
-            continue
-        values.append(_literal(captured, given))
-        inside = case.children_by_field_name("body")
-        if not inside:
-            continue
-        if all(values):
-            yield inside[0].start_byte, inside[-1].end_byte, "|".join(values)
-        last = inside[-1]
-        if last.type == "statement_block" and last.named_child_count:
-            last = last.named_children[-1]
-        if last.type in _JUMPS:
-            values = []
+    if left.type not in _NAMES or right.type not in _NAMES:
+        return {}
+    return {"narrowed.name": [left], "narrowed.type": [right]}
 
 
 def bound_names(captured: Captures, finder: Finder, symbols: Sequence[Symbol]) -> set[tuple[int, str]]:

@@ -16,7 +16,6 @@ from lci_py.types.expressions import (
     NAME,
     PARAMETER,
     TARGET,
-    TEST,
     TEXT,
     Expr,
     Step,
@@ -33,7 +32,6 @@ HEADS = st.one_of(
 )
 STEPS = st.one_of(
     st.builds(Step, st.just(ATTR), st.one_of(NAMES, st.integers(0, 9).map(str))),
-    st.builds(Step, st.just(TEST), st.sampled_from(('.kind="a.b"|"c"', ".swim=", ".x!Kind.A"))),
     st.builds(Step, st.sampled_from((CALL, ITEM, ADDRESS, TARGET)), st.just("")),
 )
 
@@ -66,7 +64,6 @@ def _expr(*steps: tuple[str, str]) -> Expr:
         ("f().await.g()", _expr((NAME, "f"), (CALL, ""), (ATTR, "g"), (CALL, ""))),
         ("f().awaited", _expr((NAME, "f"), (CALL, ""), (ATTR, "awaited"))),
         ("(x as Foo<T>).y", _expr((CAST, "Foo<T>"), (ATTR, "y"))),
-        ('(x as .kind="a").y', _expr((NAME, "x"), (TEST, '.kind="a"'), (ATTR, "y"))),
         ("::a.b", _expr((NAME, "::a"), (ATTR, "b"))),
         ("Outer.this@Inner", _expr((NAME, "Outer"), (ATTR, "Inner"), (ATTR, "this"))),
         ("a+b", _expr((NAME, "a"))),
