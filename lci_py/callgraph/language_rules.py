@@ -192,6 +192,17 @@ class NameRules(NamedTuple):
 
 
 @cache
+def unbound_names(language: str) -> frozenset[str]:
+    """The names whose calls have a meaning though no file binds them: words for the object around and its constructors,
+    and methods of libraries that call what a receiver holds or has.
+    """
+    rules = name_rules(language)
+    mixins = (word for row in table_of(language).get("library_mixins", ()) for word in row.split()[2:])
+    words = words_of(language, "own_constructors") | words_of(language, "calling")
+    return rules.own | words | {"super", rules.maker or "", *mixins}
+
+
+@cache
 def lists_star_names(language: str) -> bool:
     """Whether what a star import of a package or namespace finds in a file is what the file itself declares."""
     return all(has_rule(language, rule) for rule in ("private_imports", "qualified")) and not has_rule(
