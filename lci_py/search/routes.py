@@ -80,12 +80,13 @@ class Route(NamedTuple):
 
 class _Router(NamedTuple):
     """What routes are registered on: a variable of a file, or "" for the function or file around; the symbol around the
-    registration, and the function that is registered, if its attributes say so."""
+    registration, and the function that is registered, if its attributes say so; the line, if several take that name."""
 
     file: int
     name: str
     scope: int = -1
     handler: int = -1
+    line: int = 0
 
 
 class Routes:
@@ -151,7 +152,7 @@ class Routes:
         if row.kind != "route":
             return [row.name or row.kind]
         method, _, path = row.name.rpartition(" ")
-        before = self._prefixes(_Router(item.file, row.router, self._scope(item), row.symbol))
+        before = self._prefixes(self._router_of(item)._replace(handler=row.symbol))
         return [
             route_name(method, join_paths(one, path)).replace(f"{UNKNOWN}{{", "{") for one in sorted(before)[:_MOST]
         ]
@@ -270,6 +271,8 @@ class Routes:
     def _computed(self, router: _Router) -> set[str]:
         file, name = router.file, router.name
         own = [item for item in self._routers.get((file, name), ()) if name and self._sees(router.scope, item)]
+        latest = max((item.row.line for item in own if item.row.line < router.line), default=0)
+        own = [item for item in own if item.row.line == latest] if latest else own
         if name and not own and (imported := self._imported(file, name)):
             return {one for where, bound in imported for one in self._prefixes(_Router(where, bound))} or {UNKNOWN}
         base = next((item.row.name for item in own if item.row.kind == "base"), "")
@@ -277,11 +280,17 @@ class Routes:
         above = [item for item in own if item.row.kind == "router"]
         above += self._mounted.get((file, name), ()) if name else ()
         for item in above or (() if found else self._around_mounts(router)):
-            parent = _Router(item.file, item.row.router, self._scope(item))
+            parent = self._router_of(item)
             if parent != router._replace(handler=-1) and self._tests[item.file] <= self._tests[file]:
                 own_part = "" if item.row.kind == "override" else base
                 found |= {join_paths(join_paths(one, item.row.name), own_part) for one in self._prefixes(parent)}
         return found or {join_paths(self._unmounted(file, name), base)}
+
+    def _router_of(self, item: Item) -> _Router:
+        """What something is registered on. Of several variables of one name, the last one before it."""
+        file, name = item.file, item.row.router
+        named = [one for one in self._routers.get((file, name), ()) if one.row.kind == "router"]
+        return _Router(file, name, self._scope(item), line=item.row.line if len(named) > 1 else 0)
 
     def _around_mounts(self, router: _Router) -> list[Item]:
         """What mounts the function around a router, or else its file."""

@@ -39,6 +39,12 @@ FILES = {
         "from flask import Blueprint\nbp = Blueprint('users', __name__, url_prefix='/users')\n"
         "@bp.route('/<int:id>', methods=['GET', 'DELETE'])\ndef user(id): pass\n"
     ),
+    "fl/rest.py": (
+        "from flask_restx import Api, Namespace, Resource\nshelf = Blueprint('rest', __name__, url_prefix='/rest')\n"
+        "api = Api(shelf, title='x')\nbooks = Namespace('books')\napi.add_namespace(books, '/books')\n"
+        "app = Flask(__name__)\napp.register_blueprint(shelf)\n"
+        "@books.route('/<int:id>')\nclass Book(Resource):\n    def get(self, id): pass\n    def put(self, id): pass\n"
+    ),
     "fl/alone.py": "from flask import Blueprint\nbp = Blueprint('a', __name__)\n@bp.get('/alone')\ndef alone(): pass\n",
     # A blueprint and a router that functions make, one in a field of another object, and a constant as a path
     "made/app.py": (
@@ -114,7 +120,9 @@ FILES = {
     "go/echo.go": (
         'package main\nimport "github.com/labstack/echo/v5"\nfunc Echo(e *echo.Echo) {\n\ta := e.Group("/a")\n'
         "\tBoth(e, a)\n}\nfunc Both(e *echo.Echo, g *echo.Group) {\n"
-        '\tg.GET("/in", Inside, Limit)\n\te.GET("/out", Outside)\n}\n'
+        '\tg.GET("/in", Inside, Limit)\n\te.GET("/out", Outside)\n\tx := e.Group("/x")\n\t{\n'
+        '\t\ty := x.Group("/y")\n\t\tx.GET("/z", Shadow)\n\t\t{\n\t\t\tx := y.Group("")\n\t\t\tx.GET("/w", Shadow)\n\t\t}\n\t}\n}\n'
+        "func Shadow(c echo.Context) {}\n"
         "func Inside(c echo.Context) {}\nfunc Outside(c echo.Context) {}\nfunc Limit(c echo.Context) {}\n"
     ),
     # Rails
@@ -210,6 +218,7 @@ NAMES = {
     "setJs": ["GET /web/js"], "allCats": ["GET /nest/cats"], "barkDog": ["POST /nest/v2/dogs/bark"],
     "allCarts": ["GET /shop/carts/v1/all"],
     "user": ["DELETE /people/<int:id>", "GET /people/<int:id>"], "health": ["GET /health"], "alone": ["GET …/alone"],
+    "Book.get": ["GET /rest/books/<int:id>"], "Book.put": ["PUT /rest/books/<int:id>"],
     "read": ["GET /v1/items/{id}"], "session": ["inject"],
     "ping": ["GET /ping", "open"], "create": ["POST /admin/stories/:story_id/notes", "POST /api/users", "POST /github_events"],
     "Health": ["GET /health", "HEAD /health"], "Change": ["GET …/far", "PUT /v1/carts/:id"],
@@ -218,7 +227,7 @@ NAMES = {
     "ring": ["GET /bells/{id}"], "cast_bell": ["POST /bells"], "ring_at": ["GET /bells/ring/at"],
     "inmost": ["GET /outer/in"], "tower_top": ["GET /tower/top"],
     "Cups": ["GET /v1/Cups"], "Mugs": ["GET /ours/Mugs/all"],
-    "Inside": ["GET /a/in"], "Outside": ["GET /out"],
+    "Inside": ["GET /a/in"], "Outside": ["GET /out"], "Shadow": ["GET /x/y/w", "GET /x/z"],
     "conceal": ["POST /gems/:gem_id/conceal"], "fault": ["GET /404", "GET /500"],
     "GitHubEventsController.create": ["POST /github_events"],
     "board": ["GET /admin/board"], "StoriesController.show": ["GET /admin/stories/:id"],

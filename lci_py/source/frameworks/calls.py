@@ -136,6 +136,7 @@ class Calls:
         if not _CHILD.match(child) or is_inline(child):
             return not made and "finds" not in row
         prefix, owner = self._around.prefix(site.node, row)
+        owner = site.arguments.get(row["parent"]) if "parent" in row else owner
         self._routers.update((child, owner))
         kind = "router" if made else "override" if site.name and row.get("instead") else "mount"
         self._note(kind, join_paths(prefix, site.name), owner, child, site.scope, site.line)
@@ -163,9 +164,11 @@ class Calls:
         if site.decorated >= 0:
             if (base := self._bases.get(self._registry.parent(site.decorated))) is not None:
                 path, owner = join_paths(base, path), ROOTED
-            for method in self._methods(site):
+            answering = self._registry.methods_of_http(site.decorated)  # of a class: Flask-RESTX
+            answering = answering or [(method, site.decorated) for method in self._methods(site)]
+            for method, symbol in answering:
                 self._registry.note(
-                    Registration("route", part_name(method, path), owner, "", site.scope, site.decorated, site.line)
+                    Registration("route", part_name(method, path), owner, "", site.scope, symbol, site.line)
                 )
             return True
         for method, text in self._handlers(site):

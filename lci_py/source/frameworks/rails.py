@@ -211,7 +211,9 @@ def _camel(name: str) -> str:
 def _plural(name: str) -> str:
     if name.endswith("y") and name[-2:-1] not in tuple("aeiou"):
         return f"{name[:-1]}ies"
-    return f"{name}es" if name.endswith(("s", "x", "ch", "sh")) else f"{name}s"
+    if name.endswith(("ss", "x", "ch", "sh", "status", "alias", "bus")):
+        return f"{name}es"
+    return name if name.endswith("s") else f"{name}s"
 
 
 def _singular(name: str) -> str:

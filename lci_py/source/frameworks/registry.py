@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lci_py.source.frameworks.texts import UNKNOWN, is_inline, reference, split
-from lci_py.types.search import FUNCTION_KINDS, REGISTERED
+from lci_py.source.frameworks.texts import UNKNOWN, is_inline, method_of, reference, split
+from lci_py.types.search import FUNCTION_KINDS, REGISTERED, TYPE_KINDS
 from lci_py.types.source import REGISTRATIONS, Call, Registration
 
 if TYPE_CHECKING:
@@ -56,6 +56,13 @@ class Registry:
     def parent(self, symbol: int) -> int:
         """The definition around one; -1 if there is none."""
         return self._symbols[symbol].parent
+
+    def methods_of_http(self, type_: int) -> list[tuple[str, int]]:
+        """The members of a type that are called like a method of HTTP, each with that method."""
+        if self._symbols[type_].kind not in TYPE_KINDS:
+            return []
+        members = [(method_of(one.name), number) for number, one in enumerate(self._symbols) if one.parent == type_]
+        return [(method, number) for method, number in members if method]
 
     def fixtures(self, number: int) -> None:
         """Add the fixtures that a function takes as parameters (pytest)."""
