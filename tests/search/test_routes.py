@@ -41,7 +41,7 @@ FILES = {
     ),
     "fl/rest.py": (
         "from flask_restx import Api, Namespace, Resource\nshelf = Blueprint('rest', __name__, url_prefix='/rest')\n"
-        "api = Api(shelf, title='x')\nbooks = Namespace('books')\napi.add_namespace(books, '/books')\n"
+        "Api_v1 = Api(shelf, title='x')\nbooks = Namespace('books')\nApi_v1.add_namespace(books, '/books')\n"
         "app = Flask(__name__)\napp.register_blueprint(shelf)\n"
         "@books.route('/<int:id>')\nclass Book(Resource):\n    def get(self, id): pass\n    def put(self, id): pass\n"
     ),

@@ -141,7 +141,10 @@ class Around:
             return field if re.fullmatch(r"\w+\.\w{1,60}", field) else ""
         text, around = self._captured.text(last), last.parent
         is_called = around is not None and around.child_by_field_name("function") == last
-        if is_called or last is node or text[:1].isupper() or text in _MODULES:
+        is_type = text[:1].isupper() and not re.search(
+            rb"(?m)^[ \t]*%s\s*:?=[^=]" % re.escape(text.encode()), self._captured.source
+        )
+        if is_called or last is node or is_type or text in _MODULES:
             return ROOTED if text == "http" else self.variable_of(node)
         return text if re.fullmatch(r"[$@\w]{1,60}", text) else ""
 
