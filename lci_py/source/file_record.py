@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import TypeVar
 
-from lci_py.source.extract.extract import definitions, extract, extract_text
+from lci_py.source.extract.extract import definitions, extract_stages, extract_text
 from lci_py.source.extract.roles import has_mark
 from lci_py.source.syntax.languages import prepare
 from lci_py.source.syntax.limits import DEFAULTS, WORKER_BYTES, Limits, OutOfTime, last_resort, time_limit
@@ -45,14 +45,37 @@ def process_data(
         flags: Predicates that test a feature flag.
         unparsable: Why the file must not be parsed ("parser_crash", "parser_timeout"): it is kept as text.
     """
+    *_, whole = process_stages(entry, data, language, texts=texts, limits=limits, flags=flags, unparsable=unparsable)
+    return whole
+
+
+def process_stages(
+    entry: FileEntry,
+    data: bytes,
+    language: str,
+    *,
+    texts: bool = False,
+    limits: Limits = DEFAULTS,
+    flags: tuple[str, ...] = (),
+    unparsable: str = "",
+) -> Iterator[FileRecord]:
+    """The result of `process_data`, in the stages of `extract_stages`; the bounds hold for each. A file that exceeds
+    them in the second stage is kept as text there, as in the first.
+    """
     if not unparsable:
-        found = _run_bounded(
-            language, limits, lambda: _record(entry, data, extract(entry.path, data, language, limits, flags), texts)
-        )
-        if not isinstance(found, str):
-            return found
-        unparsable = found
-    return _record(entry, data, extract_text(data, language, limits, unparsable), texts)
+        stages = extract_stages(entry.path, data, language, limits, flags)
+        first = _run_bounded(language, limits, lambda: _record(entry, data, next(stages), texts))
+        if isinstance(first, str):
+            unparsable = first
+        else:
+            yield first
+            whole = _run_bounded(language, limits, lambda: next(stages, None))
+            if not isinstance(whole, str):
+                if whole is not None:
+                    yield replace(first, extract=replace(whole, chunks=first.extract.chunks))
+                return
+            unparsable = whole
+    yield _record(entry, data, extract_text(data, language, limits, unparsable), texts)
 
 
 def define_data(

@@ -36,6 +36,7 @@ from lci_py.source.syntax.macro_calls import called_in
 from lci_py.source.syntax.macro_uses import path_before, used_in
 from lci_py.source.syntax.selectors import receiver_of
 from lci_py.source.text.language_tables import has_rule
+from lci_py.types.record import replace
 from lci_py.types.search import TYPE_KINDS
 from lci_py.types.source import Base, Call, Extract, Import, Symbol
 
@@ -61,32 +62,60 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     Raises:
         OutOfTime: The parser took too long; `extract_text` still returns the chunks.
     """
+    *_, whole = extract_stages(path, source, language, limits, flags)
+    return whole
+
+
+def extract_stages(
+    path: str, source: bytes, language: str, limits: Limits = DEFAULTS, flags: tuple[str, ...] = ()
+) -> Iterator[Extract]:
+    """The result of `extract` in two stages: first what a search reads before there is a call graph (all but calls,
+    bases, types, stored functions, flow and marks), then everything. A `text` file has one stage.
+    """
     if language == TEXT:
-        return extract_text(source, TEXT, limits, path=path)
+        yield extract_text(source, TEXT, limits, path=path)
+        return
     source = _readable(path, source, language)
     parsed, captured, reader, limit = _parse(path, source, language, limits, flags)
-    tree = parsed.tree
-    finder, imports = reader.finder, tuple(_imports(captured))
-    followed = is_followed(path, language)
-    flow = lower(language, tree.root_node, captured, imports, followed=followed)
+    tree, spec, finder = parsed.tree, load_languages()[language], reader.finder
+    imports, followed = tuple(_imports(captured)), is_followed(path, language)
+    # Definitions in an anonymous function are local. Python's lambdas hold none: its first stage does without the flow.
+    late = has_rule(language, "python_modules")
+    flow = None if late else lower(language, tree.root_node, captured, imports, followed=followed)
     anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
     symbols = own_digests(language, captured, reader.symbols, anonymous)
     chunks = chunk_symbols(symbols, reader.nodes, tree.root_node, source, captured.row)
-    spec = load_languages()[language]
-    marks = marks_of(captured) if spec.marks_text and spec.regions_in(path) is None else b""
     if len(chunks) > limits.max_file_chunks:
         chunks = chunk_text(source)  # fewer, since all but the last are full
     if len(chunks) > limits.max_file_chunks:
         limit = graver("too_many_chunks", limit)
     chunks = chunks[: limits.max_file_chunks]
     symbols = reader.with_tables(symbols)
-    narrowed = NarrowedTypes([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
+    registered, handled = registrations(language, captured, finder, symbols, caller)
+    first = Extract(
+        language=language,
+        package=captured.package,
+        symbols=tuple(symbols),
+        imports=imports,
+        claims=(*claims_of(language, path, source, symbols), *repeated_keys(path, language, captured, finder)),
+        registered=tuple(registered),
+        chunks=chunks,
+        has_errors=parsed.has_errors,
+        lost_lines=parsed.lost_lines,
+        limit=limit,
+    )
+    yield first
+    if late:
+        flow = lower(language, tree.root_node, captured, imports, followed=followed)
+        anonymous = Anonymous(flow.spans) if flow is not None and flow.spans else None
+        caller = _caller(finder, symbols, anonymous, of_variables=flow is None)
+        registered, handled = registrations(language, captured, finder, symbols, caller)
+    narrowed = NarrowedTypes([*(flow.narrowed if flow is not None else ()), *tests_of(captured)])
     calls = _calls(language, captured, finder, symbols, caller, narrowed)
     if flow is not None:
         calls += implicit_calls(captured, flow, symbols, narrowed, caller)
         calls += getter_reads(captured, flow, symbols, narrowed, caller)
-    registered, handled = registrations(language, captured, finder, symbols, caller)
     calls += handled
     stored = (
         stored_functions(captured, finder, calls)
@@ -98,12 +127,9 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
     types = types_of(language, captured, finder, symbols, calls, given, stored, scopes)
     derived = list(_bases(captured, finder, symbols))
     bases = tuple(Base(symbol, plain_name(SPACE.sub("", captured.text(node)))) for symbol, node in derived)
-    return Extract(
-        language=language,
-        package=captured.package,
-        symbols=tuple(symbols),
+    yield replace(
+        first,
         calls=tuple(calls),
-        imports=imports,
         bases=bases,
         types=(
             *types,
@@ -117,14 +143,9 @@ def extract(path: str, source: bytes, language: str, limits: Limits = DEFAULTS, 
         ),
         stored=tuple(stored),
         lambdas=tuple(flow.lambdas) if flow is not None else (),
-        claims=(*claims_of(language, path, source, symbols), *repeated_keys(path, language, captured, finder)),
         registered=tuple(registered),
         flow=flow.finish().encode() if flow is not None and followed else b"",
-        chunks=chunks,
-        has_errors=parsed.has_errors,
-        lost_lines=parsed.lost_lines,
-        marks=marks if not limit else b"",
-        limit=limit,
+        marks=marks_of(captured) if spec.marks_text and spec.regions_in(path) is None and not limit else b"",
     )
 
 
